@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
 from validation import coverage, curves, designed, lines, series, verdicts
@@ -83,7 +83,7 @@ def calibrate(
                 step=step,
             )
         write_atomically(output, page(found, cells, document.data, replicates, seed, designs.name))
-    except VirtperfError as err:
+    except RawperfError as err:
         raise click.ClickException(str(err)) from err
     click.echo(
         f"{len(cells)} cells, {len(outside(found))} default intervals outside the band: {output}"

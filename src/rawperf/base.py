@@ -126,22 +126,22 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
     No two readings share consecutive records of one time, except in a sample of more than
     `LONGEST_SAMPLE` records. A single block stays one.
     """
-    held: Reading | None = None
+    pending: Reading | None = None
     for block in blocks:
-        if held is not None:
-            t, new = (part.records["t"].to_numpy(dtype=float) for part in (held, block))
+        if pending is not None:
+            t, new = (part.records["t"].to_numpy(dtype=float) for part in (pending, block))
             if len(t) and len(new) and t[-1] < new[0]:
-                yield held
-                held = block
+                yield pending
+                pending = block
                 continue
             cut = sample_end(t)
             if cut:
-                yield held.part(slice(cut))
-                held = replace(held.part(slice(cut, None)), warnings=())
-            block = concat_readings([held, block])
-        held = block
-    if held is not None:
-        yield held
+                yield pending.part(slice(cut))
+                pending = replace(pending.part(slice(cut, None)), warnings=())
+            block = concat_readings([pending, block])
+        pending = block
+    if pending is not None:
+        yield pending
 
 
 def sample_end(t: np.ndarray) -> int:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recoded
+from rawperf.pieces import Pieces, line_end, recode
 from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
 from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
 
@@ -169,7 +169,7 @@ class Responses:
         if not self._owner:
             self.warnings.add(number, "a range was left out together with its row")
             return True
-        return _in_order(begin, end) and self._range(NSS, self._owner, begin, end, kind)
+        return _is_range(begin, end) and self._range(NSS, self._owner, begin, end, kind)
 
     def _parse_segment_row(self, words: list[str]) -> bool:
         assert self._map is not None
@@ -184,7 +184,7 @@ class Responses:
             if row["CL"] in ACTIVE
             else f"{row['FILENAME']} {row['CL']}{row['FILE']}"
         )
-        if not _in_order(row["BEGPAG"], row["ENDPAG"]) or entity in self._listed:
+        if not _is_range(row["BEGPAG"], row["ENDPAG"]) or entity in self._listed:
             return False
         self._listed.add(entity)
         self._owner, self._ranges = entity, 0
@@ -201,7 +201,7 @@ class Responses:
         return True
 
 
-def _in_order(begin: str, end: str) -> bool:
+def _is_range(begin: str, end: str) -> bool:
     """Whether two columns are a range: CP prints both pages with the same number of digits."""
     return len(begin) == len(end) and begin <= end
 
@@ -429,16 +429,16 @@ def _lines(
     pieces: Pieces, encoding_warnings: Warnings, file: str
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
-    held: str | None = None
+    pending: str | None = None
     whole = True
     for piece in pieces:
-        lines, whole = split_lines(recoded(piece, pieces.line, encoding_warnings, file).decode())
+        lines, whole = split_lines(recode(piece, pieces.line, encoding_warnings, file).decode())
         for line in lines:
-            if held is not None:
-                yield held, False, False
-            held = line
-    if held is not None:
-        yield held, True, not whole
+            if pending is not None:
+                yield pending, False, False
+            pending = line
+    if pending is not None:
+        yield pending, True, not whole
 
 
 def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:

@@ -82,15 +82,15 @@ def _decode_counts(data: bytes) -> list[tuple[int, int]]:
         raise PayloadError("the counts are truncated")
     unit = lowest.bit_length() - 1
     half = (2 * 10**digits - 1).bit_length() - 1
-    found, index = [], 0
+    decoded, index = [], 0
     for number in _numbers(counts):
         if number < 0:
             index -= number
             continue
         if number:
-            found.append((_highest_equivalent(index, half, unit), number))
+            decoded.append((_highest_equivalent(index, half, unit), number))
         index += 1
-    return found
+    return decoded
 
 
 def _highest_equivalent(index: int, half: int, unit: int) -> int:
@@ -161,10 +161,10 @@ class HdrHistogramFormat:
             if not line or line.startswith('"StartTimestamp"'):
                 continue
             if line.startswith("#"):
-                if found := _TIME.match(line):
-                    times.setdefault(found[1], float(found[2]))
-                elif found := _VERSION.match(line):
-                    info["version"] = found[1]
+                if match := _TIME.match(line):
+                    times.setdefault(match[1], float(match[2]))
+                elif match := _VERSION.match(line):
+                    info["version"] = match[1]
                 continue
             rows.line = number
             try:
@@ -185,15 +185,15 @@ class HdrHistogramFormat:
 
 
 def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
-    found = _INTERVAL.fullmatch(line)
-    if not found:
+    match = _INTERVAL.fullmatch(line)
+    if not match:
         raise PayloadError("the line is not an interval")
-    tag = found[1] or ""
-    start, length, top = (float(text.replace(",", ".")) for text in found.groups()[1:4])
+    tag = match[1] or ""
+    start, length, top = (float(text.replace(",", ".")) for text in match.groups()[1:4])
     begin = times.get("StartTime", 0.0)
     base = times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
     t = base + start + length
-    counted = buckets(found[5])
+    counted = buckets(match[5])
     rows.add(tag, WHOLE, "", LENGTH, length, t)
     rows.add(tag, WHOLE, "", MAX, top, t)
     for value, count in counted:

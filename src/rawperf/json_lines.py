@@ -18,15 +18,15 @@ TOKEN = re.compile(
 
 def loads(text: str) -> Any:
     """Parse a JSON document, rejecting NaN and infinities."""
-    return json.loads(text, parse_constant=no_constant)
+    return json.loads(text, parse_constant=reject_constant)
 
 
-def no_constant(word: str) -> float:
+def reject_constant(word: str) -> float:
     """Reject a constant, as a callback of `json`."""
     raise ValueError(f"{word} is not a JSON number")
 
 
-def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
+def parse_with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
     """Parse a document, and build its copy with each value replaced by its line, from 1.
 
     Objects and arrays, their keys and their order are the same in both, so that both can be
@@ -49,9 +49,9 @@ def first_line(lines: Any) -> int | None:
     """Line of the first value within a part of `lines`; None if it has no value."""
     waiting = [lines]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, int):
-            return found
-        inside: Sequence[Any] = list(found.values()) if isinstance(found, dict) else found
+        value = waiting.pop()
+        if isinstance(value, int):
+            return value
+        inside: Sequence[Any] = list(value.values()) if isinstance(value, dict) else value
         waiting += reversed(inside)
     return None

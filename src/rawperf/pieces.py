@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
-from rawperf.text import not_utf8, uncoloured, utf8
+from rawperf.text import strip_colours, utf8, utf8_warning
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
@@ -32,14 +32,14 @@ _XZ_MEMORY = 128 * 1024**2
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
-def compression_of(head: bytes) -> str:
+def detect_compression(head: bytes) -> str:
     """Compression format from the magic bytes; "" if there is none."""
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
 def unpacked_head(data: bytes, size: int) -> bytes:
     """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
-    kind = compression_of(data)
+    kind = detect_compression(data)
     if not kind:
         return data[:size]
     try:
@@ -51,19 +51,19 @@ def unpacked_head(data: bytes, size: int) -> bytes:
         return b""
 
 
-def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
+def decompress_stream(stream: BinaryIO, *, file: str) -> BinaryIO:
     """Decompress a stream if necessary.
 
     Reading raises `FormatError` if the compressed data are damaged, truncated, or expand far more
     than a log would.
     """
     head = read_full(stream, CHUNK)
-    kind = compression_of(head)
+    kind = detect_compression(head)
     source = _Stream(_chain_head(head, stream))
     return io.BufferedReader(_Stream(_decompress(source, kind, file)) if kind else source, CHUNK)
 
 
-def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+def peek_stream(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """Read the first `CHUNK` bytes for recognition; also return the stream with them restored."""
     head = read_full(stream, CHUNK)
     return head, io.BufferedReader(_Stream(_chain_head(head, stream)), CHUNK)
@@ -196,7 +196,7 @@ class Pieces:
             rest += raw
             if self._by_line:
                 end = len(rest) if self.last else rest.rfind(b"\n") + 1
-                new = uncoloured(rest[:end])
+                new = strip_colours(rest[:end])
                 lines += new.replace(b"\r\n", b"\n") if b"\r" in new else new
                 rest = rest[end:]
             else:
@@ -219,11 +219,11 @@ class Pieces:
             lines = lines[end:]
 
 
-def recoded(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
+def recode(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
     """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
     piece, bad_line = utf8(piece)
     if bad_line >= 0:
-        messages.once("utf8", not_utf8(file, line + bad_line))
+        messages.once("utf8", utf8_warning(file, line + bad_line))
     return piece
 
 
@@ -241,7 +241,7 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
             expected=f"at most {MAX_WHOLE_BYTES} bytes",
             remedy="split it.",
         )
-    return data if b"\0" in data[:PIECE] else uncoloured(data.removeprefix(codecs.BOM_UTF8))
+    return data if b"\0" in data[:PIECE] else strip_colours(data.removeprefix(codecs.BOM_UTF8))
 
 
 def line_ends(text: bytes) -> int:

@@ -61,8 +61,8 @@ class FilePreview:
         """Summarise each field in order of occurrence: name, metric, unit, samples, mean, range."""
         numbers = self._numbers.reindex(pd.MultiIndex.from_frame(self._field_rows[_FIELD]))
         translated = self._field_rows["metric"].to_numpy()[:, None] != ""
-        chosen = np.where(translated, numbers["metric_value"], numbers["value"])
-        size, count, total, low, high = chosen.T
+        values = np.where(translated, numbers["metric_value"], numbers["value"])
+        size, count, total, low, high = values.T
         mean = total / np.where(count, count, np.nan)
         return self._field_rows.assign(
             samples=size.astype(int), mean=mean, lowest=low, highest=high
@@ -74,40 +74,40 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
 
     It reads the whole file. Lines may contain control characters of the file.
     """
-    seen = FilePreview()
+    preview = FilePreview()
     for table in raw.tables():
-        seen.add(table)
+        preview.add(table)
     yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
-    entities = _count(len(seen.entities), "entity", "entities")
-    yield f"{_count(seen.records, 'record')} of {entities}; {_time_range(raw, seen)}"
+    entities = _count(len(preview.entities), "entity", "entities")
+    yield f"{_count(preview.records, 'record')} of {entities}; {_time_range(raw, preview)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
-    first = seen.first
+    first = preview.first
     columns = [
         c
         for c in first.columns
         if c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any()
     ]
     yield ""
-    yield f"The first of {_count(seen.records, 'record')}"
+    yield f"The first of {_count(preview.records, 'record')}"
     rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
-    yield from _aligned(columns, rows)
-    fields = seen.fields()
-    shown = fields.head(MAX_FIELDS).itertuples(index=False)
+    yield from _format_table(columns, rows)
+    fields = preview.fields()
+    rows_shown = fields.head(MAX_FIELDS).itertuples(index=False)
     yield ""
     yield "Fields"
-    yield from _aligned(
+    yield from _format_table(
         ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"],
         (
             [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, ends)]
-            for report, kind, name, metric, unit, samples, *ends in shown
+            for report, kind, name, metric, unit, samples, *ends in rows_shown
         ),
     )
     if len(fields) > MAX_FIELDS:
         yield f"... and {len(fields) - MAX_FIELDS} more fields; -o writes everything to a file."
 
 
-def _aligned(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Format a table, with numeric columns right-aligned."""
     cells = [list(columns), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -130,8 +130,8 @@ def _certainty(raw: RawTables) -> str:
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _time_range(raw: RawTables, seen: FilePreview) -> str:
-    low, high = seen.low, seen.high
+def _time_range(raw: RawTables, preview: FilePreview) -> str:
+    low, high = preview.low, preview.high
     if not low <= high:
         return "no times"
     if raw.clock == "absolute":

@@ -25,8 +25,8 @@ from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, presets
-from rawperf.pieces import unpacked, unpacked_head, whole
-from rawperf.text import uncoloured
+from rawperf.pieces import decompress_stream, unpacked_head, whole
+from rawperf.text import strip_colours
 
 DELIMITERS = ",;\t|"
 MAX_ROWS = 200
@@ -88,8 +88,10 @@ def csv_columns(head: bytes) -> Columns | None:
     lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
     commented = any(line.startswith("#") for line in lines)
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    found = [columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None]
-    return max(found, key=lambda columns: len(columns.names), default=None)
+    candidates = [
+        columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None
+    ]
+    return max(candidates, key=lambda columns: len(columns.names), default=None)
 
 
 def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | None:
@@ -279,12 +281,14 @@ def all_formats() -> dict[str, Format]:
 
     Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
-    found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="rawperf")}
+    formats: dict[str, Format] = {
+        point.name: point.load() for point in entry_points(group="rawperf")
+    }
     for preset in presets():
-        if preset.name in found:
+        if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
-        found[preset.name] = preset
-    return dict(sorted(found.items()))
+        formats[preset.name] = preset
+    return dict(sorted(formats.items()))
 
 
 def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
@@ -328,21 +332,21 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             if scores
             else ""
         )
-        problem, found = "no known format recognises this file", None
+        problem, summary = "no known format recognises this file", None
         if what:
             problem += f": {what}"
         else:
-            found = _text_summary(head_of(data))
+            summary = _text_summary(head_of(data))
             columns = csv_columns(head_of(data))
             if columns is not None:
                 problem += ": it looks like a CSV file without a declaration"
-                found = ", ".join(columns.names)[:MAX_SHOWN]
+                summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
                     f"save {columns.declaration()} as mine.yaml and use --format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
-            problem, file=file, found=found, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
+            problem, file=file, found=summary, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
         )
     return all_formats()[scores[0][1]]
 
@@ -393,7 +397,7 @@ def _text_summary(head: bytes) -> str:
 
 def head_of(data: bytes) -> bytes:
     """Head of a file for recognition: decompressed, without byte order mark and colours."""
-    return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+    return strip_colours(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
 def blocks_of(
@@ -406,7 +410,7 @@ def blocks_of(
     Raises `FormatError`: the errors of the format; a compressed file that is damaged or expands to
     too much; a file that is too large for a format that does not stream.
     """
-    plain = unpacked(stream, file=file)
+    plain = decompress_stream(stream, file=file)
     if coded and isinstance(fmt, DeclaredFormat):
         yield from fmt.coded_blocks(plain, file=file)
         return
@@ -416,17 +420,19 @@ def blocks_of(
     yield fmt.read(whole(plain, fmt.name, file), file=file)
 
 
-def with_presets(dictionary: MetricDictionary, report: Report = lambda _: None) -> MetricDictionary:
+def extend_with_presets(
+    dictionary: MetricDictionary, report: Report = lambda _: None
+) -> MetricDictionary:
     """Extend a dictionary with the fields of the installed declarations.
 
     Conflicts, such as a metric that a user's dictionary lacks, are passed to `report` and left out.
     """
-    return extended(
+    return extend_dictionary(
         dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report
     )
 
 
-def extended(
+def extend_dictionary(
     dictionary: MetricDictionary,
     formats: Iterable[DeclaredFormat],
     report: Report = stop,
@@ -508,7 +514,7 @@ def choose_format(
 ) -> Format:
     """Choose a raw file's format: the named one, else the first matching input, else by content.
 
-    `data` is the head from `peeked`; `path` is the path within the run folder. Raises `FormatError`
+    `data` is the head from `peek_stream`; `path` is the path within the run folder. Raises `FormatError`
     if there is no such format, or none recognises the file.
     """
     if format_name is not None:
@@ -524,22 +530,29 @@ def choose_format(
             )
         return known[format_name]
     head = head_of(data)
-    told = (*inputs, *(form for form in all_formats().values() if recognised_by_name(form)))
-    return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
+    declared_first = (
+        *inputs,
+        *(form for form in all_formats().values() if recognised_by_name(form)),
+    )
+    return next((form for form in declared_first if form.takes(path, head)), None) or sniff(
+        data, file=file
+    )
 
 
-def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
+def build_dictionary(
+    path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()
+) -> MetricDictionary:
     """Metric dictionary with all declared formats' fields, those of `inputs` first.
 
     Raises `StudyError`.
     """
-    known = with_presets(load_metrics(path))
-    return extended(known, inputs, preferred=True) if inputs else known
+    known = extend_with_presets(load_metrics(path))
+    return extend_dictionary(known, inputs, preferred=True) if inputs else known
 
 
-def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
-    """Metric dictionary for one declared format; raises as `dictionary_of` does."""
+def format_dictionary(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+    """Metric dictionary for one declared format; raises as `build_dictionary` does."""
     try:
-        return extended(load_metrics(path), (form,), preferred=True)
+        return extend_dictionary(load_metrics(path), (form,), preferred=True)
     except RawperfError:  # it may name a metric that a preset brings
-        return dictionary_of(path, (form,))
+        return build_dictionary(path, (form,))

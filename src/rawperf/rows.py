@@ -80,15 +80,15 @@ def record_table(*columns: Any) -> pd.DataFrame:
     A string is a constant column.
     """
     rows = len(columns[-1])
-    made: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for name, column in zip(RECORD_COLUMNS, columns, strict=True):
         if isinstance(column, str):
-            made[name] = pd.array(
+            arrays[name] = pd.array(
                 pa.repeat(pa.scalar(column, pa.large_string()), rows), dtype="str"
             )
         else:
-            made[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
-    return pd.DataFrame(made, copy=False)
+            arrays[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
+    return pd.DataFrame(arrays, copy=False)
 
 
 class Warnings:
@@ -119,10 +119,10 @@ class Warnings:
 
     def new(self, last: bool) -> tuple[str, ...]:
         """Warnings since the last call; after the last block also the number of suppressed ones."""
-        found = self.sentences() if last else tuple(self._messages)
-        found = found[self._emitted :]
-        self._emitted += len(found)
-        return found
+        sentences = self.sentences() if last else tuple(self._messages)
+        sentences = sentences[self._emitted :]
+        self._emitted += len(sentences)
+        return sentences
 
     def sentences(self) -> tuple[str, ...]:
         """All warnings, or the first ones and the number of suppressed ones."""

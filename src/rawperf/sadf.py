@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import TOKEN, first_line, loads, with_lines
-from rawperf.pieces import Pieces, recoded
+from rawperf.json_lines import TOKEN, first_line, loads, parse_with_lines
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import WHOLE, RecordRows, Warnings, record_table
 from rawperf.text import DAY, EPOCH, clock_seconds, strings
 
@@ -79,14 +79,14 @@ class Elements:
         """Text of each element with each number replaced by 0."""
         original = np.frombuffer(self.data, np.uint8).copy()
         original[self.at] = ord("0")
-        kept = ~self._inside
-        kept[self.at] = True
-        text = original[kept].tobytes()
+        is_kept = ~self._inside
+        is_kept[self.at] = True
+        text = original[is_kept].tobytes()
         less = np.concatenate([[0], np.cumsum(self.behind - self.at - 1)])
 
         def shifted(places: Places) -> list[int]:
-            found: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
-            return found
+            offsets: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
+            return offsets
 
         return [
             text[begin:end]
@@ -171,10 +171,10 @@ class Walk:
         self.rows, self.t, self.place = rows, t, place
         self.names: list[int] = []
 
-    def object(self, path: tuple[str, ...], found: dict[str, Any], at: Lines) -> None:
+    def object(self, path: tuple[str, ...], members: dict[str, Any], at: Lines) -> None:
         """Traverse an object outside of arrays."""
         self._check(path)
-        for key, value in found.items():
+        for key, value in members.items():
             name = key.replace("/", ":")
             if isinstance(value, dict):
                 self.object((*path, name), value, at[key])
@@ -189,12 +189,12 @@ class Walk:
         kinds: str,
         names: str,
         prefix: str,
-        found: list[Any],
+        items: list[Any],
         at: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
-        for number, (element, place) in enumerate(zip(found, at, strict=True)):
+        for number, (element, place) in enumerate(zip(items, at, strict=True)):
             if isinstance(element, dict):
                 key = _identity(element)
                 kind, name = (
@@ -213,12 +213,12 @@ class Walk:
         kind: str,
         name: str,
         prefix: str,
-        found: dict[str, Any],
+        members: dict[str, Any],
         at: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
-        for key, value in found.items():
+        for key, value in members.items():
             field = prefix + key.replace("/", ":")
             if isinstance(value, dict):
                 self._element(report, kind, name, f"{field}/", value, at[key], depth + 1)
@@ -284,20 +284,22 @@ class SampleReader:
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
-    def records(self, found: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    def records(self, elements: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
         """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
-        newlines = np.flatnonzero(np.frombuffer(found.data, np.uint8) == ord("\n"))
-        values, fine = found.values()
-        opening = np.searchsorted(found.at, found.begin)
-        closing = np.searchsorted(found.at, found.end).tolist()
+        newlines = np.flatnonzero(np.frombuffer(elements.data, np.uint8) == ord("\n"))
+        values, fine = elements.values()
+        opening = np.searchsorted(elements.at, elements.begin)
+        closing = np.searchsorted(elements.at, elements.end).tolist()
         forms, times = [], []
         bounds = zip(
-            found.begin.tolist(), found.end.tolist(), opening.tolist(), closing, strict=True
+            elements.begin.tolist(), elements.end.tolist(), opening.tolist(), closing, strict=True
         )
         all_fine = bool(fine.all())
-        for shape, (begin, end, first, last) in zip(found.shapes(), bounds, strict=True):
+        for shape, (begin, end, first, last) in zip(elements.shapes(), bounds, strict=True):
             self.number += 1
-            sample = _Sample(found, begin, end, first, line + int(np.searchsorted(newlines, begin)))
+            sample = _Sample(
+                elements, begin, end, first, line + int(np.searchsorted(newlines, begin))
+            )
             t = self._time(sample)
             form = (
                 None
@@ -312,7 +314,7 @@ class SampleReader:
         none = [np.zeros(0, dtype=np.int64)]
         pick = np.concatenate([form.pick for form in forms] or none) + np.repeat(opening, sizes)
         path = np.concatenate([form.path for form in forms] or none)
-        lines = np.searchsorted(newlines, found.at[pick]) + line + 1
+        lines = np.searchsorted(newlines, elements.at[pick]) + line + 1
         columns = (
             [_column(words, path) for words in zip(*self.paths, strict=True)]
             if self.paths
@@ -339,16 +341,16 @@ class SampleReader:
             self.interval = str(stamp["interval"])
 
     def _cached_form(self, shape: bytes, sample: _Sample) -> SampleForm | None:
-        key = _without_times(shape)
+        key = _zero_times(shape)
         names = self._names.get(key)
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
     def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._drop_trailing_commas(
-            recoded(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
+            recode(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
         )
-        document, lines = with_lines(text, loads, sample.line)
+        document, lines = parse_with_lines(text, loads, sample.line)
         check_text(document, text, self.file)
         place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
@@ -371,7 +373,7 @@ class SampleReader:
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
-            key = _without_times(shape)
+            key = _zero_times(shape)
             self._names[key] = tuple(walk.names)
             self._forms[key, sample.numbers(walk.names)] = form
         return form, t
@@ -390,7 +392,7 @@ class SampleReader:
             try:
                 loads(repaired)
             except (ValueError, RecursionError):
-                raise not_json(self.file, number, err) from err
+                raise json_error(self.file, number, err) from err
             self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
@@ -436,7 +438,7 @@ def zone(stamp: dict[str, Any]) -> str:
     return "UTC" if stamp.get("utc") else "local"
 
 
-def not_json(file: str, line: int | None, err: Exception) -> FormatError:
+def json_error(file: str, line: int | None, err: Exception) -> FormatError:
     """Build the error of invalid JSON."""
     return FormatError(
         "not JSON",
@@ -460,7 +462,7 @@ def check_text(document: Any, text: str, file: str) -> None:
         ) from err
 
 
-def _without_times(shape: bytes) -> bytes:
+def _zero_times(shape: bytes) -> bytes:
     """Replace all digits of a form's timestamp with zeros."""
     begin = shape.find(_STAMP)
     end = shape.find(b"}", begin)
@@ -552,11 +554,11 @@ class _File:
                 line += self.head.count(b"\n")
             body = piece[begin:]
             if within:
-                found = Elements(body)
-                end = self._check_commas(found, line)
-                closed = found.closed >= 0
+                elements = Elements(body)
+                end = self._check_commas(elements, line)
+                closed = elements.closed >= 0
                 within = not closed
-                records, lines = self.samples.records(found, line)
+                records, lines = self.samples.records(elements, line)
                 self.pieces.back = len(body) - end
             elif self.pieces.last:
                 end, (records, lines) = 0, (RecordRows().frame(), RecordRows().lines())
@@ -584,17 +586,19 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recoded(data, line, self.messages, self.file).decode()
+        return recode(data, line, self.messages, self.file).decode()
 
-    def _check_commas(self, found: Elements, line: int) -> int:
+    def _check_commas(self, elements: Elements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
         end = 0
-        data = found.data
-        for begin, behind in zip(found.begin.tolist(), found.end.tolist(), strict=True):
+        data = elements.data
+        for begin, behind in zip(elements.begin.tolist(), elements.end.tolist(), strict=True):
             between = data[end:begin].strip()
             if between != (b"" if self.separated else b","):
                 number = line + data.count(b"\n", 0, begin) + 1
-                raise not_json(self.file, number, ValueError(f"between samples: {between[:40]!r}"))
+                raise json_error(
+                    self.file, number, ValueError(f"between samples: {between[:40]!r}")
+                )
             end, self.separated = behind, False
         return end
 
@@ -649,12 +653,12 @@ class _File:
                 attempts[_TRUNCATED] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():
                 try:
-                    found = _with_lines(rewritten, above, gone)
+                    document = _with_lines(rewritten, above, gone)
                 except (ValueError, RecursionError):
                     continue
                 self.messages.add_located(f"{self.file} line {number}: {sentence}")
-                return found
-            raise not_json(self.file, number, err) from err
+                return document
+            raise json_error(self.file, number, err) from err
 
 
 def _bracket_end(data: bytes) -> int:
@@ -663,7 +667,7 @@ def _bracket_end(data: bytes) -> int:
 
 
 def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
-    document, lines = with_lines(text, loads)
+    document, lines = parse_with_lines(text, loads)
     return document, _shift_lines(lines, above + 1, gone) if gone else lines
 
 
@@ -690,21 +694,21 @@ def _host(root: Any, file: str) -> dict[str, Any]:
             return host
     except (TypeError, KeyError, ValueError):
         pass
-    found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
+    text = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
     expected = "an object sysstat with a list hosts of one object"
     problem, remedy = "not the structure of sadf -j", "keep one host per file."
-    raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
+    raise FormatError(problem, file=file, expected=expected, found=text, remedy=remedy)
 
 
 def _list(
     host: dict[str, Any], where: dict[str, Lines], key: str, file: str
 ) -> list[tuple[Any, Lines]]:
     """Elements of a list of the host, each with its line numbers."""
-    found = host.get(key, [])
-    if not isinstance(found, list):
+    items = host.get(key, [])
+    if not isinstance(items, list):
         line = first_line(where[key])
-        raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(found)[:80])
-    return list(zip(found, where.get(key, []), strict=True))
+        raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(items)[:80])
+    return list(zip(items, where.get(key, []), strict=True))
 
 
 FORMAT = SadfJsonFormat()

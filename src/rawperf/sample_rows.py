@@ -26,7 +26,7 @@ ROW = np.dtype(
 SampleRows = NDArray[np.void]
 
 
-def rows_of(length: int, **columns: object) -> SampleRows:
+def build_samples(length: int, **columns: object) -> SampleRows:
     """Build samples from columns of `ROW`; the others are zero."""
     rows = np.zeros(length, ROW)
     for name, column in columns.items():
@@ -46,7 +46,7 @@ def concat_rows(parts: Sequence[SampleRows]) -> SampleRows:
     )
 
 
-def in_order(rows: SampleRows, *names: str) -> SampleRows:
+def sort_samples(rows: SampleRows, *names: str) -> SampleRows:
     """Sort samples by integer columns, then by time and order.
 
     Most samples arrive in the order of their times: then only the columns need sorting.
@@ -122,13 +122,13 @@ class DropDuplicates:
 
 def _same_value_other_unit(rows: SampleRows) -> NDArray[np.bool_]:
     """Mask of the samples with the same line and number as the previous one."""
-    found = np.zeros(len(rows), dtype=bool)
+    is_duplicate = np.zeros(len(rows), dtype=bool)
     value, line, file = rows["value"], rows["line"], rows["file"]
     close = np.abs(np.diff(value)) <= SAME_NUMBER * np.maximum(
         np.abs(value[1:]), np.abs(value[:-1])
     )
-    found[1:] = (file[1:] == file[:-1]) & (line[1:] == line[:-1]) & (line[1:] > 0) & close
-    return found
+    is_duplicate[1:] = (file[1:] == file[:-1]) & (line[1:] == line[:-1]) & (line[1:] > 0) & close
+    return is_duplicate
 
 
 class Rates:
@@ -145,7 +145,7 @@ class Rates:
 
         Counters come in any order, with times after those of earlier parts; others have no rate.
         """
-        rows = self._duplicates.of(in_order(concat_rows([self._last, counters]), "series"))
+        rows = self._duplicates.of(sort_samples(concat_rows([self._last, counters]), "series"))
         if not len(rows):
             return rows
         same = rows["series"][1:] == rows["series"][:-1]
@@ -153,11 +153,11 @@ class Rates:
         back = same & (growth < 0)
         self._record_resets(select_rows(rows[1:], back))
         keep = same & ~back & (rows["order"][1:] != _EARLIER_PART)
-        found = select_rows(rows[1:], keep)
-        found["value"] = growth[keep] / time[keep]
+        rates = select_rows(rows[1:], keep)
+        rates["value"] = growth[keep] / time[keep]
         self._last = select_rows(rows, np.append(~same, True))
         self._last["order"] = _EARLIER_PART
-        return found
+        return rates
 
     def _record_resets(self, back: SampleRows) -> None:
         """Record the first reset of each series."""
@@ -168,11 +168,11 @@ class Rates:
 
     def sentences(self) -> list[str]:
         """Warnings: one on duplicates, and one for each entity with counter resets."""
-        found = self._duplicates.sentences()
+        sentences = self._duplicates.sentences()
         for entity, series in sorted(self._resets.items()):
             first = min(series)
-            found.append(
+            sentences.append(
                 f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} decreased at {series[first]:g} s "
                 "(counter reset); no rate is computed across it"
             )
-        return found
+        return sentences

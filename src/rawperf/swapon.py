@@ -152,23 +152,23 @@ class _Table:
             name, *texts = line.split()[: 1 + len(self._read)]
         else:  # a name may have blanks
             name, *texts = line.strip().rsplit(None, len(self._read))
-        found = dict(zip(self._read, texts, strict=False))
-        shaped = all(_VALUES[column].fullmatch(text) for column, text in found.items())
+        cells = dict(zip(self._read, texts, strict=False))
+        shaped = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
             or len(name) > _LONGEST_PATH
-            or len(found) < len(self._read)
+            or len(cells) < len(self._read)
             or not shaped
         ):
             return False
         entity = _ESCAPE.sub(_unescape, name.strip())
-        kind = found.pop("TYPE", None) or found.pop("Type", None)
-        human = any(text[-1] in _UNITS for text in found.values())
-        if any(text[-1].isdigit() and ("." in text or "," in text) for text in found.values()):
+        kind = cells.pop("TYPE", None) or cells.pop("Type", None)
+        human = any(text[-1] in _UNITS for text in cells.values())
+        if any(text[-1].isdigit() and ("." in text or "," in text) for text in cells.values()):
             raise error("decimals without a unit", found=line)
         if entity in self._seen:
             raise error(f"{entity!r} is listed twice", found=line)
-        values = {column: _number(text) for column, text in found.items()}
+        values = {column: _number(text) for column, text in cells.items()}
         used = values.get("Used", values.get("USED", 0.0))
         if not human and used > values.get("Size", values.get("SIZE", np.inf)):
             raise error("the used space exceeds the size", found=line)

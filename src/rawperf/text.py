@@ -69,22 +69,22 @@ class WordOffsets:
 
     def digit(self, places: Places) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
-        found = self.at(places)
-        return (found >= _DIGIT_0) & (found <= _DIGIT_9)
+        byte = self.at(places)
+        return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
     def at(self, places: Places) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
             return np.full(len(places), ord("\n"), dtype=np.uint8)
-        found = self.bytes[np.minimum(places, len(self.bytes) - 1)]
-        return np.where(places < len(self.bytes), found, np.uint8(ord("\n")))
+        bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
+        return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
     def starting(self, places: Places, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
-        found = np.ones(len(places), dtype=bool)
+        is_match = np.ones(len(places), dtype=bool)
         for k, byte in enumerate(text):
-            found &= self.at(places + k) == byte
-        return found
+            is_match &= self.at(places + k) == byte
+        return is_match
 
 
 DAY = 86400
@@ -106,7 +106,7 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     warnings: tuple[str, ...] = ()
     data, bad_line = utf8(data.removeprefix(codecs.BOM_UTF8))
     if bad_line >= 0:
-        warnings = (not_utf8(file, bad_line),)
+        warnings = (utf8_warning(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
 
 
@@ -126,12 +126,12 @@ def utf8(data: bytes) -> tuple[bytes, int]:
     return b"\n".join(lines), first
 
 
-def not_utf8(file: str, line: int) -> str:
+def utf8_warning(file: str, line: int) -> str:
     """Warning on a file with line `line`, from 0, that is not UTF-8."""
     return f"{file} line {line + 1}: not UTF-8; such lines were read as Latin-1"
 
 
-def uncoloured(data: bytes) -> bytes:
+def strip_colours(data: bytes) -> bytes:
     """Strip terminal escape sequences for colour and cursor position."""
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 

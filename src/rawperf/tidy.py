@@ -18,18 +18,18 @@ from rawperf import Reading, blocks_of, by_sample, ranking
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
-from rawperf.core.tables import coded as category
+from rawperf.core.tables import encode_categories as category
 from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.pieces import peeked
+from rawperf.pieces import peek_stream
 from rawperf.registry import (
     METRICS,
+    build_dictionary,
     choose_format,
-    dictionary_for,
-    dictionary_of,
+    format_dictionary,
     recognised_by_name,
 )
-from rawperf.sample_rows import Key, Rates, SampleRows, rows_of
+from rawperf.sample_rows import Key, Rates, SampleRows, build_samples
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""
@@ -84,7 +84,7 @@ class RawTables:
         interval_s: float | None = None,
         inputs: Sequence[DeclaredFormat] = (),
     ) -> None:
-        head, self._stream = peeked(stream)
+        head, self._stream = peek_stream(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
         specified = (
             format_name is not None or self._chosen in inputs or recognised_by_name(self._chosen)
@@ -182,25 +182,28 @@ class Translation:
                 metric_unit=category(gauges.which, units),
             )
         # a sum has the index of its first part
-        found = self._dictionary.translate(
+        translated = self._dictionary.translate(
             records.assign(line=np.arange(len(records))), self._format
         )
-        if not found["line"].is_monotonic_increasing or not found["line"].is_unique:
-            found = found.drop_duplicates("line")
-        place, value = found["line"].to_numpy(), found["value"].to_numpy(dtype=float, copy=True)
-        counter = (found["kind"] == "counter").to_numpy(dtype=bool)
+        if not translated["line"].is_monotonic_increasing or not translated["line"].is_unique:
+            translated = translated.drop_duplicates("line")
+        place, value = (
+            translated["line"].to_numpy(),
+            translated["value"].to_numpy(dtype=float, copy=True),
+        )
+        counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
         if counter.any():
             value[counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                rates = self._counter_rates(found[counter])
+                rates = self._counter_rates(translated[counter])
                 value[np.searchsorted(place, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
         values[place] = value
-        metrics = found["metric"].cat.categories.tolist()
+        metrics = translated["metric"].cat.categories.tolist()
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[place] = found["metric"].cat.codes.to_numpy() + 1
+        code[place] = translated["metric"].cat.codes.to_numpy() + 1
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),
@@ -222,7 +225,7 @@ class Translation:
             self._series.setdefault((self._format, *name), len(self._series)) for name in names
         ]
         columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
-        return self._rates.of(rows_of(len(counters), series=series, **columns))
+        return self._rates.of(build_samples(len(counters), series=series, **columns))
 
 
 def read_raw(stream: BinaryIO, **named: object) -> RawTables:
@@ -288,10 +291,10 @@ def opened_raw(
     if format is not None and Path(format).suffix in DECLARATIONS:
         inputs = (load_declaration(Path(format)),)
         name = inputs[0].name
-        dictionary = dictionary_for(inputs[0], Path(metrics))
+        dictionary = format_dictionary(inputs[0], Path(metrics))
     else:
-        dictionary = dictionary_of(Path(metrics), inputs)
-    with opened(path) as stream:
+        dictionary = build_dictionary(Path(metrics), inputs)
+    with open_input(path) as stream:
         yield RawTables(
             stream,
             file=str(path),
@@ -302,7 +305,7 @@ def opened_raw(
         )
 
 
-def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+def escape_formulas(table: pd.DataFrame) -> pd.DataFrame:
     """Prevent formula injection: put an apostrophe before texts that a spreadsheet would run."""
     texts = table.select_dtypes(include=["str"]).columns
     return table.assign(
@@ -367,7 +370,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[BinaryIO]:
+def open_input(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input for "-".
 
     Raises `RawperfError` if it can't be read, or is not a file.
@@ -391,8 +394,8 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def file_bytes(path: str | Path) -> bytes:
-    """Read a file, or standard input for "-"; raises as `opened` does, and if it is too large."""
-    with opened(path) as stream:
+    """Read a file, or standard input for "-"; raises as `open_input` does, and if it is too large."""
+    with open_input(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:
         raise RawperfError(

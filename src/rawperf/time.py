@@ -123,7 +123,7 @@ class TruncatedBlockError(Exception):
     """The file is truncated within a block."""
 
 
-def other_tool(line: str) -> str | None:
+def detect_other_tool(line: str) -> str | None:
     """Name of an unsupported shell if its ``time`` printed the line, else None."""
     # cheap test that excludes most lines
     if not ("user" in line or "real" in line or "sys" in line or "pf+" in line):
@@ -131,7 +131,7 @@ def other_tool(line: str) -> str | None:
     return next((name for name, pattern in _OTHER_SHELLS if pattern.fullmatch(line)), None)
 
 
-def _seconds_of(text: str) -> float | None:
+def _parse_seconds(text: str) -> float | None:
     """Parse ``[h:]m:ss[.cc]`` as seconds, exact to the hundredth; None for anything else."""
     match = _HOURS.fullmatch(text)
     if match is None or int(match[3]) > 59 or (match[1] and int(match[2]) > 59):
@@ -192,7 +192,7 @@ class TimeBlocks:
 
     def _gnu(self, at: int) -> TimeBlock:
         first = _GNU_1.fullmatch(self._line(at))
-        elapsed = _seconds_of(first[3]) if first else None
+        elapsed = _parse_seconds(first[3]) if first else None
         if first is None or elapsed is None:
             expected = "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k"
             raise self._damaged("not the first line of GNU time", at, expected)
@@ -215,7 +215,7 @@ class TimeBlocks:
         unknown = False
         while LAST not in fields:
             name, _, text = self._line(place, digits_last=True).rpartition(": ")
-            value = _seconds_of(text) if name == ELAPSED else None
+            value = _parse_seconds(text) if name == ELAPSED else None
             if name != ELAPSED and _VERBOSE_NUMBER.fullmatch(
                 text.removesuffix("%") if name == PERCENT else text
             ):
@@ -287,10 +287,10 @@ class TimeFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for the first lines of a block; 0.6 for another shell's, to refuse it by name."""
-        if found := match_certainty(_SNIFFS, head):
-            return found
+        if certainty := match_certainty(_SNIFFS, head):
+            return certainty
         lines = head.decode("latin-1").split("\n")
-        return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
+        return 0.6 if any(detect_other_tool(line.rstrip()) for line in lines) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all blocks; other lines are counted, or name the entity if they announce a command.
@@ -301,7 +301,7 @@ class TimeFormat:
         text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        found = TimeBlocks(lines, whole, file)
+        time_blocks = TimeBlocks(lines, whole, file)
         blocks: list[tuple[TimeBlock, str]] = []
         preceding = _PrecedingLines()
         others = at = 0
@@ -310,7 +310,7 @@ class TimeFormat:
             if not line:
                 at += 1
                 continue
-            if tool := other_tool(line):
+            if tool := detect_other_tool(line):
                 raise FormatError(
                     f"this is the output of time in {tool}",
                     file=file,
@@ -320,7 +320,7 @@ class TimeFormat:
                     remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
-                block = found.at(at)
+                block = time_blocks.at(at)
             except TruncatedBlockError:
                 warnings.add(
                     at + 1,

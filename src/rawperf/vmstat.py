@@ -15,7 +15,7 @@ import numpy as np
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recoded
+from rawperf.pieces import Pieces, line_end, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import SarRows, TableHeading, table_records
 
@@ -51,7 +51,7 @@ class VmstatFormat(Streaming):
         listing, encoding_warnings = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
             table, t, messages = listing.rows(text, pieces.line, pieces.last)
             if pieces.last and listing.count < 2:
                 raise FormatError(
@@ -122,10 +122,10 @@ class _Listing:
             table.carried = self._heading_text
         if not self.stamped:
             return table, np.arange(self.count - len(rows), self.count) - 1.0, messages
-        found = zip(stamps, rows, strict=True)
+        timed = zip(stamps, rows, strict=True)
         return (
             table,
-            np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in found]),
+            np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in timed]),
             messages,
         )
 
@@ -134,8 +134,8 @@ class _Listing:
         names = tuple(word for word in words if _NAME.fullmatch(word))
         zone, known = words[len(names) :], self._heading
         heading = TableHeading("", "host", -2, len(names), False, tuple(range(len(names))), names)
-        own = list(names) == words[: len(names)] and len(zone) <= 1
-        if names[:2] != ("r", "b") or len(set(names)) < len(names) or not own:
+        is_plain = list(names) == words[: len(names)] and len(zone) <= 1
+        if names[:2] != ("r", "b") or len(set(names)) < len(names) or not is_plain:
             raise error(
                 "not a line of vmstat",
                 found=" ".join(words),

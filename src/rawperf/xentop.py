@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import WordOffsets, clock_seconds, numbers, strings, unwrap_midnight, utf8
 
@@ -97,7 +97,7 @@ class ListingLines:
 
     words: WordOffsets
     line: int  # lines of the file before the part
-    seen: XentopState
+    listing_state: XentopState
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -123,12 +123,17 @@ class ListingLines:
         """Build the error of a line."""
         number = self.line + line + 1
         return FormatError(
-            problem, file=self.seen.file, line=number, expected=expected, found=found, remedy=remedy
+            problem,
+            file=self.listing_state.file,
+            line=number,
+            expected=expected,
+            found=found,
+            remedy=remedy,
         )
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.seen.messages.add(self.line + line + 1, sentence)
+        self.listing_state.messages.add(self.line + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
@@ -157,12 +162,12 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     return 0
 
 
-def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> ListingLines:
+def scan(words: WordOffsets, line: int, state: XentopState, last: bool) -> ListingLines:
     """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
-    found = ListingLines(words, line, seen)
-    _rows(found)
+    listing = ListingLines(words, line, state)
+    _rows(listing)
     is_row = np.zeros(len(words) + 1, dtype=bool)
-    is_row[found.rows] = True
+    is_row[listing.rows] = True
     end = len(words) - 1
     finished = not last or not words.data.rpartition(b"\n")[2].strip()
     # last line that is not xentop's, last detail row, last row of vCPUs
@@ -171,47 +176,49 @@ def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> Listin
     for i in np.flatnonzero(~is_row[:-1]).tolist():
         text = words.line(i)
         key = text.strip()
-        if key in seen.headings:
-            found.headers.append(i)
+        if key in state.headings:
+            listing.headers.append(i)
         elif not key:
             blank.add(i)
         elif _SKIPPED.fullmatch(key):
             continue
         elif i == end and not finished:
-            found.cut = i
-            timed = seen.timed or bool(found.summaries)
-            found.cut_opens = key.startswith(SUMMARY if timed else "NAME")
+            listing.cut = i
+            timed = state.timed or bool(listing.summaries)
+            listing.cut_opens = key.startswith(SUMMARY if timed else "NAME")
         elif key.startswith("NAME ") and key.split()[1] == "STATE":
-            _check_columns(tuple(key.split()), found, i)
-            seen.headings.add(key)
-            found.headers.append(i)
-        elif i and (is_row[i - 1] or below == i - 1) and _is_detail(key, found, i, vcpus == i - 1):
+            _check_columns(tuple(key.split()), listing, i)
+            state.headings.add(key)
+            listing.headers.append(i)
+        elif (
+            i and (is_row[i - 1] or below == i - 1) and _is_detail(key, listing, i, vcpus == i - 1)
+        ):
             below = i
             vcpus = i if not key.startswith(("Net", "VBD")) else vcpus
-        elif not _is_summary(key, found, i):
-            if seen.columns or seen.timed or found.summaries:
+        elif not _is_summary(key, listing, i):
+            if state.columns or state.timed or listing.summaries:
                 expected = "a domain's row, a header, a summary or a row of -v, -n or -x"
-                raise found.error(
+                raise listing.error(
                     "not a line of xentop", i, expected, text, "remove the damaged sample."
                 )
             unknown_line = i
-    found.separated_headers = {header for header in found.headers if header - 1 in blank}
+    listing.separated_headers = {header for header in listing.headers if header - 1 in blank}
     if unknown_line >= 0:
-        found.warn(unknown_line, "the text before the first header was skipped")
-    if not finished and found.headers and len(found.rows) and found.rows[-1] == end:
+        listing.warn(unknown_line, "the text before the first header was skipped")
+    if not finished and listing.headers and len(listing.rows) and listing.rows[-1] == end:
         # a row of full length may lack only its line end
-        header = words.line(found.headers[-1])
-        found.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
-    return found
+        header = words.line(listing.headers[-1])
+        listing.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
+    return listing
 
 
-def _rows(found: ListingLines) -> None:
+def _rows(listing: ListingLines) -> None:
     """Find the domain rows by their state, followed by a digit.
 
     Names may contain blanks and be longer than their column, so the state is the only reliable
     mark.
     """
-    words = found.words
+    words = listing.words
     here = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
     for k, letter in enumerate(_STATE_LETTERS):
         byte = words.bytes[words.begin[here] + k]
@@ -223,30 +230,30 @@ def _rows(found: ListingLines) -> None:
     fits &= words.begin[here] > words.line_begin[on]
     here, on = here[fits], on[fits]
     first = np.diff(on, prepend=-1) > 0
-    found.state, found.rows = here[first], on[first]
-    opening = words.first[found.rows]
-    if (found.state - opening == 1).all():
+    listing.state, listing.rows = here[first], on[first]
+    opening = words.first[listing.rows]
+    if (listing.state - opening == 1).all():
         coded = words.array.take(pa.array(opening)).dictionary_encode()
-        found.names, found.name_codes = (
+        listing.names, listing.name_codes = (
             coded.dictionary.to_pylist(),
             coded.indices.to_numpy().astype(np.int64),
         )
         return
-    begins, ends = words.line_begin[found.rows].tolist(), words.begin[found.state].tolist()
+    begins, ends = words.line_begin[listing.rows].tolist(), words.begin[listing.state].tolist()
     names = [
         words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
     ]
-    found.name_codes, unique = pd.factorize(np.array(names, dtype=object))
-    found.names = [str(name) for name in unique]
+    listing.name_codes, unique = pd.factorize(np.array(names, dtype=object))
+    listing.names = [str(name) for name in unique]
 
 
-def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> None:
+def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -> None:
     printed = " ".join(columns)
-    known = found.seen.columns
+    known = listing.listing_state.columns
     if known and columns != known:
         remedy = "keep the listings of two versions in two files."
         problem, expected = "the header has other columns than the first one", " ".join(known)
-        raise found.error(problem, line, expected, printed, remedy)
+        raise listing.error(problem, line, expected, printed, remedy)
     unknown = [name for name in columns if name not in COLUMNS_19]
     if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
         problem = (
@@ -258,29 +265,29 @@ def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> 
             f"columns among {' '.join(COLUMNS_19)}",
             "the file is truncated or comes from another tool.",
         )
-        raise found.error(problem, line, expected, " ".join(unknown) or printed, remedy)
-    found.seen.columns = columns
+        raise listing.error(problem, line, expected, " ".join(unknown) or printed, remedy)
+    listing.listing_state.columns = columns
 
 
-def _is_summary(key: str, found: ListingLines, line: int) -> bool:
+def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
-        found.summaries.append(line)
-        found.clock.append(
-            clock_seconds(match[1], file=found.seen.file, line=found.line + line + 1)
+        listing.summaries.append(line)
+        listing.clock.append(
+            clock_seconds(match[1], file=listing.listing_state.file, line=listing.line + line + 1)
         )
-        found.seen.info.setdefault("xen_version", match[2].strip())
+        listing.listing_state.info.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):
         for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
-            if (found.summaries or found.seen.timed) and digits.strip("0"):
-                found.seen.info.setdefault(name, digits)
+            if (listing.summaries or listing.listing_state.timed) and digits.strip("0"):
+                listing.listing_state.info.setdefault(name, digits)
         return True
     return False
 
 
-def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -> bool:
+def _is_detail(line: str, listing: ListingLines, number: int, below_vcpus: bool) -> bool:
     if (match := _VCPU.fullmatch(line)) and (below_vcpus or line.startswith("VCPUs")):
-        found.details += [
+        listing.details += [
             (number, "vcpu", vcpu, "VCPUs(sec)", s) for vcpu, s in _VCPU_ITEM.findall(match[1])
         ]
         return True
@@ -288,7 +295,7 @@ def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -
         if match := pattern.fullmatch(line):
             device, *digits = match.groups()
             device = " ".join(device.split())
-            found.details += [
+            listing.details += [
                 (number, kind, device, name, d)
                 for name, d in zip(fields, digits, strict=True)
                 if d is not None and d != "-"  # "-" stands for a device in error
@@ -314,52 +321,52 @@ _NON_NUMERIC = {
 _REMEDY = "the line is damaged; remove its sample."
 
 
-def number_samples(found: ListingLines) -> tuple[NDArray[np.int64], int]:
+def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
     """Number each row's sample, from 0 in this part (-1 before the first); count whole samples.
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
-    rows, headers, seen = found.rows, np.array(found.headers, dtype=int), found.seen
+    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.listing_state
     under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
     empty = np.flatnonzero(under == 0)
-    if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and found.cut >= 0):
-        raise found.error("a header without a row", int(headers[empty[0]]))
-    seen.plain = seen.plain or bool(len(under) and under.max() > 1)
+    if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and listing.cut >= 0):
+        raise listing.error("a header without a row", int(headers[empty[0]]))
+    state.plain = state.plain or bool(len(under) and under.max() > 1)
     # -r, or only one domain
-    repeated = not seen.plain and (len(headers) > 1 or seen.samples > 0)
-    cut = found.cut >= 0 and not found.cut_opens
-    if seen.timed:
-        bounds = np.array(found.summaries, dtype=int)
+    repeated = not state.plain and (len(headers) > 1 or state.samples > 0)
+    cut = listing.cut >= 0 and not listing.cut_opens
+    if state.timed:
+        bounds = np.array(listing.summaries, dtype=int)
         between = np.diff(np.append(np.searchsorted(headers, bounds), len(headers)))
         odd = np.flatnonzero((between != 1) if not repeated else (between == 0))
         if len(odd) and not (cut and odd[0] == len(bounds) - 1 and between[-1] == 0):
             expected = "one header under every line `xentop - HH:MM:SS`"
-            raise found.error(
+            raise listing.error(
                 "a sample without its summary or its header", int(bounds[odd[0]]), expected
             )
         return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
-    samples, number = _by_names(found, headers)
-    if "repeat_header" in seen.info or number + 1 < len(headers) - len(empty):
-        seen.info["repeat_header"] = "yes"
-        return samples, number + 1 - (found.cut >= 0)
+    samples, number = _by_names(listing, headers)
+    if "repeat_header" in state.info or number + 1 < len(headers) - len(empty):
+        state.info["repeat_header"] = "yes"
+        return samples, number + 1 - (listing.cut >= 0)
     # an empty header starts another sample
     return samples, number + 1 - (cut and not len(empty))
 
 
-def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Sample number of each row and of the last sample, if every row has its own header."""
-    rows, samples = found.rows, np.full(len(found.rows), -1)
+    rows, samples = listing.rows, np.full(len(listing.rows), -1)
     begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
     above = headers[np.searchsorted(headers, rows[begin:]) - 1].tolist()
     seen, number, previous = set[str](), 0, ""
     for i, header in enumerate(above, start=begin):
-        name = found.names[found.name_codes[i]]
+        name = listing.names[listing.name_codes[i]]
         # batch mode sorts by name, ignoring case (-z puts Domain-0 first): a step back starts
         # another sample too
         back = name.lower() < previous.lower() and previous != "Domain-0"
-        if seen and (header in found.separated_headers or name in seen or back):
+        if seen and (header in listing.separated_headers or name in seen or back):
             seen.clear()
             number += 1
         seen.add(name)
@@ -367,19 +374,19 @@ def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[
     return samples, number
 
 
-def behind(found: ListingLines, row: int) -> int:
+def bytes_from_header(listing: ListingLines, row: int) -> int:
     """Number of bytes from the header above a row, including blank lines before it, to the end."""
-    header = found.headers[int(np.searchsorted(found.headers, found.rows[row])) - 1]
-    while header and found.words.first[header - 1] == found.words.first[header]:
+    header = listing.headers[int(np.searchsorted(listing.headers, listing.rows[row])) - 1]
+    while header and listing.words.first[header - 1] == listing.words.first[header]:
         header -= 1
-    return len(found.words.data) - int(found.words.line_begin[header])
+    return len(listing.words.data) - int(listing.words.line_begin[header])
 
 
 def entities(
-    found: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
+    listing: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Factorize the domain names; equal names in one sample are numbered in order."""
-    codes, names = found.name_codes, found.names
+    codes, names = listing.name_codes, listing.names
     key = samples * len(names) + codes
     twice = pd.Series(key).duplicated().to_numpy() & keep
     if not twice.any():
@@ -388,21 +395,21 @@ def entities(
     full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
     row = int(np.flatnonzero(twice)[0])
     twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    place = f"{found.seen.file} line {found.line + int(found.rows[row]) + 1}"
-    found.seen.messages.once(
+    place = f"{listing.listing_state.file} line {listing.line + int(listing.rows[row]) + 1}"
+    listing.listing_state.messages.once(
         "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(full, dtype=object))
     return [str(name) for name in unique], codes
 
 
-def without_difference(
+def has_no_cpu(
     samples: NDArray[np.int64],
     ids: NDArray[np.int64],
     keep: NDArray[np.bool_],
     cpu: NDArray[np.float64],
     names: Sequence[str],
-    seen: XentopState,
+    state: XentopState,
 ) -> NDArray[np.bool_]:
     """Mask of rows with a CPU(%) of 0.0 because xentop had no previous sample of the domain.
 
@@ -413,32 +420,32 @@ def without_difference(
     key = samples * len(names) + ids
     first = samples[zero] == samples[keep].min()
     new = ~np.isin(key[zero] - len(names), key[keep]) & ~first
-    if not seen.samples:
+    if not state.samples:
         differs = bool((cpu[keep & (samples == samples[keep].min())] > 0).any())
         new |= first & (not differs)
     else:
-        known = np.array([name in seen.before for name in names], dtype=bool)
+        known = np.array([name in state.before for name in names], dtype=bool)
         new |= first & ~known[ids[zero]]
-    found = np.zeros(len(cpu), dtype=bool)
-    found[zero[new]] = True
-    return found
+    has_none = np.zeros(len(cpu), dtype=bool)
+    has_none[zero[new]] = True
+    return has_none
 
 
-def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
+def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN if the tool prints a word instead.
 
-    A truncated row at the end of the file is removed from `found`. Raises `FormatError` at a row
+    A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
     with too many or too few values, or an invalid number.
     """
-    words, columns = found.words, found.seen.columns[2:]
-    behind = words.first[found.rows + 1]
-    counts = behind - found.state - 1
+    words, columns = listing.words, listing.listing_state.columns[2:]
+    behind = words.first[listing.rows + 1]
+    counts = behind - listing.state - 1
     begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
     # "no limit" is two words in one column
     no = np.flatnonzero(begin[:-1] == ord("n"))
     no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
     no = no[words.starting(words.begin[no], b"no limit")]
-    row_of_no = np.searchsorted(found.state, no, side="right") - 1
+    row_of_no = np.searchsorted(listing.state, no, side="right") - 1
     inside = (
         (row_of_no >= 0) & (no + 1 < behind[row_of_no])
         if len(behind)
@@ -447,24 +454,24 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
     counts = counts - np.bincount(row_of_no[inside], minlength=len(counts))
     wrong = np.flatnonzero(counts != len(columns))
     if last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < len(columns):
-        found.cut = int(found.rows[-1]) if found.cut < 0 else found.cut
-        found.rows, found.state, found.name_codes = (
-            found.rows[:-1],
-            found.state[:-1],
-            found.name_codes[:-1],
+        listing.cut = int(listing.rows[-1]) if listing.cut < 0 else listing.cut
+        listing.rows, listing.state, listing.name_codes = (
+            listing.rows[:-1],
+            listing.state[:-1],
+            listing.name_codes[:-1],
         )
     elif len(wrong):
         row, expected = int(wrong[0]), f"{len(columns)} values after the state"
-        tail = f"{counts[row]}: {found.tail(row)}"
-        raise found.error(
-            "a row does not fit its header", int(found.rows[row]), expected, tail, _REMEDY
+        tail = f"{counts[row]}: {listing.tail(row)}"
+        raise listing.error(
+            "a row does not fit its header", int(listing.rows[row]), expected, tail, _REMEDY
         )
-    flat = (found.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
+    flat = (listing.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
     if len(no):
-        wanted = np.zeros(len(words.begin) + 1, dtype=np.int8)
-        wanted[found.state + 1] = 1
-        wanted[words.first[found.rows + 1]] -= 1
-        inner = np.cumsum(wanted[:-1], dtype=np.int8)
+        is_value = np.zeros(len(words.begin) + 1, dtype=np.int8)
+        is_value[listing.state + 1] = 1
+        is_value[words.first[listing.rows + 1]] -= 1
+        inner = np.cumsum(is_value[:-1], dtype=np.int8)
         inner[no[inside] + 1] = 0
         flat = np.flatnonzero(inner)
     odd = np.flatnonzero(begin[flat] - np.uint8(ord("0")) > 9)
@@ -488,26 +495,28 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
         if place >= 0:
             row = place // len(columns)
             problem = f"{columns[place % len(columns)]} is not a number"
-            raise found.error(problem, int(found.rows[row]), found=found.tail(row), remedy=_REMEDY)
+            raise listing.error(
+                problem, int(listing.rows[row]), found=listing.tail(row), remedy=_REMEDY
+            )
     values[odd] = np.nan
     values = values.reshape(-1, len(columns))
     limits = np.array([_UNDERFLOW_LIMITS.get(name, _LIMIT) for name in columns])
     large = values >= limits
     for row, column in np.argwhere(large) if large.any() else ():
         name, text = (
-            found.names[found.name_codes[row]],
+            listing.names[listing.name_codes[row]],
             words.array[int(flat[row * len(columns) + column])].as_py(),
         )
         sentence = (
             f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
         )
-        found.warn(int(found.rows[row]), sentence)
+        listing.warn(int(listing.rows[row]), sentence)
     values[large] = np.nan
     return values
 
 
 def listing_records(
-    found: ListingLines,
+    listing: ListingLines,
     values: NDArray[np.float64],
     keep: NDArray[np.bool_],
     names: Sequence[str],
@@ -515,38 +524,40 @@ def listing_records(
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line, from 1, of each."""
-    columns = found.seen.columns[2:]
-    given = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
-    row = given // len(columns)
-    column = given - row * len(columns)
-    line = found.rows
+    columns = listing.listing_state.columns[2:]
+    has_value = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
+    row = has_value // len(columns)
+    column = has_value - row * len(columns)
+    line = listing.rows
     name_codes, what = strings(names, ids[row]), strings(columns, column)
-    frame = record_table("", "domain", name_codes, what, t[row], values.ravel()[given])
-    owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
+    frame = record_table("", "domain", name_codes, what, t[row], values.ravel()[has_value])
+    owner = np.searchsorted(line, [detail[0] for detail in listing.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
-    for own, (number, kind, device, name, digits) in zip(owner, found.details, strict=True):
-        if not keep[own]:
+    for owner_row, (number, kind, device, name, digits) in zip(owner, listing.details, strict=True):
+        if not keep[owner_row]:
             continue
-        key = (int(own), kind, device, name)
+        key = (int(owner_row), kind, device, name)
         if key in seen:
-            place = found.line + number + 1
+            place = listing.line + number + 1
             raise FormatError(
-                f"{kind} {device} occurs twice below one domain", file=found.seen.file, line=place
+                f"{kind} {device} occurs twice below one domain",
+                file=listing.listing_state.file,
+                line=place,
             )
         seen.add(key)
         value = float(digits)
         if value >= _UNDERFLOW_LIMITS.get(name, _LIMIT):
-            found.warn(number, f"{name} is an unsigned underflow and was left out")
+            listing.warn(number, f"{name} is an unsigned underflow and was left out")
             continue
-        more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
+        more.append(("", kind, f"{names[ids[owner_row]]}/{device}", name, t[owner_row], value))
         at.append(number)
     if not more:
-        return frame, line[row] + found.line + 1
+        return frame, line[row] + listing.line + 1
     both = pd.concat([frame, pd.DataFrame(more, columns=list(frame.columns))], ignore_index=True)
     lines = np.concatenate([line[row], np.array(at, dtype=np.int64)])
     order = np.argsort(lines, kind="stable")
-    return both.iloc[order].reset_index(drop=True), lines[order] + found.line + 1
+    return both.iloc[order].reset_index(drop=True), lines[order] + listing.line + 1
 
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
@@ -575,17 +586,17 @@ class XentopFormat(Streaming):
         Raises `FormatError` at a line that xentop does not print, at a row with too many or too few
         values, and if no sample is left.
         """
-        seen = XentopState(file, Warnings(file))
-        pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
+        state = XentopState(file, Warnings(file))
+        pieces = Pieces(stream, lambda lines: boundary(lines, state.timed, state.plain), file)
         for piece in pieces:
             if not pieces.last:
-                pieces.back = _open_end(piece, pieces.line, seen)
+                pieces.back = _open_end(piece, pieces.line, state)
                 piece = piece[: len(piece) - pieces.back]
                 if not piece:
                     continue
-            words = WordOffsets(recoded(piece, pieces.line, seen.messages, file))
-            found = scan(words, pieces.line, seen, pieces.last)
-            if not seen.columns:
+            words = WordOffsets(recode(piece, pieces.line, state.messages, file))
+            listing = scan(words, pieces.line, state, pieces.last)
+            if not state.columns:
                 raise FormatError(
                     "no xentop header in the file",
                     file=file,
@@ -594,65 +605,65 @@ class XentopFormat(Streaming):
                     found=words.data[:60].decode("utf-8", "replace"),
                     remedy="collect with `xentop -b`.",
                 )
-            yield _reading(found, pieces.last)
+            yield _reading(listing, pieces.last)
 
 
-def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
+def _open_end(piece: bytes, line: int, state: XentopState) -> int:
     """Number of bytes at the end of a part that belong to a sample that may continue after it.
 
     If each row has its own header, only the names of the domains separate samples.
     """
-    if seen.plain or seen.timed:
+    if state.plain or state.timed:
         return 0
-    own = copy.deepcopy(seen)
-    found = scan(WordOffsets(utf8(piece)[0]), line, own, False)
-    if not own.columns:
+    copied = copy.deepcopy(state)
+    listing = scan(WordOffsets(utf8(piece)[0]), line, copied, False)
+    if not copied.columns:
         return len(piece)
-    if found.summaries:
+    if listing.summaries:
         return 0
-    samples, count = number_samples(found)
-    return 0 if own.plain else behind(found, int(np.argmax(samples == count - 1)))
+    samples, count = number_samples(listing)
+    return 0 if copied.plain else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
 
 
-def _reading(found: ListingLines, last: bool) -> Reading:
+def _reading(listing: ListingLines, last: bool) -> Reading:
     """Build the reading of a part of a file."""
-    seen = found.seen
-    seen.timed = seen.timed or bool(found.summaries)
-    values = values_of(found, last)
-    samples, count = number_samples(found)
+    state = listing.listing_state
+    state.timed = state.timed or bool(listing.summaries)
+    values = parse_values(listing, last)
+    samples, count = number_samples(listing)
     keep = samples >= 0
     if not keep.all():
-        found.warn(int(found.rows[0]), "rows before the first complete sample were left out")
-    if found.cut >= 0:
+        listing.warn(int(listing.rows[0]), "rows before the first complete sample were left out")
+    if listing.cut >= 0:
         keep &= samples < count
-        found.warn(found.cut, "the file is truncated; its last sample was left out")
-    if not keep.any() and not seen.samples:
-        raise found.error(
-            "no complete sample in the file", max(found.cut, 0), remedy="collect the run again."
+        listing.warn(listing.cut, "the file is truncated; its last sample was left out")
+    if not keep.any() and not state.samples:
+        raise listing.error(
+            "no complete sample in the file", max(listing.cut, 0), remedy="collect the run again."
         )
-    names, ids = entities(found, samples, keep)
-    columns = seen.columns[2:]
+    names, ids = entities(listing, samples, keep)
+    columns = state.columns[2:]
     if "CPU(%)" in columns and keep.any():
         cpu = values[:, columns.index("CPU(%)")]
-        cpu[without_difference(samples, ids, keep, cpu, names, seen)] = np.nan
-    clock, t = "sample", seen.samples + np.arange(count + 1, dtype=float)
-    if seen.timed:
-        clock, raw = "time-of-day", np.array(found.clock, dtype=float)
-        t, set_back = unwrap_midnight(raw, seen.clock, seen.days)
+        cpu[has_no_cpu(samples, ids, keep, cpu, names, state)] = np.nan
+    clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
+    if state.timed:
+        clock, raw = "time-of-day", np.array(listing.clock, dtype=float)
+        t, set_back = unwrap_midnight(raw, state.clock, state.days)
         for i in set_back[set_back < count]:
-            found.warn(found.summaries[i], "the clock was set back")
+            listing.warn(listing.summaries[i], "the clock was set back")
         if count > 0:
-            seen.clock, seen.days = raw[count - 1], t[count - 1] - raw[count - 1]
+            state.clock, state.days = raw[count - 1], t[count - 1] - raw[count - 1]
     if keep.any():
-        seen.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
-    seen.samples += count
-    table, at = listing_records(found, values, keep, names, ids, t[samples])
+        state.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
+    state.samples += count
+    table, at = listing_records(listing, values, keep, names, ids, t[samples])
     info = {
-        "columns": str(len(seen.columns)),
-        "summary": "yes" if seen.timed else "no",
-        **seen.info,
+        "columns": str(len(state.columns)),
+        "summary": "yes" if state.timed else "no",
+        **state.info,
     }
-    return Reading(table, clock, info, seen.messages.new(last), at)
+    return Reading(table, clock, info, state.messages.new(last), at)
 
 
 FORMAT = XentopFormat()

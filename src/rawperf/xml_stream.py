@@ -17,9 +17,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
-from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peeked, recoded
+from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peek_stream, recode
 from rawperf.rows import Warnings
-from rawperf.text import decode, uncoloured
+from rawperf.text import decode, strip_colours
 
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
 _TRUNCATION_CODES = {
@@ -137,19 +137,19 @@ class XmlPieces(Pieces):
     """
 
     def __init__(self, stream: BinaryIO, encoding_warnings: Warnings, file: str) -> None:
-        head, stream = peeked(stream)
+        head, stream = peek_stream(stream)
         super().__init__(stream, self._end, file, by_line=False)
         self._encoding_warnings = encoding_warnings
         self._coloured = b"\0" not in head
         self._declares_encoding = declares_encoding(
-            uncoloured(head.removeprefix(codecs.BOM_UTF8)) if self._coloured else head
+            strip_colours(head.removeprefix(codecs.BOM_UTF8)) if self._coloured else head
         )
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in super().__iter__():
-            plain = uncoloured(piece) if self._coloured else piece
+            plain = strip_colours(piece) if self._coloured else piece
             if not self._declares_encoding:
-                plain = recoded(plain, self.line, self._encoding_warnings, self._file).replace(
+                plain = recode(plain, self.line, self._encoding_warnings, self._file).replace(
                     b"\r\n", b"\n"
                 )
             yield plain

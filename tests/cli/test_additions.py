@@ -12,7 +12,7 @@ from virtperf.check.everything import check_everything, placeholders
 from virtperf.check.notebook import shown_exhibits
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.new.additions import add_claim
 from virtperf.study.new.write import write_study
 
@@ -77,7 +77,7 @@ def test_a_claim_is_written_where_it_is_in_order(run, layout: Layout) -> None:
         other = key.replace("4]", "1]")
         run(*add, "half", "ratio", f"of={key}", f"to={other}", "value=0.5", "half_width=0.05")
         study = load_study(layout.definition(study_id))
-        claim = claims_of(study)["half"]
+        claim = study_claims(study)["half"]
         assert (claim.low, claim.high) == (0.45, 0.55) and claim.exhibits == ("figure-1",)
         assert claim.ledger == (() if measured else ("c002",))
         problems, _ = check_everything(layout, [study_id])

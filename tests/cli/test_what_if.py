@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.report.synthesis.conftest import build
 from virtperf.cli import main
-from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.notebooks import read_records
 
 
 def repository(folder: Path, root: Path) -> list[str]:
@@ -42,7 +42,7 @@ def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
 def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
     at = repository(tmp_path, root)
     assert CliRunner().invoke(main, [*at, "synthesis"]).exit_code == 0
-    made = [record.id for record in records_of(tmp_path / "build" / "synthesis.ipynb")]
+    made = [record.id for record in read_records(tmp_path / "build" / "synthesis.ipynb")]
     assert made[:3] == ["summary", "limits", "capacity-cpu"] and "growth" in made
     page = (tmp_path / "reports" / "synthesis.html").read_text()
     assert 'href="toy.html#figure-2"' in page and "<script>alert(1)</script>" not in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import virtperf
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.toy_runs import write_run
 from virtperf.comparison.compare import compare_equal
 
@@ -96,7 +96,7 @@ def test_pairs_are_runs_of_one_name(tmp_path):
     assert (loose.verdict, paired.verdict) == ("undecided", "slower")
     assert paired.compared == "within 6 blocks"
     (sides[1] / "run-6.txt").unlink()
-    with pytest.raises(VirtperfError, match="different numbers of runs"):
+    with pytest.raises(RawperfError, match="different numbers of runs"):
         virtperf.compare(*sides, paired=True)
 
 
@@ -130,7 +130,7 @@ def test_blocks_of_run_yaml_are_used(tmp_path):
 
 
 def test_the_same_runs_on_both_sides_are_refused(folders):
-    with pytest.raises(VirtperfError, match="byte-identical to those of"):
+    with pytest.raises(RawperfError, match="byte-identical to those of"):
         virtperf.compare("a", "a")
 
 
@@ -138,7 +138,7 @@ def test_what_is_better_can_be_told(folders):
     table = virtperf.compare(*folders, lower=["page_elements_total"])
     assert row(table, "page_elements_total").verdict == "faster"
     with pytest.raises(
-        VirtperfError, match="no quantity of the runs matches 'page_element_throughput'"
+        RawperfError, match="no quantity of the runs matches 'page_element_throughput'"
     ):
         virtperf.compare(*folders, quantities=["page_element_throughput"])
 
@@ -162,11 +162,11 @@ def test_loads_of_a_table_are_no_result(tmp_path, monkeypatch):
 
 
 def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
-    with pytest.raises(VirtperfError, match="there are no runs"):
+    with pytest.raises(RawperfError, match="there are no runs"):
         virtperf.compare("a", "c")
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "x.csv").write_text("seconds\n1.5\n")
-    with pytest.raises(VirtperfError, match="no quantity at the same condition in common"):
+    with pytest.raises(RawperfError, match="no quantity at the same condition in common"):
         virtperf.compare("a", "t")
 
 
@@ -225,7 +225,7 @@ def test_a_declaration_is_for_the_files_that_it_describes(tmp_path):
     names = {r.quantity for r in table.rows}
     assert "transaction_rate" in names and "page_element_throughput_total" in names
     declaration.write_text(DECLARED.replace("rates*.csv", "other*.csv"))
-    with pytest.raises(VirtperfError, match="no file matches the declared format 'rates'"):
+    with pytest.raises(RawperfError, match="no file matches the declared format 'rates'"):
         virtperf.compare(
             tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
         )
@@ -261,7 +261,7 @@ def test_a_cell_of_a_table_that_is_no_number_is_refused(tmp_path, percentiles, c
     rows = [f"6.{k}" for k in range(8)]
     number_tables(tmp_path / "a", [rows, rows[1:]])
     number_tables(tmp_path / "b", [rows[2:], [*rows[3:], cell]])
-    with pytest.raises(VirtperfError, match=f"column 'score' contains .*{said}") as caught:
+    with pytest.raises(RawperfError, match=f"column 'score' contains .*{said}") as caught:
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=percentiles)
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "b" / "2.csv"), 7)
 
@@ -280,7 +280,7 @@ def test_a_cell_of_a_table_in_a_folder_of_files_is_named(tmp_path):
     assert any("r2: not read: 1.csv line 6: column 'score' contains" in note for note in notes)
     (tmp_path / "b" / "r2" / "2.csv").unlink()
     with pytest.raises(
-        VirtperfError, match="column 'score' contains a value that is not a finite number"
+        RawperfError, match="column 'score' contains a value that is not a finite number"
     ) as caught:
         virtperf.compare(tmp_path / "a", tmp_path / "b")
     assert (caught.value.file, caught.value.line) == (str(broken), 6)
@@ -292,7 +292,7 @@ def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
         sides = [tmp_path / f"{side}{rest}" for side in "ab"]
         number_tables(sides[0], [[f"6.{k}{rest}"] for k in "123"], heading)
         number_tables(sides[1], [[f"6.{k}{rest}"] for k in "4x6"], heading)
-        with pytest.raises(VirtperfError, match=r"column 'score' contains .*'6\.x'") as caught:
+        with pytest.raises(RawperfError, match=r"column 'score' contains .*'6\.x'") as caught:
             virtperf.compare(*sides)
         assert (caught.value.file, caught.value.line) == (str(sides[1] / "2.csv"), 2)
 
@@ -310,7 +310,7 @@ def test_statistics_that_are_too_large_are_refused(tmp_path):
         for k in (1, 2):
             (tmp_path / side).mkdir(exist_ok=True)
             (tmp_path / side / f"{k}.json").write_text(f'{{"ops": {k * value}}}')
-    with pytest.raises(VirtperfError, match=r"b/1\.json: ops is too large; expected"):
+    with pytest.raises(RawperfError, match=r"b/1\.json: ops is too large; expected"):
         virtperf.compare(tmp_path / "a", tmp_path / "b")
 
 

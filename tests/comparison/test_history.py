@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import virtperf
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.comparison.test_compare import A, B, raw_files, wrk
 from tests.toy_runs import write_run
 from virtperf.cli import main
@@ -108,7 +108,7 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
 
 
 def test_values_that_have_no_ratio_are_refused(tmp_path):
-    with pytest.raises(VirtperfError, match="x is not positive at revision rev3"):
+    with pytest.raises(RawperfError, match="x is not positive at revision rev3"):
         virtperf.history(table(tmp_path, {"x": lambda t: 0 if t == 3 else 1}))
 
 
@@ -140,7 +140,7 @@ def test_dates_are_ordered_by_time_and_not_as_text(tmp_path):
 def test_what_is_no_date_is_refused_with_its_line(tmp_path, date):
     path = history_table(tmp_path, ["2026-01-01", date, "2026-01-03"])
     with pytest.raises(
-        VirtperfError, match="invalid date in column 'date'; expected 2026"
+        RawperfError, match="invalid date in column 'date'; expected 2026"
     ) as caught:
         virtperf.history(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
@@ -152,7 +152,7 @@ def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
     path = history_table(tmp_path, ["2026-01-01", "2026-01-02", "2026-01-03"])
     taken = {"date": "2026-01-02", "revision": "r2"}[column]
     path.write_text(path.read_text().replace(taken, ""))
-    with pytest.raises(VirtperfError, match=f"column '{column}' has an empty cell") as caught:
+    with pytest.raises(RawperfError, match=f"column '{column}' has an empty cell") as caught:
         virtperf.history(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
 
@@ -160,7 +160,7 @@ def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
 def test_folders_whose_name_has_no_such_day_are_refused(tmp_path):
     for day in ("28", "30"):
         raw_files(tmp_path / f"2026-02-{day}-c{day}", [int(day) + rate for rate in A[:2]])
-    with pytest.raises(VirtperfError, match=r"invalid date in the folder's name.*2026-02-30"):
+    with pytest.raises(RawperfError, match=r"invalid date in the folder's name.*2026-02-30"):
         virtperf.history(tmp_path)
 
 
@@ -176,7 +176,7 @@ def test_either_all_revisions_of_run_folders_have_a_date_or_none(tmp_path):
             tools={"revision": f"c{number}", **dated},
             **dict.fromkeys(("start", "duration_s", "warmup_s", "window_s")),
         )
-    with pytest.raises(VirtperfError, match="revision c1 has no date"):
+    with pytest.raises(RawperfError, match="revision c1 has no date"):
         virtperf.history(tmp_path)
 
 
@@ -190,7 +190,7 @@ def test_a_cell_that_is_no_number_is_refused(tmp_path):
     ):
         written = f'"{cell}"'
         path = history_table(tmp_path, dates, [*["1.25"] * 29, written])
-        with pytest.raises(VirtperfError, match=f"column 'x' contains .*{said}") as caught:
+        with pytest.raises(RawperfError, match=f"column 'x' contains .*{said}") as caught:
             virtperf.history(path)
         assert (caught.value.line, caught.value.found) == (31, repr(cell))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import virtperf
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.rawperf.sample_files import sample
 from tests.toy_runs import write_run
 
@@ -79,7 +79,7 @@ def test_the_mean_of_percentiles_is_refused(tmp_path):
         "p99_ms is left out: the run has several values of this percentile" in note
         for note in left_out.notes
     )
-    with pytest.raises(VirtperfError, match="the mean of percentiles of several drivers"):
+    with pytest.raises(RawperfError, match="the mean of percentiles of several drivers"):
         virtperf.compare(*sides, quantities=["p99_ms"])
 
 
@@ -90,6 +90,6 @@ def test_a_run_without_single_values_says_what_it_needs(tmp_path):
             value = run + 1 + (side == "b") / 2
             (tmp_path / side / f"{run}.json").write_text(f'{{"latency_p99": {value}}}')
     with pytest.raises(
-        VirtperfError, match=r"(?s)printed by its tool can't be merged.*a histogram log"
+        RawperfError, match=r"(?s)printed by its tool can't be merged.*a histogram log"
     ):
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=[99])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import virtperf
-from rawperf.core.errors import ParameterError, VirtperfError
+from rawperf.core.errors import ParameterError, RawperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
 from virtperf.comparison import compare as module
@@ -67,9 +67,9 @@ def test_two_revisions_and_the_runs_that_are_there(repository):
 
 
 def test_a_revision_without_new_runs_is_refused(repository):
-    with pytest.raises(VirtperfError, match="no run was measured again between new and HEAD"):
+    with pytest.raises(RawperfError, match="no run was measured again between new and HEAD"):
         virtperf.compare("runs", revisions=["new", "HEAD"])
-    with pytest.raises(VirtperfError, match="unknown git revision 'older'"):
+    with pytest.raises(RawperfError, match="unknown git revision 'older'"):
         virtperf.compare("runs", revisions=["older"])
 
 
@@ -85,7 +85,7 @@ def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
         git(tmp_path, "commit", "-qm", name)
         git(tmp_path, "tag", name)
     with pytest.raises(
-        VirtperfError, match="column 'x' contains a value that is not a finite number"
+        RawperfError, match="column 'x' contains a value that is not a finite number"
     ) as caught:
         virtperf.compare("runs", revisions=["old", "new"])
     assert (caught.value.file, caught.value.line) == ("old:runs/1.csv", 4)
@@ -107,9 +107,9 @@ def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
     assert (table.a, table.b) == ("cpu=of alpha", "cpu=*beta")
     assert {(r.runs_a, r.runs_b) for r in table.rows} == {(1, 2)}
     assert [f.fact for f in table.facts] == ["cpu"]
-    with pytest.raises(VirtperfError, match="no run of runs has cpu=gamma"):
+    with pytest.raises(RawperfError, match="no run of runs has cpu=gamma"):
         virtperf.compare("runs", factor=["cpu=gamma", "cpu=*beta"])
-    with pytest.raises(VirtperfError, match="no run has a factor 'guest'"):
+    with pytest.raises(RawperfError, match="no run has a factor 'guest'"):
         virtperf.compare("runs", factor=factor, where={"guest": 1})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.comparison import precision as module
 from virtperf.comparison.precision import Precision
 from virtperf.comparison.sides import RunValues
@@ -21,7 +21,7 @@ def so_far(tmp_path, monkeypatch):
 
     def read(_, path):
         if path.name == "none":
-            raise VirtperfError("no run.yaml", file=path)
+            raise RawperfError("no run.yaml", file=path)
         return RunValues(path.name, {"throughput": float(path.name)})
 
     monkeypatch.setattr(module.RunReader, "run", read)

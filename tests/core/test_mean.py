@@ -4,24 +4,24 @@ import math
 
 import pytest
 
-from virtperf.core.mean import over_runs, satterthwaite, student
+from virtperf.core.mean import mean_over_runs, satterthwaite, student
 
 
 def test_several_runs_have_their_spread():
-    found = over_runs([1.0, 2.0, 3.0], [9.0] * 3, [50.0] * 3, level=0.95)
+    found = mean_over_runs([1.0, 2.0, 3.0], [9.0] * 3, [50.0] * 3, level=0.95)
     # s = 1, se = 1/sqrt(3), t(0.975, 2) = 4.302653
     assert (found.value, found.df, found.n, found.method) == (2.0, 2.0, 3, "runs")
     assert found.high - found.value == pytest.approx(4.302652730 / math.sqrt(3), rel=1e-9)
 
 
 def test_one_run_has_its_own_error_and_degrees_of_freedom():
-    found = over_runs([10.0], [0.5], [6.0], level=0.95, method="cosines of one run")
+    found = mean_over_runs([10.0], [0.5], [6.0], level=0.95, method="cosines of one run")
     assert (found.se, found.df, found.n, found.method) == (0.5, 6.0, 1, "cosines of one run")
     assert found.high - found.value == pytest.approx(2.446911851 * 0.5, rel=1e-9)  # t(0.975, 6)
 
 
 def test_a_run_without_an_error_has_no_interval():
-    found = over_runs([10.0], [math.nan], [math.nan], level=0.95)
+    found = mean_over_runs([10.0], [math.nan], [math.nan], level=0.95)
     assert found.value == 10.0 and math.isnan(found.low) and math.isnan(found.high)
 
 

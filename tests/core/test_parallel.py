@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.core import parallel
@@ -41,7 +41,7 @@ def killed(task: int) -> int:
 
 def failed(task: int) -> int:
     if task == 3:
-        raise VirtperfError("three is refused")
+        raise RawperfError("three is refused")
     return task
 
 
@@ -75,12 +75,12 @@ def test_what_a_task_raises_comes_out_in_its_place(jobs: int) -> None:
     with workers(jobs=jobs) as each:
         results = each(failed, TASKS)
         assert [next(results) for _ in range(3)] == [0, 1, 2]
-        with pytest.raises(VirtperfError, match="three is refused"):
+        with pytest.raises(RawperfError, match="three is refused"):
             next(results)
 
 
 def test_a_killed_process_is_named_in_one_line() -> None:
-    with pytest.raises(VirtperfError, match=r"killed.*--jobs 1"), workers(jobs=2) as each:
+    with pytest.raises(RawperfError, match=r"killed.*--jobs 1"), workers(jobs=2) as each:
         list(each(killed, TASKS))
 
 
@@ -100,7 +100,7 @@ def test_a_cluster_gives_the_same_and_outlives_a_worker(
         other.setattr(parallel, "version", lambda name: f"0 of {name}")
         with (
             pytest.raises(
-                VirtperfError,
+                RawperfError,
                 match=r"versions of cluster workers differ.*expected.*numpy 0 of numpy",
             ),
             workers(7, scheduler=address),
@@ -120,7 +120,7 @@ def test_a_cluster_gives_the_same_and_outlives_a_worker(
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "CONNECT_S", 0.5)
     with (
-        pytest.raises(VirtperfError, match=r"can't be reached.*tcp://host:8786"),
+        pytest.raises(RawperfError, match=r"can't be reached.*tcp://host:8786"),
         workers(scheduler="tcp://127.0.0.1:9"),
     ):
         pass
@@ -129,14 +129,14 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("foo", "host:8786", "tcp://host", "http://host:8786", "tcp://:8786"):
         with (
             pytest.raises(
-                VirtperfError, match=r"invalid address of a Dask scheduler.*tls://host:8786"
+                RawperfError, match=r"invalid address of a Dask scheduler.*tls://host:8786"
             ),
             workers(scheduler=wrong),
         ):
             pass
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(VirtperfError, match=r"virtperf\[dask\]"),
+        pytest.raises(RawperfError, match=r"virtperf\[dask\]"),
         workers(scheduler="tcp://127.0.0.1:9"),
     ):
         pass
@@ -187,5 +187,5 @@ def test_workers_of_another_version_are_refused() -> None:
         ({"virtperf": "none"}, "found tcp://a: virtperf none"),
         (None, "have no virtperf, or an older version"),
     ):
-        with pytest.raises(VirtperfError, match=words):
+        with pytest.raises(RawperfError, match=words):
             parallel._require_equal_versions(OtherWorkers(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf.core.errors import ParameterError, VirtperfError
+from rawperf.core.errors import ParameterError, RawperfError
 from virtperf.core.params import load_parameters, notebook_parameters
 
 
@@ -35,7 +35,7 @@ def test_the_repositorys_parameters_are_valid(root):
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path, text, said):
-    with pytest.raises(VirtperfError, match=said.replace("?", r"\?").replace(".", r"\.")):
+    with pytest.raises(RawperfError, match=said.replace("?", r"\?").replace(".", r"\.")):
         load(tmp_path, text)
 
 

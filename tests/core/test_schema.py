@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.schema import CellKind, TableSchema
 
 TABLE = TableSchema(
@@ -76,7 +76,7 @@ def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
         [5.0],
     ]
     names = TableSchema("pieces.parquet", "reconstruct", {"pieces": CellKind.NAMES})
-    with pytest.raises(VirtperfError, match="of another type: pieces"):
+    with pytest.raises(RawperfError, match="of another type: pieces"):
         names.read(tmp_path / table.file)
 
 
@@ -109,7 +109,7 @@ def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
     }
     other = TableSchema(TABLE.file, TABLE.stage, columns, factors_before="value")
     other.write(other.frame([row(value="x", old=1)], FACTORS), path, FACTORS)
-    with pytest.raises(VirtperfError) as error:
+    with pytest.raises(RawperfError) as error:
         TABLE.read(path, FACTORS)
     assert str(error.value).startswith("toy/things.parquet: ")
     assert "missing: n; of another type: value (string); unknown: old" in str(error.value)
@@ -118,7 +118,7 @@ def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
 
 def test_a_study_with_a_new_factor_needs_the_stage_again(tmp_path):
     TABLE.write(TABLE.frame([row()], FACTORS), tmp_path / TABLE.file, FACTORS)
-    with pytest.raises(VirtperfError, match=r"missing: memory.*stage summarize again"):
+    with pytest.raises(RawperfError, match=r"missing: memory.*stage summarize again"):
         TABLE.read(tmp_path / TABLE.file, (*FACTORS, "memory"))
 
 
@@ -126,7 +126,7 @@ def test_a_study_with_a_new_factor_needs_the_stage_again(tmp_path):
 def test_what_cannot_be_read_is_named(tmp_path, content):
     path = tmp_path / TABLE.file
     path.mkdir() if content is None else path.write_bytes(content)
-    with pytest.raises(VirtperfError, match=r"things\.parquet: .*Run the stage summarize again"):
+    with pytest.raises(RawperfError, match=r"things\.parquet: .*Run the stage summarize again"):
         TABLE.read(path, FACTORS)
 
 
@@ -136,7 +136,7 @@ def test_a_changed_bit_of_the_data_is_found(tmp_path):
     good = path.read_bytes()
     place = good.index(b"\x28\xb5\x2f\xfd", len(good) // 4) + 40  # inside a compressed page
     path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-    with pytest.raises(VirtperfError, match="Run the stage summarize again"):
+    with pytest.raises(RawperfError, match="Run the stage summarize again"):
         TABLE.read(path, FACTORS)
 
 

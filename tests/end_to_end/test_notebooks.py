@@ -8,7 +8,7 @@ import re
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG, records_of
+from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG, read_records
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
 """The notebooks that belong to no study."""
@@ -65,7 +65,7 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
 
 def test_nothing_that_is_shown_rests_on_example_runs(root):
     """No interval, p-value, probability or figure: neither by its provenance nor by a run that it names."""
-    together = records_of(root / "build" / f"{TOGETHER}.ipynb")
+    together = read_records(root / "build" / f"{TOGETHER}.ipynb")
     assert together and not any(Provenance.EXAMPLE in record.provenance for record in together)
     for path in notebooks(root):
         executed, index = (
@@ -78,7 +78,7 @@ def test_nothing_that_is_shown_rests_on_example_runs(root):
             for r in json.loads(index.read_text())["runs"]
             if r["provenance"] == Provenance.EXAMPLE
         }
-        records = records_of(executed)
+        records = read_records(executed)
         assert records
         for record in records:
             assert Provenance.EXAMPLE not in record.provenance, record.id

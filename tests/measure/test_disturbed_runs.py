@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import load_model
 from tests.report.conftest import loaded, toy_data  # noqa: F401 - fixtures
 from tests.report.plain import plain
@@ -71,7 +71,7 @@ def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
 
 def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
     """As a harness that was killed after the first attempt leaves it."""
-    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was discarded") as caught:
+    with pytest.raises(RawperfError, match=r"one-r1 disturbed: .* it was discarded") as caught:
         repository.measure(**ONE, **RULES, on_disturbed="abort")
     assert "on_disturbed: abort" in str(caught.value)
     assert repository.present() == []
@@ -179,7 +179,7 @@ def test_which_facts_may_change(first, now, words):
 
 def test_a_machine_that_is_not_as_required_is_refused(repository, monkeypatch):
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "swap_mb": 656})
-    with pytest.raises(VirtperfError) as caught:
+    with pytest.raises(RawperfError) as caught:
         repository.measure(machine={"swap_mb": 0, "cpu": "so*"}, replicates=1)
     text = str(caught.value)
     assert "expected swap_mb: 0; found swap_mb: 656" in text and "swapoff -a" in text.lower()

@@ -17,7 +17,7 @@ from typing import ClassVar
 import psutil
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.metrics import load_metrics
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.measure import run as run_module
@@ -114,9 +114,9 @@ def test_a_run_that_fails_does_not_end_the_plan(repository):
 
 
 def test_a_missing_program_is_said_before_anything_is_measured(repository):
-    with pytest.raises(VirtperfError, match="programs not found: no-such-program"):
+    with pytest.raises(RawperfError, match="programs not found: no-such-program"):
         repository.measure(teardown=["no-such-program"])
-    with pytest.raises(VirtperfError, match="can't determine the version of x"):
+    with pytest.raises(RawperfError, match="can't determine the version of x"):
         repository.measure(teardown=None, tools={"x": "true"})
     assert repository.present() == []
 
@@ -126,7 +126,7 @@ def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
     first = repository.start()
     wait_for((repository.own / "running" / "state.json").exists, first)
     with pytest.raises(
-        VirtperfError, match=f"process {first.pid} is already measuring in this repository"
+        RawperfError, match=f"process {first.pid} is already measuring in this repository"
     ):
         repository.measure()
     out, _ = first.communicate(timeout=30)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, StudyError
 from virtperf.measure.plan import load_definition, plan
 from virtperf.study.definition import load_study
 
@@ -105,7 +105,7 @@ def test_an_experiment_may_be_like_one_further_up(repository):
     ],
 )
 def test_a_choice_that_names_nothing_is_refused(repository, only, words):
-    with pytest.raises(VirtperfError, match=words.replace("?", r"\?")):
+    with pytest.raises(RawperfError, match=words.replace("?", r"\?")):
         runs(repository, only)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rawperf import all_formats, sniff
 from rawperf.core.errors import StudyError
-from virtperf.measure.definition import Command, expanded, presets
+from virtperf.measure.definition import Command, expand_preset, presets
 from virtperf.runs.ingest.folder import raw_files
 
 HERE = {
@@ -55,7 +55,7 @@ def test_what_the_entry_says_replaces_the_presets():
 )
 def test_mistakes(entry, words):
     with pytest.raises(ValueError, match=words):
-        expanded(entry)
+        expand_preset(entry)
 
 
 def test_a_mistake_is_said_with_its_line(repository):

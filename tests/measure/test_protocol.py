@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.check.everything import check_everything
 from virtperf.core.paths import Layout
 from virtperf.measure import harness as harness_module
@@ -99,7 +99,7 @@ def test_declared_files_stand_in_place_of_those_that_commands_name(repository, t
     repository.write(testbed=["testbeds/toy/length.*"])
     assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy/length.*"]
     repository.write(testbed=["testbeds/none/*"])
-    with pytest.raises(VirtperfError, match="no file of the repository matches 'testbeds/none"):
+    with pytest.raises(RawperfError, match="no file of the repository matches 'testbeds/none"):
         protocols(repository)
 
 
@@ -121,7 +121,7 @@ def test_a_file_that_becomes_no_part_of_runs_leaves_those_before_their_fingerpri
     repository.measure()
     before = repository.described("cpu-guests-1-r1")["protocol"]
     (testbed / "recompute.py").write_text("2\n")
-    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+    with pytest.raises(RawperfError, match="differ in testbeds/toy"):
         repository.measure(replicates=2, workload=work)
     out = {"workload": work, "not_part_of_runs": ["testbeds/toy/recompute.*"]}
     assert repository.measure(**out)[0].measured == 2
@@ -130,11 +130,11 @@ def test_a_file_that_becomes_no_part_of_runs_leaves_those_before_their_fingerpri
     (testbed / "recompute.py").write_text("3\n")
     assert repository.measure(replicates=3, **out)[0].measured == 2
     (testbed / "length.sh").write_text("length=0.25\n")
-    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+    with pytest.raises(RawperfError, match="differ in testbeds/toy"):
         repository.measure(replicates=4, **out)
     (testbed / "length.sh").write_text("length=0.2\n")
     repository.write(not_part_of_runs=["testbeds/toy/none.py"])
-    with pytest.raises(VirtperfError, match="not_part_of_runs: no file of the repository"):
+    with pytest.raises(RawperfError, match="not_part_of_runs: no file of the repository"):
         protocols(repository)
 
 
@@ -163,7 +163,7 @@ def test_the_commit_and_whether_files_were_changed_since(repository):
 
 def test_another_measure_yaml_is_refused_before_anything_is_measured(repository):
     repository.measure(replicates=1)
-    with pytest.raises(VirtperfError, match=r"differ in settings of measure\.yaml") as caught:
+    with pytest.raises(RawperfError, match=r"differ in settings of measure\.yaml") as caught:
         repository.measure(replicates=2, window_s=0.3)
     assert "remove the runs of one kind" in str(caught.value).lower()
     assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
@@ -175,10 +175,10 @@ def test_another_measure_yaml_is_refused_before_anything_is_measured(repository)
 def test_a_file_of_the_testbed_that_changes_ends_the_session_between_two_runs(repository, testbed):
     work = [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]
     later = {"run": 'echo "# $run" >> "$root/testbeds/toy/length.sh"', "shell": True}
-    with pytest.raises(VirtperfError, match="testbeds/toy changed while cpu was measured"):
+    with pytest.raises(RawperfError, match="testbeds/toy changed while cpu was measured"):
         repository.measure(workload=work, teardown=[later])
     assert len(repository.present()) == 1
-    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+    with pytest.raises(RawperfError, match="differ in testbeds/toy"):
         repository.measure()
     assert len(repository.present()) == 1
 
@@ -188,7 +188,7 @@ def test_another_kernel_is_refused_unless_it_is_a_factor_or_allowed(repository, 
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.2"})
     repository.measure(replicates=2)  # of the first runs no kernel is known
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.9"})
-    with pytest.raises(VirtperfError, match=r"differ in kernel: Linux 6.2 in .*; Linux 6.9 in"):
+    with pytest.raises(RawperfError, match=r"differ in kernel: Linux 6.2 in .*; Linux 6.9 in"):
         repository.measure(replicates=3)
     assert len(repository.present()) == 4
     edit_study(repository, "machine_may_differ: {kernel: an update that could not be put off}")
@@ -266,7 +266,7 @@ def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repositor
     assert fact_differences(repository.harness().study, entries(repository)) == []
     (group,) = run_groups(entries(repository))
     assert (group.protocol, group.experiment, len(group.runs)) == ("not recorded", "", 2)
-    with pytest.raises(VirtperfError, match="differ in protocol: not recorded in"):
+    with pytest.raises(RawperfError, match="differ in protocol: not recorded in"):
         repository.measure(replicates=2)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, StudyError
 from tests.measure.hosts import SSHD, far_hosts, left
 from virtperf.measure import machine as machine_module
 from virtperf.measure.commands import Call
@@ -190,14 +190,14 @@ def test_a_host_whose_key_is_not_known_is_refused(toy, far, tmp_path):
     other = tmp_path / "config"
     other.write_text(far.config.read_text().replace(str(far.known_hosts), str(tmp_path / "none")))
     hosts = {name: {**host, "config": str(other)} for name, host in far.declared.items()}
-    with pytest.raises(VirtperfError, match="Host key verification failed") as caught:
+    with pytest.raises(RawperfError, match="Host key verification failed") as caught:
         toy.measure(**declared(far, hosts=hosts))
     assert "known host key" in str(caught.value)
     assert toy.present() == []
 
 
 def test_a_program_that_is_not_on_a_host_is_named_before_anything_is_measured(toy, far):
-    with pytest.raises(VirtperfError, match="programs not found on hypervisor: no-such-program"):
+    with pytest.raises(RawperfError, match="programs not found on hypervisor: no-such-program"):
         toy.measure(**declared(far, collect=[{"run": "no-such-program", "on": "hypervisor"}]))
 
 
@@ -259,7 +259,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
     killer.start()
     try:
         with pytest.raises(
-            VirtperfError, match=r"cpu-guests-1-r1 failed: .*guest1.* the connection was lost"
+            RawperfError, match=r"cpu-guests-1-r1 failed: .*guest1.* the connection was lost"
         ):
             toy.measure()
         killer.join()
@@ -267,7 +267,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
         assert toy.present() == []
         (failed,) = (toy.own / "failed").iterdir()
         assert (failed / "reason.txt").read_text().count("\n") == 1
-        with pytest.raises(VirtperfError, match=r"guest1: no connection \(.*refused"):
+        with pytest.raises(RawperfError, match=r"guest1: no connection \(.*refused"):
             toy.measure()
     finally:
         killer.join()

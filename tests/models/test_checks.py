@@ -56,4 +56,4 @@ def test_unequal_columns_weights_levels_and_words():
     with pytest.raises(ModelError, match="alpha is out of range"):
         checks.level(1.0)
     with pytest.raises(ModelError, match="unknown form; expected 'a' or 'b'; found 'c'"):
-        checks.one_of("c", ("a", "b"), "form")
+        checks.require_one_of("c", ("a", "b"), "form")

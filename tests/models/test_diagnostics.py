@@ -159,11 +159,11 @@ def test_the_robust_estimate_is_that_of_rlm():
     y = 3 + 2 * x + np.random.default_rng(3).standard_normal(12)
     y[5] += 15
 
-    from virtperf.models.linear import _fitted
+    from virtperf.models.linear import _fit
     from virtperf.models.robust import robust_fit
 
     ones = np.ones(12)
-    fit = robust_fit(lambda of: _fitted(x, of, ones, "constant"), y, 2)
+    fit = robust_fit(lambda of: _fit(x, of, ones, "constant"), y, 2)
     residual = y - fit.theta @ np.vstack((ones, x))
     own = sm.RLM(y, np.vstack((ones, x)).T, M=sm.robust.norms.HuberT()).fit(
         scale_est=sm.robust.scale.HuberScale(d=1.345)

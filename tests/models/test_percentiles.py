@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import ModelError
-from virtperf.models.percentiles import Distribution, merged, percentile_ratio
+from virtperf.models.percentiles import Distribution, merge_distributions, percentile_ratio
 
 RNG = np.random.default_rng(4)
 
@@ -25,18 +25,20 @@ def test_percentiles_are_those_of_numpy():
 
 def test_values_of_drivers_are_merged_and_their_percentiles_are_not():
     fast, slow = RNG.exponential(1, 900), RNG.exponential(10, 100)
-    both = merged([Distribution.of(fast), Distribution.of(slow)])
+    both = merge_distributions([Distribution.of(fast), Distribution.of(slow)])
     expected = np.percentile(np.concatenate([fast, slow]), 99, method="inverted_cdf")
     assert both.percentile(99) == expected
     assert both.total == 1000
     with pytest.raises(ModelError, match=r"(?s)can't be merged into one.*histogram log"):
-        merged([4.6, 46.0])
+        merge_distributions([4.6, 46.0])
 
 
 def test_a_ratio_of_runs_is_that_of_merged_values():
     a, b = runs([1.25, 1.3, 1.35, 1.31]), runs([1.0, 1.05, 0.95, 1.02, 0.99])
     found = percentile_ratio(a, b, 90)
-    assert found.value == merged(a).percentile(90) / merged(b).percentile(90)
+    assert found.value == merge_distributions(a).percentile(90) / merge_distributions(b).percentile(
+        90
+    )
     low, high = found.interval(0.95)
     assert low < 1.3 < high and found.n == 4
     assert percentile_ratio(a, b, 90).interval(0.95) == (low, high)

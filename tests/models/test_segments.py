@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from virtperf.models.segments import PageRange, address_table, merged_range, overlaps
 
@@ -43,18 +43,18 @@ def test_text_and_back(pages):
     ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14],
 )
 def test_what_is_no_range_is_refused(text):
-    with pytest.raises(VirtperfError):
+    with pytest.raises(RawperfError):
         PageRange.parse(text)
 
 
 def test_gaps_and_overlaps_are_named():
     a, b, c = PageRange(0, 9), PageRange(10, 19), PageRange(15, 30)
     assert overlaps([("a", a), ("b", b), ("c", c)]) == [("b", "c")]
-    with pytest.raises(VirtperfError, match="A-13 and F-1E overlap"):
+    with pytest.raises(RawperfError, match="A-13 and F-1E overlap"):
         merged_range([a, b, c])
-    with pytest.raises(VirtperfError, match="are not adjacent"):
+    with pytest.raises(RawperfError, match="are not adjacent"):
         merged_range([a, PageRange(11, 12)])
-    with pytest.raises(VirtperfError, match="no ranges"):
+    with pytest.raises(RawperfError, match="no ranges"):
         merged_range([])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.pipeline.run import Children
 
 PARENT = """
@@ -72,7 +72,7 @@ def test_after_the_end_nothing_begins(tmp_path: Path) -> None:
     children = Children()
     children.end()
     with (
-        pytest.raises(VirtperfError, match="stopped by a signal"),
+        pytest.raises(RawperfError, match="stopped by a signal"),
         children.start([sys.executable, "-V"], tmp_path, os.environ),
     ):
         pass

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.cli import main
 from virtperf.core.paths import Layout
 from virtperf.pipeline.verify import changed_cells, verify
@@ -94,7 +94,7 @@ def test_the_same_revision_gives_the_same_bytes_and_another_what_differs(reposit
 
 def test_an_unknown_revision_is_one_line(tmp_path):
     git(tmp_path, "init", "-q")
-    with pytest.raises(VirtperfError, match="git rev-parse failed"):
+    with pytest.raises(RawperfError, match="git rev-parse failed"):
         verify(Layout(tmp_path), "no-such-branch", lambda event: None, jobs=1)
 
 

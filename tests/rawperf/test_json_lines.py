@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.json_lines import first_line, with_lines
+from rawperf.json_lines import first_line, parse_with_lines
 
 
 def test_each_value_has_its_line_in_its_place() -> None:
     text = (
         '{"a":\n 1,\n"b": [true, "x\\"1",\nnull, {"1": -2.5e-3}], "c"\n:\n{}, "d": NaN, "a": 7\n}'
     )
-    document, lines = with_lines(text, json.loads)
+    document, lines = parse_with_lines(text, json.loads)
     assert document["b"] == [True, 'x"1', None, {"1": -0.0025}]
     assert lines == {
         "a": 6,
@@ -27,7 +27,7 @@ def test_each_value_has_its_line_in_its_place() -> None:
 
 def test_what_is_no_document_raises_what_the_reader_raises() -> None:
     with pytest.raises(json.JSONDecodeError):
-        with_lines('{"a": 1', json.loads)
+        parse_with_lines('{"a": 1', json.loads)
 
 
 def test_the_first_line_of_a_part() -> None:
@@ -49,7 +49,7 @@ VALUES = st.recursive(
 @given(VALUES, st.booleans())
 def test_lines_have_the_form_of_the_document(value: object, ascii_only: bool) -> None:
     text = json.dumps(value, indent=1, ensure_ascii=ascii_only)
-    _, lines = with_lines(text, json.loads)
+    _, lines = parse_with_lines(text, json.loads)
 
     def check(part: object, at: object) -> None:
         if isinstance(part, dict):

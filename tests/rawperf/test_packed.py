@@ -14,7 +14,7 @@ import pytest
 
 from rawperf import all_formats, head_of, pieces, sniff
 from rawperf.core.errors import FormatError
-from rawperf.pieces import unpacked
+from rawperf.pieces import decompress_stream
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
@@ -55,15 +55,15 @@ class Slow(io.RawIOBase):
 @each_case("kind", PACK)
 def test_what_is_packed_comes_out(kind: str) -> None:
     for data in (b"", b"x", TEXT):
-        assert unpacked(io.BytesIO(PACK[kind](data)), file="f").read() == data
-        assert unpacked(Slow(PACK[kind](data)), file="f").read() == data
-    assert unpacked(Slow(TEXT), file="f").read() == TEXT
+        assert decompress_stream(io.BytesIO(PACK[kind](data)), file="f").read() == data
+        assert decompress_stream(Slow(PACK[kind](data)), file="f").read() == data
+    assert decompress_stream(Slow(TEXT), file="f").read() == TEXT
 
 
 @each_case("kind", ["gzip", "xz", "bzip2"])
 def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
     assert (
-        unpacked(io.BytesIO(PACK[kind](b"a\n") + PACK[kind](TEXT)), file="f").read()
+        decompress_stream(io.BytesIO(PACK[kind](b"a\n") + PACK[kind](TEXT)), file="f").read()
         == b"a\n" + TEXT
     )
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, matching_layout
-from rawperf.perfkit.page import BLANK, letters_of, number, numbers, plain_numbers
+from rawperf.perfkit.page import BLANK, encode_letters, number, numbers, plain_numbers
 from rawperf.perfkit.read import FORMAT
 from tests.cases import each_case
 
@@ -778,7 +778,7 @@ def test_plain_numbers_are_numbers(rows: list[tuple[str, int]]) -> None:
     """What is not left to `numbers` is what `numbers` makes of it, whatever stands in the cells beside."""
     width = 28
     texts = [(text + " " * behind).rjust(width) for text, behind in rows]
-    letters = np.array([letters_of(text[:4] + text, 4 + width) for text in texts])
+    letters = np.array([encode_letters(text[:4] + text, 4 + width) for text in texts])
     values, others = plain_numbers(letters, [(0, 4), (4, 4 + width)])
     for text, value, other in zip(texts, values[:, 1], others[:, 1], strict=True):
         wanted = numbers([text.strip()], "1")[0]
@@ -796,6 +796,6 @@ def test_plain_numbers_are_numbers(rows: list[tuple[str, int]]) -> None:
 
 
 def test_letters_keep_white_space_apart_from_damage() -> None:
-    assert letters_of("a\tb\u2003", 5).tolist() == [ord("a"), 0xA0, ord("b"), 0xA0, BLANK]
-    assert letters_of("\0\1\x7f\u20ac", 4).tolist() == [0, ord("?"), 0x7F, ord("?")]
-    assert number(letters_of("\u200312", 3).tobytes().decode("latin-1"), "1") == 12
+    assert encode_letters("a\tb\u2003", 5).tolist() == [ord("a"), 0xA0, ord("b"), 0xA0, BLANK]
+    assert encode_letters("\0\1\x7f\u20ac", 4).tolist() == [0, ord("?"), 0x7F, ord("?")]
+    assert number(encode_letters("\u200312", 3).tobytes().decode("latin-1"), "1") == 12

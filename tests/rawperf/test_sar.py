@@ -13,7 +13,7 @@ from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.sar.read import FORMAT
-from rawperf.sar.table import seconds_of
+from rawperf.sar.table import parse_seconds
 from tests.cases import each_case
 
 LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"
@@ -271,4 +271,4 @@ def test_seconds_since_1970_beside_times_of_day_are_refused():
 def test_hours_of_a_twelve_hour_clock():
     times = {("12:00:10", "AM"): 10, ("01:00:00", "AM"): 3600, ("12:00:00", "PM"): 43200}
     times |= {("11:59:59", "pm"): 86399, ("11:59:59", ""): 43199}
-    assert {key: seconds_of(*key, "f", 1) for key in times} == times
+    assert {key: parse_seconds(*key, "f", 1) for key in times} == times

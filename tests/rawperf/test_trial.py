@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rawperf import Reading
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.rows import RecordRows
 from tests.cases import each_case
 from tests.rawperf import trial as module
@@ -90,9 +90,9 @@ def test_other_exceptions_and_warnings_come_through() -> None:
         trial(Reader(lambda file: one(1 // 0)), b"1")
 
     def other(file: str) -> Reading:
-        raise VirtperfError("no error of a format", file=file)
+        raise RawperfError("no error of a format", file=file)
 
-    with pytest.raises(VirtperfError, match="no error of a format"):
+    with pytest.raises(RawperfError, match="no error of a format"):
         trial(Reader(other), b"1")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rawperf import pieces, xml_stream
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
-from rawperf.text import decode, uncoloured
+from rawperf.text import decode, strip_colours
 from rawperf.xml_stream import Target, XmlFeed, XmlPieces, declares_encoding
 
 HEADS = (
@@ -47,7 +47,7 @@ WORDS = (
 @given(st.sampled_from(HEADS), st.lists(st.sampled_from(WORDS), max_size=30), st.integers(3, 40))
 def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> None:
     data = head + b"".join(words)
-    whole = data if b"\0" in data else uncoloured(data.removeprefix(codecs.BOM_UTF8))
+    whole = data if b"\0" in data else strip_colours(data.removeprefix(codecs.BOM_UTF8))
     said: tuple[str, ...] = ()
     if not declares_encoding(whole):
         text, said = decode(whole, "f")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.reconstruct.conftest import claim
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
@@ -75,7 +75,7 @@ def test_by_the_text_alone_as_with_assumptions(tiny):
 
 @pytest.mark.parametrize("wrong", ["relative_to: {guests: 9}", "relative_to: {host: 1}"])
 def test_a_reference_that_the_study_does_not_have(tiny, wrong):
-    with pytest.raises(VirtperfError, match=r"guests|host"):
+    with pytest.raises(RawperfError, match=r"guests|host"):
         tiny("claims:\n" + MEAN.replace("relative_to: {guests: 3}", wrong))
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.report.toy import build
 from virtperf.core import stage_tables
 from virtperf.core.provenance import Provenance
@@ -39,11 +39,11 @@ def test_stages_that_have_not_run_leave_empty_typed_tables(tmp_path):
 def test_what_needs_the_stages_names_the_one_that_is_missing(data):
     load("toy", data).require_stages()
     (data / "runs" / "toy" / "means.parquet").unlink()
-    with pytest.raises(VirtperfError, match=r"data/runs/toy/means\.parquet is missing"):
+    with pytest.raises(RawperfError, match=r"data/runs/toy/means\.parquet is missing"):
         load("toy", data).require_stages()
     shutil.rmtree(data / "reconstructed")
     said = "data/reconstructed/toy is missing. Run `virtperf pipeline toy`"
-    with pytest.raises(VirtperfError, match=said):
+    with pytest.raises(RawperfError, match=said):
         load("toy", data).require_stages()
 
 
@@ -76,7 +76,7 @@ def test_claims_have_both_verdicts(data):
 def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
     (data / path).write_bytes(b"PAR1 half of a file")
     with pytest.raises(
-        VirtperfError, match=rf"{path.split('/', 1)[1]}: .*Run the stage {stage} again"
+        RawperfError, match=rf"{path.split('/', 1)[1]}: .*Run the stage {stage} again"
     ):
         load("toy", data)
 
@@ -84,12 +84,12 @@ def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
 def test_a_damaged_index_is_named(data):
     (data / "samples/toy/index.json").write_text('{"runs": [')
     with pytest.raises(
-        VirtperfError,
+        RawperfError,
         match=r"samples/toy/index\.json: the file can't be read as JSON.*Rerun the stage",
     ):
         load("toy", data)
 
 
 def test_an_unknown_study_is_told_with_the_known_ones(data):
-    with pytest.raises(VirtperfError, match=r"no study 'toys'.*expected one of toy"):
+    with pytest.raises(RawperfError, match=r"no study 'toys'.*expected one of toy"):
         load("toys", data)

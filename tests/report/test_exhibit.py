@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from virtperf import models
-from virtperf.report.exhibit import with_lack_of_fit
+from virtperf.report.exhibit import add_lack_of_fit
 
 
 def runs(means: dict[int, float]) -> pd.DataFrame:
@@ -18,7 +18,7 @@ def runs(means: dict[int, float]) -> pd.DataFrame:
 
 def warnings(means: dict[int, float]) -> tuple[str, ...]:
     fit = models.usl("value ~ guests", runs(means), by="series")["web"]
-    return tuple(with_lack_of_fit(fit.estimate("gamma"), fit, 0.05).warnings)
+    return tuple(add_lack_of_fit(fit.estimate("gamma"), fit, 0.05).warnings)
 
 
 def test_a_law_that_the_runs_reject_says_by_how_much_it_misses():

@@ -13,12 +13,12 @@ from virtperf import models
 from virtperf.core.provenance import Provenance
 from virtperf.report.from_runs import estimate
 from virtperf.report.loaded import LoadedStudy
-from virtperf.study.derived import Derivation, Derived, derivations, derivations_of
+from virtperf.study.derived import Derivation, Derived, derivations, expand_derived
 
 
 def asked(loaded: LoadedStudy, **entry: Any) -> Derivation:
     derived = Derived.model_validate({"id": "x", "about": ["figure-2"], "label": "x", **entry})
-    return derivations_of(loaded.study, derived)[0]
+    return expand_derived(loaded.study, derived)[0]
 
 
 def measured(loaded: LoadedStudy) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from matplotlib import pyplot
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report import toy
 from virtperf.core.provenance import Provenance
@@ -40,7 +40,7 @@ def test_outside_a_repository_it_is_the_packages(
     monkeypatch.setattr(
         module, "__file__", str(tmp_path / "site-packages" / "virtperf" / "loaded.py")
     )
-    with pytest.raises(VirtperfError, match="no repository of studies found"):
+    with pytest.raises(RawperfError, match="no repository of studies found"):
         find_data()
 
 
@@ -65,13 +65,13 @@ def test_exhibits_are_those_that_are_named(loaded: LoadedStudy) -> None:
 def test_wrong_names_are_errors_with_near_names(
     loaded: LoadedStudy, call: Callable[[LoadedStudy], Any], near: str
 ) -> None:
-    with pytest.raises(VirtperfError) as caught:
+    with pytest.raises(RawperfError) as caught:
         call(loaded)
     assert near in str(caught.value)
 
 
 def test_an_unknown_study_is_answered_by_the_known(toy_data: Path) -> None:
-    with pytest.raises(VirtperfError, match=r"expected one of toy\. Did you mean 'toy'"):
+    with pytest.raises(RawperfError, match=r"expected one of toy\. Did you mean 'toy'"):
         load_study("toi", toy_data)
 
 
@@ -104,7 +104,7 @@ def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStud
         assert shown.figure is figure and shown.record.drawing is not None
         assert "Mine" in shown.record.drawing.svg and repr(shown) == repr(default)
     assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
-    with pytest.raises(VirtperfError, match="a figure is shown with fits by series"):
+    with pytest.raises(RawperfError, match="a figure is shown with fits by series"):
         loaded.show("figure-2", 3.0)
 
 

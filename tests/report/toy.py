@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core import stage_tables
-from virtperf.core.mean import over_runs
+from virtperf.core.mean import mean_over_runs
 from virtperf.core.schema import TableSchema
 
 HOSTILE = "<script>alert(1)</script>"
@@ -609,7 +609,7 @@ def _means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         ):
             if group[value].isna().all():
                 continue
-            mean = over_runs(list(group[value]), list(group[se]), list(group[df]), level=0.95)
+            mean = mean_over_runs(list(group[value]), list(group[se]), list(group[df]), level=0.95)
             facts = {
                 name: getattr(mean, name)
                 for name in ("value", "se", "df", "low", "high", "level", "n", "method")

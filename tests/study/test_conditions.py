@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.toy_runs import toy_study
-from virtperf.core.mean import over_runs
+from virtperf.core.mean import mean_over_runs
 from virtperf.core.stage_tables import MEANS, OBSERVATIONS
 from virtperf.study.conditions import condition_means, means_by_quantity
 
@@ -60,7 +60,7 @@ def test_a_condition_has_one_mean_on_each_scale(made):
     _, table = made(observation("r2", 102.0), observation("r1", 98.0), observation("r3", 100.0))
     assert table["scale"].tolist() == ["own", "relative"]
     own = table.iloc[0]
-    expected = over_runs([102.0, 98.0, 100.0], [0.5] * 3, [6.0] * 3, level=0.9)
+    expected = mean_over_runs([102.0, 98.0, 100.0], [0.5] * 3, [6.0] * 3, level=0.9)
     assert own[["value", "df", "n", "method", "level"]].tolist() == [100.0, 2.0, 3, "runs", 0.9]
     assert own[["se", "low", "high"]].tolist() == pytest.approx(
         [expected.se, expected.low, expected.high], rel=1e-9
@@ -74,7 +74,7 @@ def test_no_interval_reaches_beyond_the_bounds_of_its_quantity(made):
     _, table = made(
         *(observation(f"r{k}", v, relative=v) for k, v in enumerate(values)), level=0.95
     )
-    whole = over_runs(list(values), [0.5] * 3, [6.0] * 3, level=0.95)
+    whole = mean_over_runs(list(values), [0.5] * 3, [6.0] * 3, level=0.95)
     relative = table[table["scale"] == "relative"].iloc[0]
     assert whole.low < 0 and relative["low"] == 0.0
     assert relative["high"] == pytest.approx(whole.high)
@@ -84,7 +84,7 @@ def test_runs_of_one_block_count_once_in_the_error_of_a_mean(made):
     values, blocks = (100.0, 104.0, 90.0, 94.0, 80.0, 84.0), "112233"
     rows = [observation(f"r{k}", v, block=blocks[k]) for k, v in enumerate(values)]
     _, table = made(*rows)
-    expected = over_runs([102.0, 92.0, 82.0], [0.5] * 3, [6.0] * 3, level=0.9)
+    expected = mean_over_runs([102.0, 92.0, 82.0], [0.5] * 3, [6.0] * 3, level=0.9)
     own = table.iloc[0]
     assert own[["value", "df", "n"]].tolist() == [92.0, 2.0, 6]
     assert own["low"] == pytest.approx(expected.low)
@@ -176,7 +176,7 @@ def test_a_relative_mean_has_the_error_of_its_reference(made):
         ]
         _, table = made(*rows, level=0.95)
         mean = table[(table["scale"] == "relative") & (table["guests"] == 2)].iloc[0]
-        plain = over_runs(hundred * runs[1] / base, [0.0] * 3, [1.0] * 3, level=0.95)
+        plain = mean_over_runs(hundred * runs[1] / base, [0.0] * 3, [1.0] * 3, level=0.95)
         truth = hundred * 0.8
         hits[True] += mean["low"] <= truth <= mean["high"]
         hits[False] += plain.low <= truth <= plain.high

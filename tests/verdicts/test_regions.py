@@ -12,7 +12,7 @@ from scipy import stats
 
 from tests.cases import each_case
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, ORDERED, Mean, over_runs, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, ORDERED, Mean, mean_over_runs, satterthwaite
 from virtperf.runs.summarize.steady import independent_mean, independent_quantile
 from virtperf.verdicts.regions import (
     TARGET_POWER,
@@ -77,7 +77,7 @@ def test_a_level_has_students_interval(a):
 def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
     found = difference(a, b)
     low, high = found.interval(LEVEL)
-    means = [over_runs(x, (), (), level=LEVEL) for x in (a, b)]
+    means = [mean_over_runs(x, (), (), level=LEVEL) for x in (a, b)]
     se = math.hypot(*(m.se for m in means))
     df = satterthwaite([m.se**2 for m in means], [m.df for m in means])
     df = min(df, MAX_DF_FACTOR * min(len(a) - 1, len(b) - 1))
@@ -88,7 +88,7 @@ def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
 def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
     # Fieller: r lies in the interval where a - r b does not differ from zero, with the degrees of freedom at the estimate
     found = ratio(a, b)
-    top, bottom = (over_runs(x, (), (), level=LEVEL) for x in (a, b))
+    top, bottom = (mean_over_runs(x, (), (), level=LEVEL) for x in (a, b))
     shares = [top.se**2, (found.value * bottom.se) ** 2]
     df = min(satterthwaite(shares, [top.df, bottom.df]), MAX_DF_FACTOR * min(top.df, bottom.df))
     t = stats.t.ppf(0.975, df)

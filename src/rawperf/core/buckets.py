@@ -31,7 +31,7 @@ class Bucket:
         return f"{self.owner} {bounds}".lstrip()
 
 
-def bucket_of(entity: str) -> Bucket | None:
+def parse_bucket(entity: str) -> Bucket | None:
     """Parse the name of an entity as a bucket; None if it is not one."""
     match = _NAME.fullmatch(entity)
     if match is None:

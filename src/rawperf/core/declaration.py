@@ -13,7 +13,7 @@ from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.metrics import Metric, MetricKind
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
-from rawperf.core.patterns import check_pattern, groups_of
+from rawperf.core.patterns import check_pattern, group_names
 from rawperf.core.units import conversion_factor
 
 DURATION = "duration"
@@ -44,7 +44,7 @@ def _check_time_format(text: str) -> str:
 
 
 def _check_groups(pattern: str) -> str:
-    groups_of(pattern)
+    group_names(pattern)
     return pattern
 
 
@@ -100,7 +100,7 @@ class Time(Model):
         ]
         if sum(given) != 1:
             raise ValueError("time needs exactly one of field, line, interval_s and numbered")
-        if self.line is not None and groups_of(self.line) != ("time",):
+        if self.line is not None and group_names(self.line) != ("time",):
             raise ValueError("line needs a regular expression with one group, (?P<time>...)")
         if self.plus is not None and (self.field is None or self.format is not None):
             raise ValueError("plus needs a numeric time: set field, without format")
@@ -129,11 +129,11 @@ class Entity(Model):
 
     @model_validator(mode="after")
     def _check_options(self) -> Entity:
-        if self.file is not None and groups_of(self.file) != ("name",):
+        if self.file is not None and group_names(self.file) != ("name",):
             raise ValueError(
                 "file needs a regular expression for the file name with one group, (?P<name>...)"
             )
-        if self.line is not None and groups_of(self.line) != ("name",):
+        if self.line is not None and group_names(self.line) != ("name",):
             raise ValueError("line needs a regular expression with one group, (?P<name>...)")
         return self
 
@@ -164,7 +164,7 @@ class Histogram(Model):
             raise ValueError(
                 "the unit of the bounds needs exactly one source: unit, or above with units"
             )
-        if self.above is not None and (groups_of(self.above) != ("unit",) or not self.units):
+        if self.above is not None and (group_names(self.above) != ("unit",) or not self.units):
             raise ValueError(
                 "above needs a regular expression with one group, (?P<unit>...), and units maps its texts to units"
             )
@@ -215,7 +215,7 @@ class FieldRule(Model):
             raise ValueError(
                 f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
             )
-        if self.within is not None and groups_of(self.within) != ("value",):
+        if self.within is not None and group_names(self.within) != ("value",):
             raise ValueError(
                 "within needs a regular expression for the cell with one group, (?P<value>...)"
             )
@@ -300,7 +300,7 @@ class TableDeclaration(Model):
             raise ValueError("unnamed is for tables in long format: names is missing")
         if self.melt is not None and self.repeat is not None:
             raise ValueError("melt and repeat both turn columns into rows: set only one")
-        if self.melt is not None and "value" in groups_of(self.melt):
+        if self.melt is not None and "value" in group_names(self.melt):
             raise ValueError(
                 "the group name value is reserved for the melted number: rename the group"
             )
@@ -391,7 +391,10 @@ class Declaration(TableDeclaration):
             raise ValueError("the tables name different columns in repeat: name one")
         if self.reads == "lines":
             known = tuple(
-                name for part in self.parts for pattern in part.lines for name in groups_of(pattern)
+                name
+                for part in self.parts
+                for pattern in part.lines
+                for name in group_names(pattern)
             )
         for name in self.words if known else ():
             if name not in known:
@@ -408,14 +411,14 @@ class Declaration(TableDeclaration):
 
     def input_fields_of(self, part: TableDeclaration) -> tuple[str, ...]:
         """All input fields that one of its tables refers to."""
-        found: list[str | None] = []
-        found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
-        found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
-        found += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
+        names: list[str | None] = []
+        names += (part.time.field, part.time.plus, part.time.then) if part.time else ()
+        names += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             named = rule.field if part.names is None else None
-            found += (*rule.where, rule.needs, rule.per, named)
-        return tuple(dict.fromkeys(filter(None, found)))
+            names += (*rule.where, rule.needs, rule.per, named)
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
         if not part.fields and not part.others and not part.names:
@@ -439,7 +442,7 @@ class Declaration(TableDeclaration):
         if part.histogram is not None and part.histogram.above and self.reads != "lines":
             raise ValueError("histogram: {above: ...} is only valid with reads: lines")
         if part.melt is not None and part.names is None and not part.others:
-            melted = groups_of(part.melt)
+            melted = group_names(part.melt)
             if "field" not in melted and any(rule.field != "value" for rule in part.fields):
                 raise ValueError(
                     "melt has no group (?P<field>...): its only field is value, "

@@ -114,9 +114,6 @@ class RawperfError(Exception):
         return partial(type(self), **self.parts), (), {"folder": self.folder}
 
 
-VirtperfError = RawperfError
-"""Alias that virtperf uses."""
-
 Report = Callable[[RawperfError], None]
 """Callback for a loader's problems: `stop`, or `append` of a list to collect them all."""
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from rawperf.core.errors import RawperfError, Report, StudyError, stop
 from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
-from rawperf.core.tables import coded, combinations
+from rawperf.core.tables import combinations, encode_categories
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
@@ -122,11 +122,11 @@ class MetricDictionary:
 
     def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
         """Translate records as `named` does, with columns entity_kind, entity, metric and kind."""
-        found = self.named(records, format_name)
-        texts = zip(*found.names, strict=True) if found.names else [()] * 4
+        named = self.named(records, format_name)
+        texts = zip(*named.names, strict=True) if named.names else [()] * 4
         columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
-        return found.rows.assign(
-            **{name: coded(found.which, list(column)) for name, column in columns}
+        return named.rows.assign(
+            **{name: encode_categories(named.which, list(column)) for name, column in columns}
         )
 
     def named(self, records: pd.DataFrame, format_name: str) -> Named:
@@ -173,47 +173,47 @@ class MetricDictionary:
             *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
         ):
             candidates = self._sources_by_field.get((format_name, report, kind, name), ())
-            found = [each for each in candidates if each[1].entity in (None, "", entity)]
-            source_counts.append(len(found))
-            sources += found
+            applicable = [each for each in candidates if each[1].entity in (None, "", entity)]
+            source_counts.append(len(applicable))
+            sources += applicable
             names += [
                 (*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind)
-                for metric, s in found
+                for metric, s in applicable
             ]
         return place, source_counts, names, sources
 
 
 def _combine_parts(
-    found: Named,
+    named: Named,
     sources: list[tuple[Metric, Source]],
     parts: dict[tuple[str, str, str, str], list[str]],
 ) -> Named:
     """Combine the parts of combined metrics; the row of the first part carries the result."""
     if not any(metric.combine for metric, _ in sources):
-        return found
+        return named
     numbers: dict[tuple[str, ...], int] = {}
-    group, wanted = np.full((2, len(sources)), -1)
+    group, n_required = np.full((2, len(sources)), -1)
     first, rest = np.zeros((2, len(sources)), dtype=bool)
-    for k, ((metric, source), name) in enumerate(zip(sources, found.names, strict=True)):
+    for k, ((metric, source), name) in enumerate(zip(sources, named.names, strict=True)):
         if metric.combine:
             those = parts[source.format, source.report, source.entity_kind, metric.name]
             group[k] = numbers.setdefault((*name, source.report), len(numbers))
-            wanted[k] = 1 if metric.combine == "present" else len(those)
+            n_required[k] = 1 if metric.combine == "present" else len(those)
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"
-    combined = group[found.which] >= 0
-    which, rows = found.which[combined], found.rows[combined]
+    combined = group[named.which] >= 0
+    which, rows = named.which[combined], named.rows[combined]
     same, _ = combinations(
         rows.assign(group=group[which]), ["group", *(c for c in rows if c not in ("value", "line"))]
     )
     columns = {"value": rows["value"], "first": first[which], "same": same}
     groups = pd.DataFrame(columns).groupby("same", sort=False)
     total, count = (groups["value"].transform(what).to_numpy() for what in ("sum", "count"))
-    whole = np.where(rest[which], groups["first"].transform("sum") == 1, count >= wanted[which])
-    value, keep = found.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)
+    whole = np.where(rest[which], groups["first"].transform("sum") == 1, count >= n_required[which])
+    value, keep = named.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)
     value[combined] = np.where(whole, np.where(rest[which], 1.0 - total, total), np.nan)
     keep[combined] = groups.cumcount() == 0
     return Named(
-        found.rows.assign(value=value)[keep].reset_index(drop=True), found.which[keep], found.names
+        named.rows.assign(value=value)[keep].reset_index(drop=True), named.which[keep], named.names
     )
 
 

@@ -127,11 +127,11 @@ def problems(
 
     `at` is the path of the part that was validated as `model`.
     """
-    found = err.errors(include_url=False)
-    for error in found:
+    errors = err.errors(include_url=False)
+    for error in errors:
         size = len(error["loc"])
         if error["type"] == "too_short" and any(
-            e["loc"][:size] == error["loc"] and e is not error for e in found
+            e["loc"][:size] == error["loc"] and e is not error for e in errors
         ):
             continue  # errors of its members are reported instead
         where = _existing_path(document.data, (*at, *error["loc"]))
@@ -180,17 +180,17 @@ _TYPES = {
 
 def _value_error_parts(error: Any) -> dict[str, str]:
     """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value."""
-    found = error["input"]
+    value = error["input"]
     expected = _TYPES.get(error["type"]) or re.sub(
         r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]
     )
-    parts = {"expected": expected, "found": repr(found)}
+    parts = {"expected": expected, "found": repr(value)}
     if error["type"] == "literal_error":
-        parts["remedy"] = did_you_mean(found, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+        parts["remedy"] = did_you_mean(value, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
     elif (
-        isinstance(found, str)
+        isinstance(value, str)
         and expected.endswith("number")
-        and (remedy := _yaml_number_hint(found))
+        and (remedy := _yaml_number_hint(value))
     ):
         parts["remedy"] = remedy
     return parts
@@ -252,7 +252,7 @@ def _member_type(kind: Any, key: Any) -> Any:
     """Type of a model's field, or item type of a list or mapping."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Annotated, Union, UnionType):
-        return next((found for a in args if (found := _member_type(a, key)) is not None), None)
+        return next((member for a in args if (member := _member_type(a, key)) is not None), None)
     if args:
         return args[-1] if origin is dict else args[0]
     if isinstance(kind, type) and issubclass(kind, BaseModel):

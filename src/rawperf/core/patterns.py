@@ -26,17 +26,17 @@ def check_pattern(pattern: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def groups_of(pattern: str) -> tuple[str, ...]:
+def group_names(pattern: str) -> tuple[str, ...]:
     """Names of a pattern's groups.
 
     Raises `ValueError` as `check_pattern` does, and for unnamed or duplicate groups.
     """
     check_pattern(pattern)
     try:
-        made = pc.extract_regex(pa.array([""]), _anchored(pattern)).type
+        captured_type = pc.extract_regex(pa.array([""]), _anchor(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
-    names = tuple(made.field(place).name for place in range(made.num_fields))
+    names = tuple(captured_type.field(place).name for place in range(captured_type.num_fields))
     if len(set(names)) < len(names):
         raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
@@ -50,24 +50,26 @@ def searchable(head: bytes) -> bytes:
 
 def occurs(pattern: str, text: bytes) -> bool:
     """Whether a pattern occurs in the text of `searchable`; ``^`` and ``$`` match at line ends."""
-    return _compiled(pattern).search(text) is not None
+    return _compile(pattern).search(text) is not None
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     # Arrow would compile every pattern again for each file.
     return re2.compile(f"(?m){pattern}")
 
 
 def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
     """Mask of the lines that match a pattern as a whole."""
-    return pc.match_substring_regex(lines, _anchored(pattern))
+    return pc.match_substring_regex(lines, _anchor(pattern))
 
 
 def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
-    found = pc.extract_regex(lines, _anchored(pattern))
-    return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
+    captured = pc.extract_regex(lines, _anchor(pattern))
+    return {
+        name: captured.field(place).to_pylist() for place, name in enumerate(group_names(pattern))
+    }
 
 
 def first_group(pattern: str, text: str) -> str | None:
@@ -80,7 +82,7 @@ def first_group(pattern: str, text: str) -> str | None:
     )
 
 
-def _anchored(pattern: str) -> str:
+def _anchor(pattern: str) -> str:
     return f"^(?:{pattern})$"
 
 

@@ -24,7 +24,7 @@ POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
 """Powers of ten as literals: numpy's own differ in their last bit between processors."""
 
 
-def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
+def round_digits(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
     """Round to significant digits, and below 1e-9 to zero; infinities and NaN are kept."""
     x = np.asarray(values, dtype=float)
     finite = np.isfinite(x) & (x != 0)
@@ -63,7 +63,7 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
     return place, first
 
 
-def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
+def encode_categories(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     """Dictionary-encode a text column (categorical): row k is ``texts[codes[k]]``."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     kind = np.int8 if len(distinct) < 1 << 7 else np.int32

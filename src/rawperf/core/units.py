@@ -76,20 +76,22 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     for an unknown unit, and for two units of different dimensions.
     """
     divided = source if per == "1" else f"{source} per {per}"
-    known = [_lookup_unit(unit) for unit in (source, per, target)]
-    for unit, found in zip((source, per, target), known, strict=True):
-        if found is None:
+    parsed_units = [_lookup_unit(unit) for unit in (source, per, target)]
+    for unit, parsed in zip((source, per, target), parsed_units, strict=True):
+        if parsed is None:
             raise RawperfError(
                 f"no conversion is known from {divided!r} to {target!r}",
                 found=f"the unknown unit {unit!r}",
                 expected=f"one of {', '.join(sorted(_UNITS_BY_NAME))}, or a rate of counted items, such as requests/s",
             )
-    (dimension, factor), (below, divisor), (wanted, base) = (found for found in known if found)
-    dimension = (dimension[0] - below[0], dimension[1] - below[1])
-    if dimension != wanted:
+    (dimension, factor), (per_dimension, divisor), (expected, base) = (
+        parsed for parsed in parsed_units if parsed
+    )
+    dimension = (dimension[0] - per_dimension[0], dimension[1] - per_dimension[1])
+    if dimension != expected:
         measures = _DIMENSIONS.get(dimension, "something else")
         raise RawperfError(
-            f"{divided!r} measures {measures}, {target!r} measures {_DIMENSIONS[wanted]}: no conversion exists"
+            f"{divided!r} measures {measures}, {target!r} measures {_DIMENSIONS[expected]}: no conversion exists"
         )
     return factor / divisor / base
 

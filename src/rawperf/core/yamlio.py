@@ -49,8 +49,8 @@ class _Loader(SafeLoader):
     """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
 
     def bounded_integer(self, node: yaml.ScalarNode) -> int:
-        if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
-            return found
+        if len(node.value) < 100 and abs(number := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
+            return number
         raise yaml.constructor.ConstructorError(
             None, None, "a whole number of more than 18 digits", node.start_mark
         )

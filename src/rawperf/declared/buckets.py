@@ -49,13 +49,15 @@ class Buckets:
         if self._histogram.middle_bits is not None:
             lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
         counts = self._numbers.of(
-            _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+            _join_names(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
-        names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        names = (
+            _join_names(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        )
         explicit_bounds = (
             self._histogram.lower is not None or self._histogram.middle_bits is not None
         )
-        names_of_rows, own = [], counts.copy()
+        names_of_rows, interval_counts = [], counts.copy()
         units = self._units(chunk)
         for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
             key = (owner, name, None if math.isnan(t[place]) else t[place])
@@ -80,10 +82,10 @@ class Buckets:
                         count,
                     )
                 if ends == begins:  # duplicate bound: its excess count belongs to the next bucket
-                    own[place] = math.nan
+                    interval_counts[place] = math.nan
                     names_of_rows.append(owner)
                     continue
-                own[place] = count - before[2]
+                interval_counts[place] = count - before[2]
             self._previous = (key, ends, count)
             if self._histogram.whole:
                 ends += 1.0
@@ -92,16 +94,16 @@ class Buckets:
                     "the lower bound of a bucket exceeds its upper bound", line, begins, ends
                 )
             names_of_rows.append(Bucket(begins, ends, units[place], owner).name)
-        cells = [None if math.isnan(count) else count for count in own.tolist()]
+        cells = [None if math.isnan(count) else count for count in interval_counts.tolist()]
         return replace(chunk, cells={**chunk.cells, self._count: cells}), names_of_rows
 
-    def _order_error(self, problem: str, line: int, before: float, found: float) -> FormatError:
+    def _order_error(self, problem: str, line: int, before: float, bound: float) -> FormatError:
         return FormatError(
             problem,
             file=self._file,
             line=line,
             expected=f"{before:g} or more",
-            found=f"{found:g}",
+            found=f"{bound:g}",
             remedy="the line is damaged, or two histograms need a time or a name each.",
         )
 
@@ -117,16 +119,16 @@ class Buckets:
 
         `else_` is the upper bound of a bucket of a single integer.
         """
-        cells = _listed(chunk.column(name))
+        cells = _join_names(chunk.column(name))
         lines = chunk.lines_of(name)
         none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
         rule = FieldRule(field=name, printed=self._printed)
         known = [None if open_ else cell for cell, open_ in zip(cells, none, strict=True)]
-        found = self._numbers.of(known, lines, name, rule)
+        bounds = self._numbers.of(known, lines, name, rule)
         if else_ is not None:
             alone = np.array([cell is None for cell in cells], dtype=bool)
-            found = np.where(alone, else_, found)
-        missing = np.flatnonzero(np.isnan(found) & ~none)
+            bounds = np.where(alone, else_, bounds)
+        missing = np.flatnonzero(np.isnan(bounds) & ~none)
         if len(missing):
             raise FormatError(
                 f"{name} is not a bucket bound",
@@ -135,7 +137,7 @@ class Buckets:
                 expected="a number, or +Inf",
                 found=str(cells[missing[0]] or "nothing"),
             )
-        return np.where(none, infinite, found)
+        return np.where(none, infinite, bounds)
 
     def _units(self, chunk: Chunk) -> list[str]:
         """Unit of each row's bounds."""
@@ -157,7 +159,7 @@ class Buckets:
         return units
 
 
-def _listed(cells: Any) -> list[Any]:
+def _join_names(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
 
 

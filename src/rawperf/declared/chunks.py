@@ -30,8 +30,8 @@ class Chunk:
 
     def column(self, name: str) -> Any:
         """Cells of a column, all None if the rows lack it."""
-        found = self.cells.get(name)
-        return [None] * len(self.lines) if found is None else found
+        column = self.cells.get(name)
+        return [None] * len(self.lines) if column is None else column
 
     def lines_of(self, name: str) -> Sequence[int] | np.ndarray:
         """Lines of a column's cells."""

@@ -89,11 +89,11 @@ class Collector:
             or any(cell is not None for cell in chunk.cells[name])
         }
         if self._rows_to_skip:
-            left, self._rows_to_skip = (
+            n_skipped, self._rows_to_skip = (
                 self._rows_to_skip,
                 max(self._rows_to_skip - len(chunk.lines), 0),
             )
-            chunk = chunk.taken(np.arange(min(left, len(chunk.lines)), len(chunk.lines)))
+            chunk = chunk.taken(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
         keep = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
             chunk, part.unless, False
         )
@@ -120,19 +120,19 @@ class Collector:
             ]
             self._intervals.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
             return
-        found = [(rule.record, *self._values(chunk, rule)) for rule in self._field_rules]
+        columns = [(rule.record, *self._values(chunk, rule)) for rule in self._field_rules]
         if part.others:
             used = {rule.field for rule in part.fields} | self._text_fields()
             for name in (name for name in chunk.cells if name not in used):
                 lines = chunk.lines_of(name)
                 values = self._numbers.of(chunk.column(name), lines, name, self._default_rule)
-                found.append((name, values, lines))
-        if found and all(lines is chunk.lines for _, _, lines in found):
+                columns.append((name, values, lines))
+        if columns and all(lines is chunk.lines for _, _, lines in columns):
             at = np.asarray(chunk.lines, dtype=np.int64)
-            if len(found) == 1 or (at[1:] > at[:-1]).all():
-                self._store_rows(entity, t, found, at)
+            if len(columns) == 1 or (at[1:] > at[:-1]).all():
+                self._store_rows(entity, t, columns, at)
                 return
-        for record, values, lines in found:
+        for record, values, lines in columns:
             self._store(entity, record, t, values, lines)
 
     def finish(self) -> list[str]:
@@ -146,23 +146,23 @@ class Collector:
 
     def _check_missing(self) -> None:
         """Raise `FormatError` if a declared field is missing from the whole file."""
-        wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
+        required = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
         if not self._seen_keys:
-            if wanted:
+            if required:
                 problem = f"no row of {self.part.report or 'the table'} is in the file"
                 raise FormatError(
-                    problem, file=self._file, expected=f"rows with {', '.join(wanted[:5])}"
+                    problem, file=self._file, expected=f"rows with {', '.join(required[:5])}"
                 )
             return  # a table that the file may lack
-        found: set[str] | dict[str, None] = self._seen_fields
+        present: set[str] | dict[str, None] = self._seen_fields
         known = list(self._seen_keys)
         if self.part.names is not None:
-            found, known = self._long_names, list(self._long_names)
+            present, known = self._long_names, list(self._long_names)
         else:
-            told = self.part.entity.name if self.part.entity.optional else ()
-            wanted += sorted(self._text_fields() - {*told})
-        for name in wanted:
-            if name not in found:
+            optional = self.part.entity.name if self.part.entity.optional else ()
+            required += sorted(self._text_fields() - {*optional})
+        for name in required:
+            if name not in present:
                 remedy = did_you_mean(name, [n for n in known if n != name])
                 raise FormatError(
                     f"{name!r} is missing from the file",
@@ -187,7 +187,7 @@ class Collector:
 
     def _condition_mask(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
         """Mask of the rows that fulfil all conditions, or any of them."""
-        found = np.full(len(chunk.lines), all_of)
+        mask = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
             cells, codes = _distinct(chunk.column(name))
             # texts of one chunk often repeat
@@ -196,8 +196,8 @@ class Collector:
                 [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
             )
             fits = fits if codes is None else fits[codes]
-            found = found & fits if all_of else found | fits
-        return found
+            mask = mask & fits if all_of else mask | fits
+        return mask
 
     def _entity_codes(self, chunk: Chunk) -> np.ndarray:
         """Entity code of each row."""
@@ -206,7 +206,7 @@ class Collector:
         by_columns = bool(columns) and entity.file is None and entity.line is None
         if by_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns)
-        columns = [_listed(column) for column in columns]
+        columns = [_to_list(column) for column in columns]
         owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
             columns = [owners, *columns]
@@ -269,7 +269,7 @@ class Collector:
             known = list(self._entities)
             entity_names = [known[code] for code in entity.tolist()]
             names: Sequence[Any] = (
-                _listed(chunk.column(self.part.names))
+                _to_list(chunk.column(self.part.names))
                 if self.part.names
                 else chunk.kinds or [""] * len(entity_names)
             )
@@ -284,7 +284,7 @@ class Collector:
         timed = isinstance(cells, np.ndarray)
         if isinstance(cells, pa.Array) and len(cells):
             timed = cells[0].as_py() != ""
-        timed = timed or any(cell not in (None, "") for cell in _listed(cells))
+        timed = timed or any(cell not in (None, "") for cell in _to_list(cells))
         self._has_times = timed if self._has_times is None else self._has_times
         if time.optional and not (timed and self._has_times):
             if timed != self._has_times:
@@ -298,10 +298,10 @@ class Collector:
         if time.then is not None:
             then = chunk.column(time.then)
             if isinstance(cells, pa.Array) and isinstance(then, pa.Array):
-                both = pc.binary_join_element_wise(_decoded(cells), _decoded(then), " ")
+                both = pc.binary_join_element_wise(_decode(cells), _decode(then), " ")
                 cells = pc.utf8_trim_whitespace(both)
             else:
-                pairs = zip(_listed(cells), _listed(then), strict=True)
+                pairs = zip(_to_list(cells), _to_list(then), strict=True)
                 cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
         plus = chunk.column(time.plus) if time.plus else None
         return self._clock.given(cells, plus, chunk.lines)
@@ -319,9 +319,9 @@ class Collector:
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            cells = _masked(cells, fits)
+            cells = _mask(cells, fits)
         if rule.within is not None:
-            cells = self._extract_values(_listed(cells), lines, rule)
+            cells = self._extract_values(_to_list(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
@@ -345,10 +345,10 @@ class Collector:
                 found=texts[wrong],
                 remedy="the line is damaged, or within in the declaration is wrong.",
             )
-        found: list[Any] = [None] * len(cells)
+        extracted: list[Any] = [None] * len(cells)
         for place, text in zip(there, capture_groups(rule.within, array)["value"], strict=True):
-            found[place] = text
-        return found
+            extracted[place] = text
+        return extracted
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
         """Divide counts by each row's interval; raises `FormatError` if that is not above 0 s."""
@@ -381,7 +381,7 @@ class Collector:
             called = [name or self.part.unnamed for name in called]
         self._long_names |= dict.fromkeys(called)
         rules = [self._rules.get(name) for name in called]
-        wanted = np.array(
+        is_selected = np.array(
             [
                 bool(name) and (rule is not None or self.part.others)
                 for name, rule in zip(called, rules, strict=True)
@@ -390,10 +390,10 @@ class Collector:
         )
         if isinstance(cells, np.ndarray):  # already parsed numbers
             record = np.zeros(len(called), dtype=CODE)
-            for place in np.flatnonzero(wanted).tolist():
+            for place in np.flatnonzero(is_selected).tolist():
                 rule = rules[place]
                 record[place] = self._fields[rule.record if rule else called[place]]
-            keep = np.flatnonzero(wanted[codes] & ~np.isnan(cells))
+            keep = np.flatnonzero(is_selected[codes] & ~np.isnan(cells))
             if (lines[1:] <= lines[:-1]).any():  # rows of one line are ordered by name
                 keep = keep[np.lexsort((codes[keep], lines[keep]))]
             if len(keep):
@@ -401,7 +401,7 @@ class Collector:
                 entity_names, code, when, values, at = (column[keep] for column in columns)
                 self.parts.append((entity_names, code, when, values, at))
             return
-        cells = _listed(cells)
+        cells = _to_list(cells)
         by_name = np.split(
             np.argsort(codes, kind="stable"),
             np.cumsum(np.bincount(codes, minlength=len(called)))[:-1],
@@ -409,17 +409,17 @@ class Collector:
         for name, rule, places in zip(called, rules, by_name, strict=True):
             if not name or (rule is None and not self.part.others) or not len(places):
                 continue
-            own = chunk.taken(places)
+            rows = chunk.taken(places)
             fits = (
-                self._condition_mask(own, rule.where, True)
+                self._condition_mask(rows, rule.where, True)
                 if rule
                 else np.ones(len(places), dtype=bool)
             )
-            chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
+            rule_cells = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
             if rule is not None and rule.within is not None:
-                chosen = self._extract_values(chosen, lines[places], rule)
+                rule_cells = self._extract_values(rule_cells, lines[places], rule)
             values = self._numbers.of(
-                chosen, lines[places].tolist(), name, rule or self._default_rule
+                rule_cells, lines[places].tolist(), name, rule or self._default_rule
             )
             self._store(
                 entity[places],
@@ -433,12 +433,15 @@ class Collector:
         self,
         entity: np.ndarray,
         t: np.ndarray,
-        found: list[tuple[str, np.ndarray, Sequence[int] | np.ndarray]],
+        values_by_field: list[tuple[str, np.ndarray, Sequence[int] | np.ndarray]],
         lines: np.ndarray,
     ) -> None:
         """Keep several numbers per row in row order; all cells of a row are on one line."""
-        each, codes = len(found), [self._fields[record] for record, _, _ in found]
-        values = np.stack([values for _, values, _ in found], axis=1).ravel()
+        each, codes = (
+            len(values_by_field),
+            [self._fields[record] for record, _, _ in values_by_field],
+        )
+        values = np.stack([values for _, values, _ in values_by_field], axis=1).ravel()
         columns = (
             np.repeat(entity, each),
             np.tile(np.array(codes, dtype=CODE), len(lines)),
@@ -473,11 +476,11 @@ def _matches(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _listed(cells: Any) -> Any:
+def _to_list(cells: Any) -> Any:
     return cells.to_pylist() if isinstance(cells, pa.Array) else cells
 
 
-def _decoded(cells: pa.Array) -> pa.Array:
+def _decode(cells: pa.Array) -> pa.Array:
     """Decode a dictionary-encoded array."""
     return cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) else cells
 
@@ -491,12 +494,12 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 
-def _masked(cells: Any, fits: np.ndarray) -> Any:
+def _mask(cells: Any, fits: np.ndarray) -> Any:
     """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
         return np.where(fits, cells, np.nan)
     if isinstance(cells, pa.Array):
-        return pc.if_else(pa.array(fits), _decoded(cells), pa.scalar(None, pa.string()))
+        return pc.if_else(pa.array(fits), _decode(cells), pa.scalar(None, pa.string()))
     return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import capture_groups, full_matches, groups_of
+from rawperf.core.patterns import capture_groups, full_matches, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import Cells, TypedRows
 
@@ -82,19 +82,19 @@ class _Columns:
             _repeated_group(names[self._fixed_width :], repeat),
         )
         for part in self._parts:
-            own = self.names if part.repeat is None else [*self.names, *self._group]
-            _check_names(own, self._fixed_width, start, part, context)
+            column_names = self.names if part.repeat is None else [*self.names, *self._group]
+            _check_names(column_names, self._fixed_width, start, part, context)
         self._melted_rows = {
             place: _parse_melt_names(names, part, start, context)
             for place, part in enumerate(self._parts)
             if part.melt is not None
         }
         others = any(part.others and part.names is None for part in self._parts)
-        wanted = set(context.declaration.words)
+        text_columns = set(context.declaration.words)
         self._wanted = {
             place: name
             for place, name in enumerate(self.names)
-            if name and (others or self._melted_rows or name in wanted)
+            if name and (others or self._melted_rows or name in text_columns)
         }
         melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
         self.typed = (
@@ -135,9 +135,9 @@ class _Columns:
                 if not self._melted_rows[number]:
                     continue
                 words = self._into.declaration.input_fields_of(part)
-                wanted = {*words, *_melted_columns(self._melted_rows[number])}
-                own = {name: column for name, column in columns.items() if name in wanted}
-                self._into.sink(number, melt_rows(own, lines, self._melted_rows[number]))
+                required = {*words, *_melted_columns(self._melted_rows[number])}
+                row_columns = {name: column for name, column in columns.items() if name in required}
+                self._into.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
             elif part.repeat is None:
                 self._into.sink(number, Chunk(dict(columns), lines))
 
@@ -230,18 +230,18 @@ def _repeat_cells(column: Any, places: np.ndarray) -> Any:
 
 def _interleave(sources: Sequence[Any], count: int) -> Any:
     """Interleave the cells of several columns row by row; missing columns give missing cells."""
-    given = [source for source in sources if source is not None]
-    if all(isinstance(source, np.ndarray) for source in given):
+    columns = [source for source in sources if source is not None]
+    if all(isinstance(source, np.ndarray) for source in columns):
         none = np.full(count, np.nan)
         return np.stack([none if s is None else s for s in sources], axis=1).ravel()
-    if all(isinstance(source, pa.StringArray) for source in given):
+    if all(isinstance(source, pa.StringArray) for source in columns):
         none = pa.nulls(count, pa.string())
         joined = pa.concat_arrays([none if s is None else s for s in sources])
         order = np.arange(len(joined)).reshape(len(sources), count).T.ravel()
         return joined.take(pa.array(order))
-    listed = [s.to_pylist() if isinstance(s, pa.Array) else s for s in sources]
-    listed = [s.tolist() if isinstance(s, np.ndarray) else s for s in listed]
-    return [None if s is None else s[row] for row in range(count) for s in listed]
+    lists = [s.to_pylist() if isinstance(s, pa.Array) else s for s in sources]
+    lists = [s.tolist() if isinstance(s, np.ndarray) else s for s in lists]
+    return [None if s is None else s[row] for row in range(count) for s in lists]
 
 
 class _Lines:
@@ -268,10 +268,10 @@ class _Lines:
             self._skip_to_heading(declaration.heading)
         for text in self._texts:
             rows = self.rows(text, one=True)
-            found = next(rows, None)
-            if found is not None:
+            heading = next(rows, None)
+            if heading is not None:
                 self._first = 0
-                return self._checked_heading(*found)
+                return self._checked_heading(*heading)
         return self._checked_heading(1, [])
 
     def _checked_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
@@ -289,15 +289,15 @@ class _Lines:
         """Skip the lines before the one that matches the heading's pattern."""
         for text in self._texts:
             lines = text.split("\n")
-            found = np.flatnonzero(
+            matches = np.flatnonzero(
                 full_matches(
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )
-            if len(found):
-                self.number += int(found[0])
+            if len(matches):
+                self.number += int(matches[0])
                 self.skipped = self.number
-                self._texts = chain(["\n".join(lines[int(found[0]) :])], self._texts)
+                self._texts = chain(["\n".join(lines[int(matches[0]) :])], self._texts)
                 return
             self.number += len(lines) - 1
         raise self._into.error(
@@ -382,12 +382,12 @@ def _check_names(
     optional = {rule.field for rule in part.fields if rule.optional}
     if part.time is not None and part.time.field is not None and part.time.optional:
         optional.add(part.time.field)
-    made = set()
+    generated = set()
     words = declaration.input_fields_of(part)
     if part.melt is not None:
-        made = {*groups_of(part.melt), "value"}
-        if "field" in made:
-            made |= {rule.field for rule in part.fields}
+        generated = {*group_names(part.melt), "value"}
+        if "field" in generated:
+            generated |= {rule.field for rule in part.fields}
     read = set(names) if part.others and part.names is None else set(words)
     for group in (names[:front], names[front:]):
         counts = Counter(filter(None, group))
@@ -399,7 +399,7 @@ def _check_names(
     other = len(names) == 1 and {*names[0]} & {*",;\t|"}
     known = set(names)
     for name in words:
-        if name not in known and name not in optional and name not in made:
+        if name not in known and name not in optional and name not in generated:
             raise context.error(
                 f"there is no column {name!r}",
                 line,

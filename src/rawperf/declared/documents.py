@@ -11,7 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import first_line, loads, no_constant, with_lines
+from rawperf.json_lines import first_line, loads, parse_with_lines, reject_constant
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -37,16 +37,16 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
     Raises `FormatError`: invalid JSON, several documents, NaN or infinity, and the errors of
     `_rows`.
     """
-    found = list(_documents(text, context))
-    if len(found) > 1 and context.declaration.documents == "one":
+    documents = list(_documents(text, context))
+    if len(documents) > 1 and context.declaration.documents == "one":
         raise context.error(
             "a second JSON document",
-            found[1][1],
+            documents[1][1],
             remedy="keep one per file, or set documents: last.",
         )
-    body, start = found[-1]
+    body, start = documents[-1]
     try:
-        document, lines = with_lines("\n" * (start - 1) + body, loads)
+        document, lines = parse_with_lines("\n" * (start - 1) + body, loads)
     except RecursionError as err:
         raise context.error("nested too deeply", start) from err
     except ValueError as err:
@@ -55,7 +55,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
             "not JSON", line, found=str(err), remedy="collect the file again."
         ) from err
     _send_tables(document, lines, context)
-    return {"documents": str(len(found))} if len(found) > 1 else {}
+    return {"documents": str(len(documents))} if len(documents) > 1 else {}
 
 
 def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None]:
@@ -72,7 +72,7 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
             if not line.strip():
                 continue
             try:
-                found = loads(line)
+                document = loads(line)
             except (ValueError, RecursionError) as err:
                 if number == first + len(lines):  # truncated: no line end
                     context.messages.append(
@@ -81,7 +81,7 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
                     break
                 raise context.error("not a JSON object", number, found=line[:80]) from err
             for part, table in zip(parts, tables, strict=True):
-                for row, at in _rows(found, number, part, context):
+                for row, at in _rows(document, number, part, context):
                     table.add(row, at)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
@@ -102,13 +102,13 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _send_tables(document.data, _lines_of(document.data, document.lines, ()), context)
+    _send_tables(document.data, _build_lines(document.data, document.lines, ()), context)
     return {}
 
 
 def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
-    decoder = json.JSONDecoder(parse_constant=no_constant)
+    decoder = json.JSONDecoder(parse_constant=reject_constant)
     opening = _OPENS.search(text)
     if opening is None:
         raise context.error(
@@ -156,15 +156,15 @@ def _rows(
             word.startswith(_PARENT) for word in context.declaration.input_fields_of(part)
         )
         at_path = _nodes_with_parent if uses_parent else _nodes
-        for found, at in at_path(document, lines, [step for step in path.split("/") if step]):
-            if not isinstance(found, dict):
+        for node, at in at_path(document, lines, [step for step in path.split("/") if step]):
+            if not isinstance(node, dict):
                 raise context.error(
                     "a row is not an object",
                     at if isinstance(at, int) else first_line(at),
                     expected=f"an object at {path or 'the top'}",
-                    found=str(found)[:60],
+                    found=str(node)[:60],
                 )
-            yield found, at
+            yield node, at
 
 
 def _entries(
@@ -179,72 +179,76 @@ def _entries(
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
     for owner, its_lines in _nodes(document, lines, steps[:last]):
         parent = owner if isinstance(owner, dict) else {}
-        for found, at in _nodes(owner, its_lines, steps[last:]):
-            for pair, of_value, line in _pairs(found, at, context):
+        for node, at in _nodes(owner, its_lines, steps[last:]):
+            for pair, of_value, line in _pairs(node, at, context):
                 row = {**parent, **dict(zip(names, pair, strict=True))}
                 yield row, {**dict.fromkeys(row, line), names[1]: of_value}
 
 
 def _pairs(
-    found: Any, lines: Lines, context: ReadContext
+    node: Any, lines: Lines, context: ReadContext
 ) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
     """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
-    if isinstance(found, dict):
-        for key, value in found.items():
+    if isinstance(node, dict):
+        for key, value in node.items():
             of_value = lines if isinstance(lines, int) else lines[key]
             yield (key, value), of_value, _line(of_value)
-    elif isinstance(found, list):
-        for place, pair in enumerate(found):
-            own = lines if isinstance(lines, int) else lines[place]
+    elif isinstance(node, list):
+        for place, pair in enumerate(node):
+            pair_lines = lines if isinstance(lines, int) else lines[place]
             if not isinstance(pair, list) or len(pair) != 2:
                 raise context.error(
                     "an entry is not a pair",
-                    _line(own),
+                    _line(pair_lines),
                     expected="[key, value] in a list of entries",
                     found=json.dumps(pair, default=str)[:60],
                 )
-            yield (pair[0], pair[1]), own if isinstance(own, int) else own[1], _line(own)
+            yield (
+                (pair[0], pair[1]),
+                pair_lines if isinstance(pair_lines, int) else pair_lines[1],
+                _line(pair_lines),
+            )
 
 
 def _line(lines: Lines) -> int:
     return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
-def _nodes(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+def _nodes(node: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
     """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
-        yield found, lines
+        yield node, lines
         return
-    for key in _keys(found, steps[0]):
-        yield from _nodes(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+    for key in _keys(node, steps[0]):
+        yield from _nodes(node[key], lines if isinstance(lines, int) else lines[key], steps[1:])
 
 
 def _nodes_with_parent(
-    found: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
+    node: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
     """Yield as `_nodes` does, with the key ``..`` for the object that encloses each object.
 
     Lists between the two are skipped.
     """
-    keys = _keys(found, steps[0]) if steps else []
-    if isinstance(found, dict):
+    keys = _keys(node, steps[0]) if steps else []
+    if isinstance(node, dict):
         if parent is not None:
-            found = {**found, "..": parent[0]}
+            node = {**node, "..": parent[0]}
             lines = lines if isinstance(lines, int) else {**lines, "..": parent[1]}
-        parent = found, lines
+        parent = node, lines
     if not steps:
-        yield found, lines
+        yield node, lines
     for key in keys:
         its_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _nodes_with_parent(found[key], its_lines, steps[1:], parent)
+        yield from _nodes_with_parent(node[key], its_lines, steps[1:], parent)
 
 
-def _keys(found: Any, step: str) -> list[Any]:
+def _keys(node: Any, step: str) -> list[Any]:
     """Keys of an object, or positions of a list, that match a step of a path."""
     step = step.replace("~1", "/")
-    if isinstance(found, dict):
-        return list(found) if step == "*" else [step] if step in found else []
-    places = range(len(found)) if isinstance(found, list) else range(0)
+    if isinstance(node, dict):
+        return list(node) if step == "*" else [step] if step in node else []
+    places = range(len(node)) if isinstance(node, list) else range(0)
     only = int(step) if step.isascii() and step.isdigit() else -1
     return list(places) if step == "*" else [only] if only in places else []
 
@@ -289,13 +293,13 @@ class _CellBuffer:
             )
             self._chunk.own[name].append(line if isinstance(line, int) else start)
 
-    def _labels(self, found: dict[Any, Any], name: str, line: int) -> str:
+    def _labels(self, members: dict[Any, Any], name: str, line: int) -> str:
         """Format an object that names an entity as Prometheus labels, except those the table reads.
 
         Raises `FormatError`: a label that is an object or a list.
         """
         labels = []
-        for key, value in sorted(found.items(), key=lambda item: str(item[0])):
+        for key, value in sorted(members.items(), key=lambda item: str(item[0])):
             if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._input_fields:
                 continue
             if isinstance(value, dict | list):
@@ -317,16 +321,16 @@ class _CellBuffer:
             self._begin()
 
 
-def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
+def _paths(node: Any, before: str, depth: int) -> Iterator[str]:
     """Paths to the values of an object, for messages."""
-    if isinstance(found, dict) and depth:
-        for key, value in found.items():
+    if isinstance(node, dict) and depth:
+        for key, value in node.items():
             if key == "..":
                 continue
             yield from _paths(
                 value, f"{before}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
             )
-    elif not isinstance(found, list):
+    elif not isinstance(node, list):
         yield before
 
 
@@ -335,11 +339,13 @@ def _replace_surrogates(cell: Any) -> Any:
     return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 
 
-def _lines_of(found: Any, lines: dict[tuple[str | int, ...], int], path: tuple[Any, ...]) -> Lines:
-    if isinstance(found, dict):
-        return {key: _lines_of(value, lines, (*path, key)) for key, value in found.items()}
-    if isinstance(found, list):
-        return [_lines_of(value, lines, (*path, place)) for place, value in enumerate(found)]
+def _build_lines(
+    node: Any, lines: dict[tuple[str | int, ...], int], path: tuple[Any, ...]
+) -> Lines:
+    if isinstance(node, dict):
+        return {key: _build_lines(value, lines, (*path, key)) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_build_lines(value, lines, (*path, place)) for place, value in enumerate(node)]
     for end in range(len(path), -1, -1):
         if path[:end] in lines:
             return lines[path[:end]]

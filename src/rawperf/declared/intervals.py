@@ -87,8 +87,10 @@ class Intervals:
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
             if not self.messages and not inside.all():
-                left = f"rows after the last complete interval of {self._length:g} s were left out"
-                self.messages = [f"{self._file}: {left}"]
+                message = (
+                    f"rows after the last complete interval of {self._length:g} s were left out"
+                )
+                self.messages = [f"{self._file}: {message}"]
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]
             new = ~known[cell]
@@ -104,8 +106,8 @@ class Intervals:
                         totals[number], cell[there], values[there]
                     )
         ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
-        for (name, each), found, total in zip(self._each.items(), rows, totals, strict=True):
-            numbers = self._numbers(each, found, total)
+        for (name, each), row, total in zip(self._each.items(), rows, totals, strict=True):
+            numbers = self._numbers(each, row, total)
             if np.isinf(numbers).any():
                 line = int(at[np.isinf(numbers)][0])
                 raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)

@@ -70,20 +70,20 @@ class _Text:
 
     def _captured(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
-        found: dict[int, str] = {}
+        texts_by_line: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
             assert pattern is not None
             places = self.matching(pattern)
             if len(places):
                 texts = capture_groups(pattern, self.array.take(pa.array(places)))[group]
-                found |= dict(zip(places.tolist(), texts, strict=True))
-        return found
+                texts_by_line |= dict(zip(places.tolist(), texts, strict=True))
+        return texts_by_line
 
     def matching(self, pattern: str) -> np.ndarray:
         """Positions of the lines that a pattern matches as a whole; they are marked as used."""
-        found = full_matches(pattern, self.array).to_numpy(zero_copy_only=False)
-        self.used |= found
-        return np.flatnonzero(found)
+        is_match = full_matches(pattern, self.array).to_numpy(zero_copy_only=False)
+        self.used |= is_match
+        return np.flatnonzero(is_match)
 
     def above(self, places: np.ndarray) -> list[str | None] | None:
         """Time from the nearest line above each position."""
@@ -107,14 +107,14 @@ class _Text:
 
 
 def _nearest(
-    given: dict[int, str], before: str | None, places: np.ndarray
+    values_by_place: dict[int, str], before: str | None, places: np.ndarray
 ) -> list[str | None] | None:
     """Value of the nearest line above each position, `before` if the text has none."""
-    if not given and before is None:
+    if not values_by_place and before is None:
         return None
-    at = np.array(sorted(given), dtype=int)
+    at = np.array(sorted(values_by_place), dtype=int)
     nearest = np.searchsorted(at, places) - 1
-    return [given[int(at[place])] if place >= 0 else before for place in nearest]
+    return [values_by_place[int(at[place])] if place >= 0 else before for place in nearest]
 
 
 def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
@@ -128,40 +128,47 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     declaration = context.declaration
     first, stamp, owner, unit, others = 0, None, None, None, 0
     for text in texts:
-        found = _Text(text, context, first, stamp, owner, unit)
+        lines = _Text(text, context, first, stamp, owner, unit)
         for number, part in enumerate(declaration.parts):
-            chunk = _rows(found, part)
+            chunk = _rows(lines, part)
             if chunk is not None:
                 context.sink(number, chunk)
         for pattern in declaration.ignore:
-            if found.lines:
-                found.matching(pattern)
-        unknown = np.flatnonzero(~found.used)
+            if lines.lines:
+                lines.matching(pattern)
+        unknown = np.flatnonzero(~lines.used)
         if declaration.strict and len(unknown):
             raise context.error(
                 f"not a line of {declaration.name}",
                 first + int(unknown[0]) + 1,
-                found=found.lines[int(unknown[0])],
+                found=lines.lines[int(unknown[0])],
                 remedy="the file is damaged, or from another version of the tool.",
             )
-        first, others = first + len(found.lines), others + len(unknown)
-        stamp, owner, unit = found.last()
+        first, others = first + len(lines.lines), others + len(unknown)
+        stamp, owner, unit = lines.last()
         yield {"other lines": str(others)} if others else {}
 
 
-def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
+def _rows(source: _Text, part: TableDeclaration) -> Chunk | None:
     """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
-        found.matching(pattern) if found.lines else np.zeros(0, dtype=int) for pattern in part.lines
+        source.matching(pattern) if source.lines else np.zeros(0, dtype=int)
+        for pattern in part.lines
     ]
     places = np.concatenate(by_pattern)
     if not len(places):
         return None
-    kinds = np.repeat(np.arange(len(by_pattern)), [len(own) for own in by_pattern])
+    kinds = np.repeat(
+        np.arange(len(by_pattern)), [len(matched_lines) for matched_lines in by_pattern]
+    )
     order = np.argsort(places, kind="stable")
     cells: dict[str, np.ndarray] = {}
-    for kind, (pattern, own) in enumerate(zip(part.lines, by_pattern, strict=True)):
-        texts = capture_groups(pattern, found.array.take(pa.array(own))) if len(own) else {}
+    for kind, (pattern, matched_lines) in enumerate(zip(part.lines, by_pattern, strict=True)):
+        texts = (
+            capture_groups(pattern, source.array.take(pa.array(matched_lines)))
+            if len(matched_lines)
+            else {}
+        )
         for name, column in texts.items():
             whole = cells.setdefault(name, np.full(len(places), None, dtype=object))
             whole[kinds == kind] = [cell or None for cell in column]
@@ -169,10 +176,10 @@ def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
     lines = places[order]
     return Chunk(
         columns,
-        (lines + found.first + 1).tolist(),
-        above=found.above(lines),
-        whose=found.whose(lines),
-        units=found.scales(lines),
+        (lines + source.first + 1).tolist(),
+        above=source.above(lines),
+        whose=source.whose(lines),
+        units=source.scales(lines),
         kinds=kinds[order].tolist(),
     )
 
@@ -189,14 +196,14 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     ended: list[tuple[_Pairs, _SnapshotKey]] = []
     first, count = 0, 1
     for text in texts:
-        found = _Text(text, context, first)
-        for number, line in enumerate(found.lines, start=first + 1):
+        source = _Text(text, context, first)
+        for number, line in enumerate(source.lines, start=first + 1):
             place, (time, owner, _) = number - 1 - first, stamp
-            if place in found.stamps or place in found.owners:
-                if pairs or (place in found.stamps and time is not None):
+            if place in source.stamps or place in source.owners:
+                if pairs or (place in source.stamps and time is not None):
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
-                stamp = (found.stamps.get(place, time), found.owners.get(place, owner), number)
+                stamp = (source.stamps.get(place, time), source.owners.get(place, owner), number)
             elif line and not _is_comment(line, context.declaration.comment):
                 key, value = _pair(line, number, context)
                 if key in pairs:
@@ -208,7 +215,7 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                         "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
-        first += len(found.lines)
+        first += len(source.lines)
         _send_snapshots(ended, context)
         ended.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
@@ -238,7 +245,7 @@ def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadC
 def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
-    own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
+    columns = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
     stamps = [stamp for _, (stamp, _, _) in snapshots]
     owners = [owner for _, (_, owner, _) in snapshots]
     begin = [
@@ -248,7 +255,7 @@ def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) ->
         for pairs, (stamp, owner, at) in snapshots
     ]
     for place in range(len(context.declaration.parts) if keys else 0):
-        context.sink(place, Chunk(dict(cells), begin, own, stamps, owners))
+        context.sink(place, Chunk(dict(cells), begin, columns, stamps, owners))
 
 
 def _pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
 from rawperf.core.patterns import occurs, searchable
-from rawperf.core.tables import coded, plain_texts
+from rawperf.core.tables import encode_categories, plain_texts
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
@@ -25,7 +25,7 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.pieces import SUFFIXES, Pieces, line_end, recoded, whole
+from rawperf.pieces import SUFFIXES, Pieces, line_end, recode, whole
 from rawperf.rows import Codes, Warnings, record_table
 from rawperf.text import decode
 from rawperf.xml_stream import XmlPieces
@@ -116,7 +116,7 @@ class DeclaredFormat(Streaming):
             if reads == "xml"
             else Pieces(stream, line_end, file)
         )
-        texts = (recoded(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
+        texts = (recode(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
         for info in (
             read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
         ):
@@ -226,8 +226,8 @@ class _TableBuffer:
         self._clocks |= {table.clock for table in used}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
-            found = " and ".join(sorted(clocks))
-            raise FormatError("the tables have different clocks", file=self.file, found=found)
+            clock_names = " and ".join(sorted(clocks))
+            raise FormatError("the tables have different clocks", file=self.file, found=clock_names)
         none = [
             (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
@@ -244,12 +244,15 @@ class _TableBuffer:
             rest = [column[cut:] for column in columns]
             columns = [column[:cut] for column in columns]
             for place, table in enumerate(used):
-                if (own := rest[-1] == place).any():
-                    table.parts.append(tuple(column[own] for column in rest[:-1]))
+                if (is_own := rest[-1] == place).any():
+                    table.parts.append(tuple(column[is_own] for column in rest[:-1]))
         entity, name, t, values, lines, number = columns
         named = [(table.part.report, table.part.entity.kind) for table in used]
-        reports, kinds = (coded(number, [pair[k] for pair in named]) for k in (0, 1))
-        who, what = coded(entity, list(self._entities)), coded(name, list(self._fields))
+        reports, kinds = (encode_categories(number, [pair[k] for pair in named]) for k in (0, 1))
+        who, what = (
+            encode_categories(entity, list(self._entities)),
+            encode_categories(name, list(self._fields)),
+        )
         records = record_table(reports, kinds, who, what, t, values)
         untimed = np.isnan(t)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]

@@ -78,23 +78,23 @@ class NumberReader:
             return values
         factors: np.ndarray | float = 1.0
         if printed == DURATION:
-            found = np.array(
+            numbers_found = np.array(
                 [self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)]
             )
         else:
             if rule is not None and printed is not None:
                 texts, factors = self._strip_units(texts, rule, name, lines, places)
-            found, bad = numbers([self._normalized(text) for text in texts])
+            numbers_found, bad = numbers([self._normalized(text) for text in texts])
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         with np.errstate(over="ignore"):
-            found = found * factors
-        large = np.flatnonzero(np.isinf(found))
+            numbers_found = numbers_found * factors
+        large = np.flatnonzero(np.isinf(numbers_found))
         if len(large):
             raise self._error(
                 name, lines[places[large[0]]], texts[large[0]], "a number in the range of float64"
             )
-        values[places] = found
+        values[places] = numbers_found
         return values
 
     def _parse_vectorized(
@@ -108,16 +108,16 @@ class NumberReader:
             return None
         there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
         if there.all():
-            found, bad = numbers(texts)
+            parsed, bad = numbers(texts)
             if bad >= 0:
                 raise self._error(name, lines[bad], str(cells[bad]))
-            return found
+            return parsed
         places = np.flatnonzero(there)
-        found, bad = numbers(texts.filter(pa.array(there)))
+        parsed, bad = numbers(texts.filter(pa.array(there)))
         if bad >= 0:
             raise self._error(name, lines[places[bad]], str(cells[places[bad]]))
         values = np.full(len(cells), np.nan)
-        values[places] = found
+        values[places] = parsed
         return values
 
     def _scalar(self, cell: Any, name: str, line: int) -> float:
@@ -338,7 +338,7 @@ def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
     if (lengths != width).any() or not ((1 <= fraction <= 6) if "%f" in parts else fraction == 0):
         return None
     cells = np.frombuffer("".join(texts.to_pylist()).encode(), np.uint8).reshape(-1, width)
-    found = {
+    components = {
         "%Y": np.full(len(cells), 1900),
         "%m": np.ones(len(cells), int),
         "%d": np.ones(len(cells), int),
@@ -353,21 +353,27 @@ def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
             continue
         if (column < ord("0")).any() or (column > ord("9")).any():
             return None
-        found[part] = (column - ord("0")) @ 10 ** np.arange(size - 1, -1, -1)
+        components[part] = (column - ord("0")) @ 10 ** np.arange(size - 1, -1, -1)
     limits = (("%m", 1, 12), ("%H", 0, 23), ("%M", 0, 59), ("%S", 0, 59), ("%Y", 1000, 9999))
-    if any(((found[k] < low) | (found[k] > high)).any() for k, low, high in limits if k in found):
+    if any(
+        ((components[k] < low) | (components[k] > high)).any()
+        for k, low, high in limits
+        if k in components
+    ):
         return None
-    months = (found["%Y"] - 1970).astype("M8[Y]").astype("M8[M]") + (found["%m"] - 1)
+    months = (components["%Y"] - 1970).astype("M8[Y]").astype("M8[M]") + (components["%m"] - 1)
     if (
-        (found["%d"] < 1)
-        | (months.astype("M8[D]") + found["%d"] - 1 >= (months + 1).astype("M8[D]"))
+        (components["%d"] < 1)
+        | (months.astype("M8[D]") + components["%d"] - 1 >= (months + 1).astype("M8[D]"))
     ).any():
         return None
-    days = (months.astype("M8[D]") + (found["%d"] - 1)).astype(np.int64)
-    whole = days * DAY + sum(found.get(k, 0) * n for k, n in (("%H", 3600), ("%M", 60), ("%S", 1)))
-    if "%f" not in found:
+    days = (months.astype("M8[D]") + (components["%d"] - 1)).astype(np.int64)
+    whole = days * DAY + sum(
+        components.get(k, 0) * n for k, n in (("%H", 3600), ("%M", 60), ("%S", 1))
+    )
+    if "%f" not in components:
         return whole.astype(float)
-    micros = whole * 10**6 + found["%f"] * 10 ** (6 - fraction)
+    micros = whole * 10**6 + components["%f"] * 10 ** (6 - fraction)
     return micros / 1e6 if (np.abs(micros) < EXACT).all() else None
 
 
@@ -426,21 +432,21 @@ class TypedRows:
     def __init__(
         self,
         width: int,
-        wanted: dict[int, str],
+        required: dict[int, str],
         declaration: Declaration,
         melted: Collection[str],
     ) -> None:
-        self._declaration, self._wanted = declaration, wanted
+        self._declaration, self._wanted = declaration, required
         self._keys = [str(place) for place in range(width)]  # names may be duplicate
-        roles = _roles(declaration, set(wanted.values()), set(melted))
-        self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in wanted.items()}
-        self._melted = {key for key in self._roles if wanted[int(key)] in set(melted)}
+        roles = _roles(declaration, set(required.values()), set(melted))
+        self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in required.items()}
+        self._melted = {key for key in self._roles if required[int(key)] in set(melted)}
         self._unify_melted_roles()
         self._nulls = ["", *declaration.missing]
         self._max_times = _max_time_numbers(declaration)
         delimiter = declaration.delimiter
         self._usable = (
-            width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
+            width > 1 and bool(required) and delimiter.isascii() and delimiter not in '"\n\r'
         )
 
     def cells(self, text: str) -> Cells | None:
@@ -550,16 +556,16 @@ def _quotes_enclose_cells(data: bytes, delimiter: str) -> bool:
     return bool(allowed[before].all() and allowed[behind].all())
 
 
-def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict[str, Role]:
+def _roles(declaration: Declaration, required: set[str], melted: set[str]) -> dict[str, Role]:
     """Role of each column over all tables: number (plain), name (often repeats), or text.
 
     A column is text if tables disagree.
     """
-    found: dict[str, set[Role]] = {}
+    roles_by_name: dict[str, set[Role]] = {}
 
     def add(role: Role, *names: str | None) -> None:
         for name in filter(None, names):
-            found.setdefault(name, set()).add(role)
+            roles_by_name.setdefault(name, set()).add(role)
 
     for part in declaration.parts:
         plain: Role = "number" if _is_plain(declaration, part) else "text"
@@ -582,8 +588,11 @@ def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict
             add("name" if time.format is not None else role, time.field, time.then)
             add("text", time.plus)
         if part.others and part.names is None:
-            add(plain, *(wanted - set(declaration.words)))
-    return {name: next(iter(roles)) if len(roles) == 1 else "text" for name, roles in found.items()}
+            add(plain, *(required - set(declaration.words)))
+    return {
+        name: next(iter(roles)) if len(roles) == 1 else "text"
+        for name, roles in roles_by_name.items()
+    }
 
 
 def _is_unconditional(rule: Any) -> bool:
@@ -592,11 +601,11 @@ def _is_unconditional(rule: Any) -> bool:
 
 def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
     """Whether the numbers of a table need no conversion but parsing."""
-    own = part.names is None and part.melt is None
+    is_unmelted = part.names is None and part.melt is None
     return (
         _is_parsed(declaration)
         and part.printed is None
-        and (own or all(_is_unconditional(rule) and not rule.where for rule in part.fields))
+        and (is_unmelted or all(_is_unconditional(rule) and not rule.where for rule in part.fields))
     )
 
 
@@ -610,9 +619,9 @@ def _is_parsed(declaration: Declaration) -> bool:
 
 def _max_time_numbers(declaration: Declaration) -> dict[str, float]:
     """Largest valid number of each column of times."""
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for part in declaration.parts:
         if part.time is not None and part.time.field is not None and part.time.format is None:
             latest = LATEST * part.time.per_second
-            found[part.time.field] = min(latest, found.get(part.time.field, latest))
-    return found
+            limits[part.time.field] = min(latest, limits.get(part.time.field, latest))
+    return limits

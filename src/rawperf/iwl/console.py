@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import match_certainty, strings
 
@@ -126,16 +126,16 @@ class OtherLines:
 
     def _setting(self, ident: str, body: str, number: int) -> bool:
         """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
-        found = _SETTING.fullmatch(body)
-        label = found["label"] if found else body.partition("=")[0].strip()
-        if label not in SUMMARY_LABELS and not (found and ident in (COUNT_ID, RATE_ID)):
+        match = _SETTING.fullmatch(body)
+        label = match["label"] if match else body.partition("=")[0].strip()
+        if label not in SUMMARY_LABELS and not (match and ident in (COUNT_ID, RATE_ID)):
             return False
-        own = SUMMARY_LABELS.get(label)
-        if found is None or (found["unit"] and own not in (found["unit"], None)):
+        summary_field = SUMMARY_LABELS.get(label)
+        if match is None or (match["unit"] and summary_field not in (match["unit"], None)):
             raise self._damaged(
                 "a damaged summary line", body, number, "label = number, with the label's own unit"
             )
-        for field, value in self._values(label, found, number):
+        for field, value in self._values(label, match, number):
             if field not in self.summary:
                 self.summary[field], self.lines[field] = value, number
             elif self.summary[field] != value:
@@ -149,19 +149,19 @@ class OtherLines:
                 )
         return True
 
-    def _values(self, label: str, found: re.Match[str], number: int) -> list[tuple[str, float]]:
-        value = found["value"]
+    def _values(self, label: str, match: re.Match[str], number: int) -> list[tuple[str, float]]:
+        value = match["value"]
         if label == RUN_TIME_FIELD and re.fullmatch(r"[0-9]{1,6}:[0-5][0-9]:[0-5][0-9]", value):
             hours, minutes, seconds = map(int, value.split(":"))
             return [(label, hours * 3600.0 + minutes * 60 + seconds)]
         if label == CLIENTS_FIELD and (pair := re.fullmatch(rf"{INT}/{INT}", value)):
             return [(label, float(pair[1])), (CLIENTS_OF_FIELD, float(pair[2]))]
-        if label == RESPONSE_FIELD and not found["note"]:
+        if label == RESPONSE_FIELD and not match["note"]:
             self._response = value
         if label in (RUN_TIME_FIELD, CLIENTS_FIELD) or not re.fullmatch(FLOAT, value):
             rule = {RUN_TIME_FIELD: "HH:MM:SS", CLIENTS_FIELD: "n/N"}.get(label, "a number")
             raise self._damaged(f"bad value of {label!r}", value, number, rule)
-        return [(f"{label} ({found['note'].strip()})" if found["note"] else label, float(value))]
+        return [(f"{label} ({match['note'].strip()})" if match["note"] else label, float(value))]
 
     def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
@@ -227,7 +227,7 @@ class IwlConsole(Streaming):
         messages, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, messages, file).decode().replace("\r", "\n")
+            text = recode(piece, pieces.line, messages, file).decode().replace("\r", "\n")
             wrapped = not run.samples and _WRAPPER.search(text) is not None
             if wrapped and not pieces.last:
                 pieces.back = len(piece)

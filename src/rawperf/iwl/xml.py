@@ -82,11 +82,11 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
         raise document.error(
             "snapshot is the root element itself", "snapshot", expected="root/element"
         )
-    listed = document.data.get("fields")
-    if not isinstance(listed, list) or not listed:
+    field_entries = document.data.get("fields")
+    if not isinstance(field_entries, list) or not field_entries:
         raise document.error("fields is missing or not a list", "fields")
     fields: dict[str, tuple[str, float]] = {}
-    for i in range(len(listed)):
+    for i in range(len(field_entries)):
         unit = text(("fields", i, "unit"))
         scale = factor(("fields", i, "unit"), unit, text(("fields", i, "to"), unit))
         fields[steps(("fields", i, "path"))] = (text(("fields", i, "field")), scale)

@@ -89,21 +89,21 @@ def load_layouts() -> dict[str, tuple[ReportLayout, ...]]:
     Raises `StudyError`, with the line: a file is missing or invalid.
     """
     names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
-    found: dict[str, tuple[ReportLayout, ...]] = {}
+    layouts: dict[str, tuple[ReportLayout, ...]] = {}
     for path in (*map(Path, names), SHIPPED_LAYOUTS):
         for layout in _load(path, path.stat().st_mtime_ns if path.is_file() else 0):
-            found[layout.report] = (*found.get(layout.report, ()), layout)
-    return found
+            layouts[layout.report] = (*layouts.get(layout.report, ()), layout)
+    return layouts
 
 
 @lru_cache(maxsize=16)
 def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     document = load_yaml(path)
-    listed = document.data.get("layouts")
-    if not isinstance(listed, list):
+    entries = document.data.get("layouts")
+    if not isinstance(entries, list):
         raise document.error("layouts is missing or not a list", "layouts")
     layouts = []
-    for number, entry in enumerate(listed):
+    for number, entry in enumerate(entries):
         where = ("layouts", number)
         try:
             layouts.append(_layout(entry))
@@ -188,7 +188,7 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, 
     own. None if the heading does not match the layout.
     """
     line = heading[-1]
-    found: list[tuple[int, int, Column]] = []
+    located: list[tuple[int, int, Column]] = []
     place = 0
     for column in layout.columns:
         match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, place)
@@ -199,23 +199,23 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, 
                 return None
             continue
         place = match.end()
-        found.append((*match.span(), column))
-    taken = {column.field for column in layout.columns}
+        located.append((*match.span(), column))
+    known_fields = {column.field for column in layout.columns}
     covered = list(line)
-    for start, end, _ in found:
+    for start, end, _ in located:
         covered[start:end] = " " * (end - start)
     for match in re.finditer(r"\S+", "".join(covered)):
         name, count = match.group(), 1
         captions = _captions(heading[:-1], *match.span())
-        field = name if name not in taken or not captions else f"<{captions[-1]}> {name}"
-        while field in taken:
+        field = name if name not in known_fields or not captions else f"<{captions[-1]}> {name}"
+        while field in known_fields:
             count += 1
             field = f"{name} ({count})"
-        taken.add(field)
-        found.append((*match.span(), Column(name, field, known=False)))
+        known_fields.add(field)
+        located.append((*match.span(), Column(name, field, known=False)))
     cells: list[LayoutCell] = []
     edge = 0
-    for start, end, column in sorted(found, key=lambda part: part[0]):
+    for start, end, column in sorted(located, key=lambda part: part[0]):
         cell = LayoutCell(column, max(start, edge), max(start + column.width, end))
         if not column.text:
             cell = LayoutCell(column, edge, end + column.shift)

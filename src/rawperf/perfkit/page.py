@@ -74,7 +74,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
     return [_kept(text, unit) for text in texts]
 
 
-def letters_of(text: str, width: int) -> NDArray[np.uint8]:
+def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
     """Encode the start of a text as Latin-1: white space as a blank (or 160), others as ``?``."""
     text = text[:width].ljust(width)
     if not (text.isascii() and text.isprintable()):
@@ -86,9 +86,9 @@ def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
     """Factorize rows of characters: code of each row, and the texts."""
     rows, width = letters.shape
     data = pa.py_buffer(np.ascontiguousarray(letters))
-    found = pa.Array.from_buffers(pa.binary(width), rows, [None, data]).dictionary_encode()
-    texts = [text.decode("latin-1") for text in found.dictionary.to_pylist()]
-    return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), texts
+    encoded = pa.Array.from_buffers(pa.binary(width), rows, [None, data]).dictionary_encode()
+    texts = [text.decode("latin-1") for text in encoded.dictionary.to_pylist()]
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), texts
 
 
 def plain_numbers(
@@ -211,11 +211,11 @@ class FilePart:
             self.bytes = np.append(
                 self.bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8)
             )
-        found = sliding_window_view(self.bytes, width)[self.begin[lines]]
+        letters = sliding_window_view(self.bytes, width)[self.begin[lines]]
         length = self.end[lines] - self.begin[lines]
         if len(length) and length.min() < width:
-            np.copyto(found, np.uint8(BLANK), where=np.arange(width) >= length[:, None])
-        return found
+            np.copyto(letters, np.uint8(BLANK), where=np.arange(width) >= length[:, None])
+        return letters
 
 
 class PageHeader(NamedTuple):
@@ -268,12 +268,12 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None]] = {}
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
-        found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
-        if found is None:
+        match = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
+        if match is None:
             continue
         if at == len(lines) - 1:
             return None
-        keyword, day, value, margin = found.groups()
+        keyword, day, value, margin = match.groups()
         if keyword == "From" and margin.strip():
             facts["system"] = margin.split()[-1]
         facts |= {

@@ -27,7 +27,7 @@ from rawperf.perfkit.tables import (
     read_items,
     unknown_heading,
 )
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
 
@@ -59,12 +59,12 @@ class PerfKit(Streaming):
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
-            part = FilePart(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
+            part = FilePart(recode(piece, pieces.line, listing.warnings, file), pieces.line)
             listing.read(part, pieces.last)
-            found, lines = listing.records(part)
-            if pieces.last or len(found):
+            records, lines = listing.records(part)
+            if pieces.last or len(records):
                 yield Reading(
-                    found, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
+                    records, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
                 )
 
 
@@ -89,13 +89,13 @@ class _Listing:
     def read(self, part: FilePart, ends: bool) -> None:
         """Parse the pages of a part of the file; `ends` for the last part."""
         if not part.reports:
-            found = part.data.decode().strip()[:60] or "nothing"
+            first_text = part.data.decode().strip()[:60] or "nothing"
             expected = "a page that begins with FCXnnn"
             raise FormatError(
                 "no report of the Performance Toolkit",
                 file=self.file,
                 expected=expected,
-                found=found,
+                found=first_text,
             )
         complete = part.data.endswith(b"\n")
         self.pages = []
@@ -127,13 +127,13 @@ class _Listing:
                 self.unread[0], f"{len(self.unread)} line(s) below tables were not read"
             )
         if not self.last_pages:
-            expected, found = (
+            expected, first_text = (
                 ", ".join(sorted(self.layouts)),
                 ", ".join(self.skipped) or "a truncated page",
             )
             problem = "no complete page of a registered report"
             raise FormatError(
-                problem, file=self.file, expected=expected, found=found, remedy=REMEDY
+                problem, file=self.file, expected=expected, found=first_text, remedy=REMEDY
             )
 
     def _continues_interval(self, page: PageHeader) -> bool:
@@ -167,11 +167,11 @@ class _Listing:
             if cut and any(n == cut and text.strip() for n, text in body):
                 self._report_truncation(cut, "line", last)
                 body = body[:-1]
-            found = read_items(layout, body, self.file)
-            if not found:
+            items = read_items(layout, body, self.file)
+            if not items:
                 self.warnings.add(first, f"{page.report} has no values on this page")
             self.items += [
-                (len(self.pages), layout, line, field, value) for line, field, value in found
+                (len(self.pages), layout, line, field, value) for line, field, value in items
             ]
         else:
             heading = find_heading(body, layouts, page.facts.get("release", ""))
@@ -240,7 +240,7 @@ class _Listing:
     def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the last part that was read."""
         spans = self.spans.of(self.pages)
-        found = [
+        frames = [
             page_records(table, part, spans, self.file)
             for table in self.tables.values()
             if table.rows
@@ -256,12 +256,12 @@ class _Listing:
                 spans[1][list(pages)],
             )
             count, value = np.ones_like(places), np.array(values, dtype=float)
-            found.append(FoundRows(texts, t, np.array(lines), count, list(fields), places, value))
+            frames.append(FoundRows(texts, t, np.array(lines), count, list(fields), places, value))
             self.items = []
-        if not found:
+        if not frames:
             none = np.array([], dtype=float)
             return record_table("", "", "", "", none, none), none.astype(np.int64)
-        return concatenate(found)
+        return concatenate(frames)
 
     def info(self) -> dict[str, str]:
         info = self.spans.info()

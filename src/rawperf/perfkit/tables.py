@@ -22,7 +22,7 @@ from rawperf.perfkit.page import (
     FilePart,
     LogEnd,
     distinct,
-    letters_of,
+    encode_letters,
     log_times,
     number,
     numbers,
@@ -53,10 +53,12 @@ class LayoutRows:
     ended: LogEnd | None = None  # end of its log
 
     def __post_init__(self) -> None:
-        own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
-        self._key = own[self.layout.entity or self.layout.time]
-        self._owner = own.get(self.layout.owner)
-        self.time = own.get(self.layout.time)
+        cells_by_name = {
+            cell.column.name: cell for cell in reversed(self.cells) if cell.column.text
+        }
+        self._key = cells_by_name[self.layout.entity or self.layout.time]
+        self._owner = cells_by_name.get(self.layout.owner)
+        self.time = cells_by_name.get(self.layout.time)
         self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
         self.wide = max(cell.end for cell in self.cells)
@@ -157,7 +159,7 @@ class LayoutRows:
         """Whether all known numeric cells are valid and at least one of them holds a number."""
         values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
         present = [value is not None and value == value for value in values]
-        beyond = text[self.wide :].split()
+        trailing = text[self.wide :].split()
         return (
             None not in values
             and any(present)
@@ -165,7 +167,7 @@ class LayoutRows:
                 text[cell.end - 1 : cell.end].strip() if there else not cell.column.required
                 for cell, there in zip(self._numbers, present, strict=True)
             )
-            and not (beyond and number(beyond[0], "1") is not None)
+            and not (trailing and number(trailing[0], "1") is not None)
         )
 
     def forget(self) -> None:
@@ -199,9 +201,9 @@ def find_heading(
     for place, (_, line) in enumerate(body[:within]):
         if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
             continue
-        chosen = matching_layout(layouts, (*above, line), release)
-        if chosen is not None:
-            return place, *chosen
+        layout = matching_layout(layouts, (*above, line), release)
+        if layout is not None:
+            return place, *layout
         above = [*above, line][1 - HEADING_LINES :]
     return None
 
@@ -270,9 +272,9 @@ def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], P
     """Concatenate dictionary-encoded columns: texts and codes."""
     texts: list[str] = []
     codes = []
-    for own, code in parts:
+    for part_texts, code in parts:
         codes.append(code + len(texts))
-        texts += own
+        texts += part_texts
     return texts, np.concatenate(codes)
 
 
@@ -324,7 +326,7 @@ class _Rows:
         width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
         self._letters = part.letters(lines, width)
         for place, text in texts.items():
-            self._letters[place] = letters_of(text, width)
+            self._letters[place] = encode_letters(text, width)
 
     def _text(self, place: int) -> str:
         return (
@@ -339,15 +341,15 @@ class _Rows:
         if len(longer):
             width = int(min(length.max(), self._table.wide + LONGEST_LINE))
             ends = self._part.letters(self._lines[longer], width)[:, self._table.wide :]
-            own = np.isin(longer, list(self._texts))
-            longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | own]
+            is_text = np.isin(longer, list(self._texts))
+            longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
         return longer.tolist()
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
         for place in self._rows_beyond_last_cell():
-            beyond = self._text(place)[self._table.wide :].split()
-            if beyond and number(beyond[0], "1") is not None:
+            trailing = self._text(place)[self._table.wide :].split()
+            if trailing and number(trailing[0], "1") is not None:
                 raise self._alignment_error("a number is to the right of the last heading", place)
         values, others = plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
@@ -368,9 +370,9 @@ class _Rows:
         code, texts = self._texts_of(cell, places)
         if not cell.column.known:  # may be text; only numbers become records
             return np.array([number(text, "1") for text in texts], dtype=float)[code]
-        found = numbers(texts, cell.column.unit)
-        values = np.array(found, dtype=float)[code]
-        bad = np.array([value is None for value in found], dtype=bool)[code]
+        parsed = numbers(texts, cell.column.unit)
+        values = np.array(parsed, dtype=float)[code]
+        bad = np.array([value is None for value in parsed], dtype=bool)[code]
         wrong = (
             bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
         )
@@ -412,15 +414,17 @@ class _Rows:
         cell = self._table.time
         if cell is None:
             return ends
-        own = np.flatnonzero(~average)
-        code, texts = self._texts_of(cell, own)
+        interval_rows = np.flatnonzero(~average)
+        code, texts = self._texts_of(cell, interval_rows)
         clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
-            place = int(own[np.argmax(np.isnan(clocks))])
-            found = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
-            raise self._error("not a time", place, "HH:MM", found)
+            place = int(interval_rows[np.argmax(np.isnan(clocks))])
+            cell_text = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
+            raise self._error("not a time", place, "HH:MM", cell_text)
         t = ends.copy()
-        t[own], self._table.ended = log_times(begins[own], ends[own], clocks, self._table.ended)
+        t[interval_rows], self._table.ended = log_times(
+            begins[interval_rows], ends[interval_rows], clocks, self._table.ended
+        )
         return t
 
 
@@ -469,8 +473,8 @@ def read_items(
         for section in layout.sections
         for column in section.items
     }
-    found: list[tuple[int, str, float]] = []
-    taken: set[str] = set()
+    items: list[tuple[int, str, float]] = []
+    known_fields: set[str] = set()
     right = _right_column(layout, body)
     for line_number, line in body:
         error = partial(FormatError, file=file, line=line_number)
@@ -490,7 +494,7 @@ def read_items(
             if begins is not None and begins.end() < len(label):
                 raise error("a damaged item", expected="a label and its value", found=label)
             columns, count = _columns(layout, fields, side, label), 1
-            while columns[0].field in taken:
+            while columns[0].field in known_fields:
                 count += 1
                 if columns[0].known:
                     raise error("an item is given twice on one page", found=label)
@@ -503,15 +507,15 @@ def read_items(
                     raise error(
                         f"{column.field!r} has an unexpected unit", expected=unit, found=text
                     )
-                taken.add(column.field)
+                known_fields.add(column.field)
                 if value == value:  # not NaN
-                    found.append((line_number, column.field, value))
+                    items.append((line_number, column.field, value))
         # labels without a value and titles are between items; a number there lost its label
         for part in re.split(r"[ ]{2,}", left_over.strip()):
             lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
             if lost and not known.fullmatch(part) and not empty.fullmatch(part):
                 raise error("a damaged item", expected="a label and its value", found=part)
-    return found
+    return items
 
 
 def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:

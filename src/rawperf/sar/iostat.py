@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, paragraph_end, recoded
+from rawperf.pieces import Pieces, paragraph_end, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     MAX_CLOCK_WARNINGS,
     SarRows,
     TableHeading,
+    detect_tool,
     head,
+    parse_seconds,
     read_date,
-    seconds_of,
     system_line,
     table_records,
-    tool_of,
 )
 from rawperf.text import DAY, unwrap_midnight
 
@@ -48,7 +48,7 @@ class IostatFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line with a heading of iostat below."""
-        return 0.95 if tool_of(head) == self.name else 0.0
+        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table.
@@ -61,25 +61,25 @@ class IostatFormat(Streaming):
         """
         encoding_warnings, messages = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)
-        found: _Reports | None = None
+        reports: _Reports | None = None
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
             start = 0
-            if found is None:
+            if reports is None:
                 if not text.strip() and not pieces.last:
                     continue
                 start, day, info = head(
                     [""] * pieces.line + text.split("\n"), self.name, messages, file
                 )
-                found, start = _Reports(file, day), start + 1 - pieces.line
-            table, of = found.part(text, start, pieces.line, pieces.last)
-            times = found.times(messages)
+                reports, start = _Reports(file, day), start + 1 - pieces.line
+            table, of = reports.part(text, start, pieces.line, pieces.last)
+            times = reports.times(messages)
             records, at = table_records(table, times[of], messages, file)
-            counted = found.known + of > 0
+            counted = reports.known + of > 0
             late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.line + 1)
-            found.rows += int(counted.sum())
-            found.end(times)
-            if pieces.last and not found.rows:
+            reports.rows += int(counted.sum())
+            reports.end(times)
+            if pieces.last and not reports.rows:
                 raise FormatError(
                     "the file has only the first report, which contains averages since boot",
                     file=file,
@@ -90,7 +90,7 @@ class IostatFormat(Streaming):
                 warnings = (*encoding_warnings.new(pieces.last), *messages)
                 messages.clear()
                 yield Reading(
-                    records[late].reset_index(drop=True), found.clock, info, warnings, at[late]
+                    records[late].reset_index(drop=True), reports.clock, info, warnings, at[late]
                 )
 
 
@@ -175,15 +175,15 @@ class _Reports:
         self._time = float(times[-1])
 
     def _seconds(self, match: re.Match[str], line: int) -> float:
-        seconds = float(seconds_of(match[2], match[3] or "", self._file, line))
+        seconds = float(parse_seconds(match[2], match[3] or "", self._file, line))
         if not match[1]:
             return seconds
         if match[1] not in self._days:
             self._days[match[1]] = read_date(match[1], [], "")
-        own = self._days[match[1]]
-        if own is None:
+        day = self._days[match[1]]
+        if day is None:
             raise FormatError("an invalid date", file=self._file, line=line, found=match[1])
-        return seconds + own * DAY
+        return seconds + day * DAY
 
     def _parse_line(self, line: str, number: int) -> None:
         words = line.split()

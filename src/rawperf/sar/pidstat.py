@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings
 from rawperf.sar.read import boundary
 from rawperf.sar.table import (
     SarRows,
     TableHeading,
     Times,
+    detect_tool,
     head,
-    seconds_of,
+    parse_seconds,
     system_line,
     table_records,
-    tool_of,
 )
 
 PROCESS, THREAD = "process", "thread"
@@ -62,7 +62,7 @@ class PidstatFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line with a heading of PID and Command below."""
-        return 0.95 if tool_of(head) == self.name else 0.0
+        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.
@@ -74,22 +74,22 @@ class PidstatFormat(Streaming):
         Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
         heading, and a second system line.
         """
-        seen, encoding_warnings = _ListingState(file), Warnings(file)
+        state, encoding_warnings = _ListingState(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
-            if not seen.begun and not text.strip() and not pieces.last:
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
+            if not state.begun and not text.strip() and not pieces.last:
                 continue
-            table, t = seen.part(text, pieces.line, pieces.last)
-            records, at = table_records(table, t, seen.messages, file)
+            table, t = state.part(text, pieces.line, pieces.last)
+            records, at = table_records(table, t, state.messages, file)
             known = (records["value"] >= 0).to_numpy()
             if known.any() or pieces.last:
-                warnings = (*encoding_warnings.new(pieces.last), *seen.messages)
-                seen.messages.clear()
+                warnings = (*encoding_warnings.new(pieces.last), *state.messages)
+                state.messages.clear()
                 yield Reading(
                     records[known].reset_index(drop=True),
-                    seen.times.clock,
-                    seen.info,
+                    state.times.clock,
+                    state.info,
                     warnings,
                     at[known],
                 )
@@ -149,9 +149,9 @@ class _ListingState:
                     problem, remedy = "a second system line", "split the file there."
                     raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):
-                    raise _not_a_line(other, above + i, self._file)
+                    raise _line_error(other, above + i, self._file)
                 continue
-            seconds = seconds_of(time, half, self._file, above + i + 1) if time != "Time" else -1
+            seconds = parse_seconds(time, half, self._file, above + i + 1) if time != "Time" else -1
             if i == cut:
                 table.cut, table.cut_time = i, -2 if fresh else seconds
             elif body.endswith("Command"):
@@ -161,7 +161,7 @@ class _ListingState:
             else:
                 row = columns.row(body) if columns else None
                 if row is None:
-                    raise _not_a_line("".join(lines[i]), above + i, self._file)
+                    raise _line_error("".join(lines[i]), above + i, self._file)
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
@@ -213,17 +213,17 @@ class _Columns:
         cells = body.split(None, len(self.words))
         if len(cells) <= len(self.words):
             return None
-        own = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
-        if not own:
+        id_cells = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
+        if not id_cells:
             return None
-        number, kind = own[-1]
+        number, kind = id_cells[-1]
         command = (
             cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
         )
         return kind, f"{' '.join(cells[place] for place in self.read)} {command.strip()} {number}"
 
 
-def _not_a_line(line: str, number: int, file: str) -> FormatError:
+def _line_error(line: str, number: int, file: str) -> FormatError:
     return FormatError(
         "not a line of pidstat",
         file=file,

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     SarRows,
     TableHeading,
     Times,
+    detect_tool,
     head,
     parse_heading,
     system_line,
     table_records,
-    tool_of,
 )
 from rawperf.text import DAY, HALF_DAY, WordOffsets
 
@@ -73,10 +73,10 @@ def boundary(lines: bytes) -> int:
     return end
 
 
-def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
+def scan(words: WordOffsets, start: int, line: int, state: ListingState, last: bool) -> SarRows:
     """Parse the tables of a part of a listing from its line `start` on.
 
-    `line` is the number of preceding lines of the file, `last` whether no part follows; `seen`
+    `line` is the number of preceding lines of the file, `last` whether no part follows; `state`
     carries the state to the next part. Raises `FormatError` at text that the tool does not print.
     """
     table = SarRows(words=words, line=line, last=last)
@@ -84,7 +84,7 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
     first = words.first
     lines = np.arange(start, len(words))
     blank = first[lines] == first[lines + 1]
-    timed, seconds, body = _times(words, lines, line, seen, wrong)
+    timed, seconds, body = _times(words, lines, line, state, wrong)
     end = len(words) - 1 if last and not words.data.endswith(b"\n") else -1
     for i in lines[~timed & ~blank].tolist():
         text = words.line(i)
@@ -93,10 +93,10 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
         elif system_line(text):
             problem, number = "a second system line", line + i + 1
             wrong.append(
-                FormatError(problem, file=seen.file, line=number, remedy="split the file there.")
+                FormatError(problem, file=state.file, line=number, remedy="split the file there.")
             )
         elif not _AVERAGE.fullmatch(text.strip()):
-            wrong.append(_unknown_line_error(text, line + i + 1, seen))
+            wrong.append(_unknown_line_error(text, line + i + 1, state))
     rows, seconds, body = lines[timed], seconds[timed], body[timed]
     above = np.cumsum(blank)[timed]  # blank lines before each row
     opening = words.begin[body]
@@ -112,20 +112,20 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
         )
     rows, seconds, body, above = (part[~is_mark] for part in (rows, seconds, body, above))
     cut = len(rows) > 0 and rows[-1] == end  # without a line end, digits may be missing
-    before = np.diff(above, prepend=0 if not seen.fresh else -1) > 0
+    before = np.diff(above, prepend=0 if not state.fresh else -1) > 0
     if cut or table.cut >= 0:
         blanks = int(blank[: end - start].sum()) - (
             int(above[len(rows) - 1 - cut]) if len(rows) > cut else 0
         )
-        fresh = blanks > 0 or (len(rows) == cut and seen.fresh)
+        fresh = blanks > 0 or (len(rows) == cut and state.fresh)
         table.cut, table.cut_time = end, -2 if fresh else int(seconds[-1]) if cut else -1
     if cut:
         rows, seconds, body, before = rows[:-1], seconds[:-1], body[:-1], before[:-1]
-    _add_rows(table, rows, seconds, body, before, seen, wrong)
+    _add_rows(table, rows, seconds, body, before, state, wrong)
     if wrong:
         raise min(wrong, key=lambda error: error.line or 0)
     behind = int(rows[-1]) if len(rows) else start - 1
-    seen.fresh = bool(blank[behind + 1 - start :].any()) or (seen.fresh and not len(rows))
+    state.fresh = bool(blank[behind + 1 - start :].any()) or (state.fresh and not len(rows))
     return table
 
 
@@ -133,7 +133,7 @@ def _times(
     words: WordOffsets,
     lines: NDArray[np.int64],
     line: int,
-    seen: ListingState,
+    state: ListingState,
     wrong: list[FormatError],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """For each line: whether it has a time and more text, the seconds, the word after the time."""
@@ -159,13 +159,13 @@ def _times(
     half = _am_pm(words, clock, lines, body)
     off = (h > 23) | (m > 59) | (s > 60)
     for k in np.flatnonzero(off | ((half >= 0) & ((h < 1) | (h > 12))))[:1].tolist():
-        number, found = line + int(lines[clock[k]]) + 1, words.line(int(lines[clock[k]]))
+        number, text = line + int(lines[clock[k]]) + 1, words.line(int(lines[clock[k]]))
         problem, expected = (
             ("not a time of day", "HH:MM:SS") if off[k] else ("not a 12-hour time", "01 to 12")
         )
-        found = found[:_CLOCK] if off[k] else " ".join(found.split()[:2])
+        text = text[:_CLOCK] if off[k] else " ".join(text.split()[:2])
         wrong.append(
-            FormatError(problem, file=seen.file, line=number, expected=expected, found=found)
+            FormatError(problem, file=state.file, line=number, expected=expected, found=text)
         )
     hour = np.where(half >= 0, h % 12 + 12 * half, h)
     seconds[clock] = hour * 3600 + m * 60 + s
@@ -208,17 +208,17 @@ def _add_rows(
     seconds: NDArray[np.int64],
     body: NDArray[np.int64],
     fresh: NDArray[np.bool_],
-    seen: ListingState,
+    state: ListingState,
     wrong: list[FormatError],
 ) -> None:
     """Add headings and rows to the table."""
     words = table.words
     assert words is not None
-    if seen.heading is not None:
-        table.headings.append(seen.heading)
-        table.heading_lines.append(seen.heading_line - table.line)
-        table.heading_times.append(seen.heading_time)
-        table.carried = seen.heading_text
+    if state.heading is not None:
+        table.headings.append(state.heading)
+        table.heading_lines.append(state.heading_line - table.line)
+        table.heading_times.append(state.heading_time)
+        table.carried = state.heading_text
     is_heading = np.zeros(len(rows), dtype=bool)
     known: dict[bytes, TableHeading | None] = {}
     places = np.flatnonzero(fresh)
@@ -231,13 +231,13 @@ def _add_rows(
         if heading is not None:
             is_heading[k] = True
             table.headings.append(heading)
-    own = rows[is_heading]
-    table.heading_lines += own.tolist()
+    headings = rows[is_heading]
+    table.heading_lines += headings.tolist()
     table.heading_times += seconds[is_heading].tolist()
-    if len(own):
-        number = int(own[-1])
-        seen.heading, seen.heading_time = table.headings[-1], table.heading_times[-1]
-        seen.heading_line, seen.heading_text = table.line + number, words.line(number)
+    if len(headings):
+        number = int(headings[-1])
+        state.heading, state.heading_time = table.headings[-1], table.heading_times[-1]
+        state.heading_line, state.heading_text = table.line + number, words.line(number)
     under = np.cumsum(is_heading)[~is_heading] - (table.carried is None)
     table.lines, table.times, table.under = rows[~is_heading], seconds[~is_heading], under
     table.starts = body[~is_heading]
@@ -247,7 +247,7 @@ def _add_rows(
         wrong.append(
             FormatError(
                 "a row before the first heading",
-                file=seen.file,
+                file=state.file,
                 line=table.line + number + 1,
                 found=table.body(0),
                 remedy="restore the heading.",
@@ -264,19 +264,19 @@ def _add_rows(
         table.counts = table.counts + table.shifts
 
 
-def _unknown_line_error(text: str, number: int, seen: ListingState) -> FormatError:
+def _unknown_line_error(text: str, number: int, state: ListingState) -> FormatError:
     problem, remedy = (
-        f"not a line of {seen.tool}",
+        f"not a line of {state.tool}",
         "the file is damaged: remove the sample, or collect it again.",
     )
     if not text.isascii():
         problem, remedy = (
             "a line in another locale",
-            f"print it again in the C locale: LC_ALL=C {seen.tool} ...",
+            f"print it again in the C locale: LC_ALL=C {state.tool} ...",
         )
     expected = "HH:MM:SS or Average:"
     return FormatError(
-        problem, file=seen.file, line=number, expected=expected, found=text, remedy=remedy
+        problem, file=state.file, line=number, expected=expected, found=text, remedy=remedy
     )
 
 
@@ -292,7 +292,7 @@ class SarFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line above a heading of this tool; 0.2 for the line alone."""
-        tool = tool_of(_STAMP.sub(b"", head).lstrip(b"\n"))
+        tool = detect_tool(_STAMP.sub(b"", head).lstrip(b"\n"))
         return (
             0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
         )
@@ -308,12 +308,12 @@ class SarFormat(Streaming):
         Raises `FormatError` at a line that the tool does not print, a row that does not fit its
         heading, a negative percentage and a second system line.
         """
-        seen, encoding_warnings = ListingState(self.name, file), Warnings(file)
+        state, encoding_warnings = ListingState(self.name, file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         begun = False
         for piece in pieces:
             words = WordOffsets(
-                recoded(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
+                recode(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
             )
             start = 0
             if not begun:
@@ -323,14 +323,14 @@ class SarFormat(Streaming):
                 if start == len(words) - 1 and not pieces.last and not piece.strip():
                     continue
                 top = [""] * (pieces.line + start) + [words.line(start) if len(words) else ""]
-                _, seen.times.day, seen.info = head(top, self.name, seen.messages, file)
+                _, state.times.day, state.info = head(top, self.name, state.messages, file)
                 start, begun = start + 1, True
-            table = scan(words, start, pieces.line, seen, pieces.last)
+            table = scan(words, start, pieces.line, state, pieces.last)
             if (
                 pieces.last
-                and not seen.rows
+                and not state.rows
                 and not len(table.lines)
-                and not (table.marks or seen.marks)
+                and not (table.marks or state.marks)
             ):
                 end = pieces.line + piece.count(b"\n") + 1
                 raise FormatError(
@@ -339,25 +339,25 @@ class SarFormat(Streaming):
                     line=end,
                     remedy="collect the run again.",
                 )
-            t = seen.times.of(table)
+            t = state.times.of(table)
             if len(t) or table.marks or pieces.last:
-                records, at = table_records(table, t, seen.messages, file)
-                info = seen.info | _marks(table, t, seen)
-                seen.rows, seen.last = seen.rows + len(t), t[-1] if len(t) else seen.last
-                warnings = (*encoding_warnings.new(pieces.last), *seen.messages)
-                seen.messages.clear()
-                yield Reading(records, seen.times.clock, info, warnings, at)
+                records, at = table_records(table, t, state.messages, file)
+                info = state.info | _marks(table, t, state)
+                state.rows, state.last = state.rows + len(t), t[-1] if len(t) else state.last
+                warnings = (*encoding_warnings.new(pieces.last), *state.messages)
+                state.messages.clear()
+                yield Reading(records, state.times.clock, info, warnings, at)
 
 
-def _marks(table: SarRows, t: NDArray[np.float64], seen: ListingState) -> dict[str, str]:
+def _marks(table: SarRows, t: NDArray[np.float64], state: ListingState) -> dict[str, str]:
     """Restarts and comments so far, for `Reading.info`; sar repeats them for each activity."""
     for line, seconds, comment in table.marks:
         place = int(np.searchsorted(table.lines, line)) - 1
-        last = float(t[place]) if place >= 0 else seen.last
-        now = seconds + (seen.times.offset or 0.0 if np.isnan(last) else DAY * (last // DAY))
-        seen.marks.add((now + DAY * (now < last - HALF_DAY), comment))
-    restarts = [f"{now:.0f}" for now, comment in sorted(seen.marks) if not comment]
-    comments = [f"{now:.0f} {comment}" for now, comment in sorted(seen.marks) if comment]
+        last = float(t[place]) if place >= 0 else state.last
+        now = seconds + (state.times.offset or 0.0 if np.isnan(last) else DAY * (last // DAY))
+        state.marks.add((now + DAY * (now < last - HALF_DAY), comment))
+    restarts = [f"{now:.0f}" for now, comment in sorted(state.marks) if not comment]
+    comments = [f"{now:.0f} {comment}" for now, comment in sorted(state.marks) if comment]
     info = {"restarts": " ".join(restarts)} if restarts else {}
     return info | ({"comments": "\n".join(comments)} if comments else {})
 

@@ -123,7 +123,7 @@ _TOOLS = (
 )
 
 
-def tool_of(head: bytes) -> str:
+def detect_tool(head: bytes) -> str:
     """Name of the sysstat tool that printed a file; "" if none did.
 
     ``sysstat`` stands for a system line without a heading that identifies the tool.
@@ -312,7 +312,7 @@ def table_records(
     reports, kinds, names, fields = Codes(), Codes(), Codes(), Codes()
     since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
     rows, places, field_codes = [], [], []
-    own = starts if table.shifts is None else starts - table.shifts
+    table_starts = starts if table.shifts is None else starts - table.shifts
     entity = np.full(len(counts), names[""])
     plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
     for number, heading in enumerate(distinct):
@@ -320,7 +320,7 @@ def table_records(
         plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
         kind[number] = kinds[heading.kind]
         rows.append(np.repeat(mine, len(heading.numeric)))
-        places.append((own[mine][:, None] + np.array(heading.numeric)).ravel())
+        places.append((table_starts[mine][:, None] + np.array(heading.numeric)).ravel())
         field_codes.append(np.tile([fields[name] for name in heading.fields], len(mine)))
         if heading.entity == 0:
             words = pc.dictionary_encode(tokens.take(pa.array(starts[mine])))
@@ -362,8 +362,8 @@ def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
         return [word.end() for word in _WORD.finditer(table.printed(number))]
 
     def fits(row: int) -> bool:
-        own = ends(table.lines[row])
-        return ends(table.heading_lines[table.under[row]])[: len(own)] == own
+        row_ends = ends(table.lines[row])
+        return ends(table.heading_lines[table.under[row]])[: len(row_ends)] == row_ends
 
     return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
@@ -425,7 +425,7 @@ def head(
     facts = match.groupdict() | {
         "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
     }
-    return first, day, {key: found for key, found in facts.items() if found}
+    return first, day, {key: value for key, value in facts.items() if value}
 
 
 def read_date(text: str, messages: list[str], place: str) -> int | None:
@@ -447,7 +447,7 @@ def read_date(text: str, messages: list[str], place: str) -> int | None:
         return None
 
 
-def seconds_of(time: str, half: str, file: str, line: int) -> int:
+def parse_seconds(time: str, half: str, file: str, line: int) -> int:
     """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
 
     Raises `FormatError`.
@@ -537,14 +537,14 @@ class Times:
     def _table_number(self, heading: TableHeading) -> int:
         """Table number of a heading."""
         if heading not in self._numbers:
-            what, own = (heading.report, heading.kind), set(heading.fields)
+            report, fields_of_table = (heading.report, heading.kind), set(heading.fields)
             shared = (
                 n
                 for n, (known, fields) in enumerate(self._tables)
-                if known == what and own & fields
+                if known == report and fields_of_table & fields
             )
             number = self._numbers[heading] = next(shared, len(self._tables))
             if number == len(self._tables):
-                self._tables.append((what, own))
-            self._tables[number][1].update(own)
+                self._tables.append((report, fields_of_table))
+            self._tables[number][1].update(fields_of_table)
         return self._numbers[heading]

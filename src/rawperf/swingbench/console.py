@@ -134,8 +134,8 @@ class _Log:
 
     def _facts(self, line: str) -> None:
         for name, pattern in _FACTS.items():
-            if found := pattern.fullmatch(line.strip()):
-                self.info[name] = found[1].strip()
+            if match := pattern.fullmatch(line.strip()):
+                self.info[name] = match[1].strip()
 
     def reading(self) -> Reading:
         if not self.rows:
@@ -170,13 +170,13 @@ class _Log:
                 fields += [name, USERS_TOTAL]
                 values += [active, total]
             else:
-                found, bad = numbers(column)
+                parsed, bad = numbers(column)
                 if bad >= 0:
                     raise self._error(
                         f"{name} is not a number", self.lines[bad], "a number", str(column[bad])
                     )
                 fields.append(name)
-                values.append(found)
+                values.append(parsed)
         width = len(fields)
         field = strings(fields, np.tile(np.arange(width), len(t)))
         records = record_table(

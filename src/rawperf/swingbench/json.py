@@ -10,7 +10,7 @@ from typing import Any
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import first_line, with_lines
+from rawperf.json_lines import first_line, parse_with_lines
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, Results
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import decode
@@ -69,13 +69,13 @@ class SwingbenchJson:
 
 def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
     """Add the results of the transactions; `lines` has the line of each value in its place."""
-    for key, found in content.items():
+    for key, member in content.items():
         if key != RESULT:
             results.skip(f"{TRANSACTIONS}/{key}")
             continue
-        alone = not isinstance(found, list)  # a single result may lack its list
+        alone = not isinstance(member, list)  # a single result may lack its list
         for result, at in zip(
-            *([part] if alone else part for part in (found, lines[key])), strict=True
+            *([part] if alone else part for part in (member, lines[key])), strict=True
         ):
             values = _object(result, RESULT, results.file)
             transaction = _text(values.get(ID, ""), ID, results.file).strip()
@@ -105,7 +105,7 @@ def _parse(text: str, file: str) -> tuple[Any, Any]:
         parse_constant=str,
     )
     try:
-        return with_lines(text, loads)
+        return parse_with_lines(text, loads)
     except RecursionError as err:
         raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
     except ValueError as err:
@@ -121,14 +121,14 @@ def _parse(text: str, file: str) -> tuple[Any, Any]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise ValueError(f"the key {key[:60]!r} is given twice")
         if _SURROGATE.search(key):
             raise ValueError(f"the key {key[:60]!r} contains a lone surrogate")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _object(value: Any, name: str, file: str) -> dict[str, Any]:

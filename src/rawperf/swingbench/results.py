@@ -255,14 +255,14 @@ class Results:
                     f"do not match the rate of {rate[0]:g} per second"
                 )
                 self._warn(rate[1], sentence)
-        found = dict.fromkeys((t for t, _ in results), 0)
+        occurrences = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
-            found[t] += _PERCENTILE.fullmatch(name) is not None
-        lacking = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
+            occurrences[t] += _PERCENTILE.fullmatch(name) is not None
+        lacking = [t for t, percentiles in occurrences.items() if percentiles < len(PERCENTILES)]
         if lacking and self.whole:
             self._warn(
                 line,
-                f"{len(lacking)} of {len(found)} transactions lack percentiles, first {lacking[0]!r}",
+                f"{len(lacking)} of {len(occurrences)} transactions lack percentiles, first {lacking[0]!r}",
             )
 
     def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, RunError, did_you_mean
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.yamlio import load_yaml, read_text
-from rawperf.registry import with_presets
+from rawperf.registry import extend_with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
@@ -29,7 +29,7 @@ from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import raw_files, run_folders
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import claims_of, papers_repeated
+from virtperf.study.hypotheses import papers_repeated, study_claims
 from virtperf.study.readings import load_readings
 from virtperf.study.run_groups import FACT_COLUMNS, fact_differences, facts_of
 
@@ -62,8 +62,8 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             )
     runs = 0
     defined: dict[str, Study] = {}
-    chosen = list(studies) or layout.studies()
-    for name in chosen:
+    selected = list(studies) or layout.studies()
+    for name in selected:
         study = check_study(layout.definition(name), dictionary, problems)
         if study is not None:
             defined[name] = study
@@ -72,7 +72,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             runs += _runs(layout.measured(name), layout.root, study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
-    counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
+    counts = f"{plural(len(selected), 'study', 'studies')}, {plural(runs, 'measured run')}"
     return (
         problems,
         f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines",
@@ -87,7 +87,7 @@ def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
         sources = (source for metric in dictionary.metrics.values() for source in metric.sources)
         if any(source.format not in formats for source in sources):
             _unknown_formats(path, dictionary, formats, problems)
-        return with_presets(dictionary, problems.reporter(path.parent))
+        return extend_with_presets(dictionary, problems.reporter(path.parent))
     return None
 
 
@@ -140,7 +140,7 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
     Otherwise DVC would keep results of a claim that has changed.
     """
     path = layout.pipeline(study.id)
-    with suppress(VirtperfError):  # invalid files are reported elsewhere
+    with suppress(RawperfError):  # invalid files are reported elsewhere
         papers = papers_repeated(study) if study.kind == "measured" else []
         document = load_yaml(path)
         for stage, content in document.data.get("stages", {}).items():
@@ -204,7 +204,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
     if path.is_file():
         with problems.collected(path.parent):
             file = load_file(path, problems.reporter(path.parent))
-            known = {name: (study, claims_of(study)) for name, study in studies.items()}
+            known = {name: (study, study_claims(study)) for name, study in studies.items()}
             check_synthesis(file, known, problems.reporter(layout.root))
 
 
@@ -232,7 +232,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
     messages = []
     for study_id in studies:
         path = layout.definition(study_id) / "study.yaml"
-        with suppress(VirtperfError):
+        with suppress(RawperfError):
             if "written_for" not in read_text(path, path.name):
                 continue
             level = load_parameters(layout.parameters).level

@@ -39,17 +39,19 @@ def check_notebook(
                 path,
                 expected=f'load_study("{study.id}", data, ...)',
             )
-        wanted = list(dict.fromkeys(exhibit.id for exhibit in study.exhibits))
-        _shown(path, shown_exhibits([source for source, _ in sources], wanted), wanted, problems)
+        exhibits = list(dict.fromkeys(exhibit.id for exhibit in study.exhibits))
+        _check_shown(
+            path, shown_exhibits([source for source, _ in sources], exhibits), exhibits, problems
+        )
 
 
-def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
+def shown_exhibits(sources: Sequence[str], exhibits: Sequence[str]) -> set[str]:
     """Ids of the exhibits that a notebook's cells show; cells that are not Python are skipped.
 
     Besides the arguments of showing methods, every string in a cell that calls one counts if it is
     an exhibit id: a list of ids may be in a variable.
     """
-    found: set[str] = set()
+    shown: set[str] = set()
     for source in sources:
         try:
             nodes = list(ast.walk(ast.parse(source)))
@@ -63,12 +65,12 @@ def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
             and node.func.attr in _SHOWING
         }
         if calls:
-            found |= _texts(nodes) & set(wanted)
+            shown |= _texts(nodes) & set(exhibits)
         for call, method in calls.items():
-            found |= _texts(call.args)
+            shown |= _texts(call.args)
             if method == "exhibits" and not call.args:
-                found |= set(wanted)
-    return found
+                shown |= set(exhibits)
+    return shown
 
 
 def _texts(nodes: Sequence[ast.AST]) -> set[str]:
@@ -91,41 +93,41 @@ def _sources(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def _parameters(path: Path, source: str, parameters: Parameters | None, problems: Problems) -> None:
-    given = dict(_ASSIGNED.findall(source))
+    assigned = dict(_ASSIGNED.findall(source))
     known = set(NotebookParameters.model_fields)
-    for name in sorted(given.keys() - known):
+    for name in sorted(assigned.keys() - known):
         problems.add(
             f"unknown parameter {name}", path, expected=f"one of {', '.join(sorted(known))}"
         )
-    for name in sorted(known - given.keys()):
+    for name in sorted(known - assigned.keys()):
         problems.add(f"the parameters cell does not set {name}", path, remedy=f"add {name} = ...")
     if parameters is None:
         return
-    wanted: dict[str, Any] = {
+    expected: dict[str, Any] = {
         "level": parameters.level,
         "seed": parameters.seed,
         **parameters.report.model_dump(),
     }
-    for name, value in wanted.items():
-        if name in given and given[name].strip("\"'") != str(value):
+    for name, value in expected.items():
+        if name in assigned and assigned[name].strip("\"'") != str(value):
             problems.add(
                 f"the default of {name} differs from params.yaml",
                 path,
                 expected=str(value),
-                found=given[name],
+                found=assigned[name],
             )
 
 
-def _shown(path: Path, shown: set[str], wanted: list[str], problems: Problems) -> None:
-    for exhibit in wanted:
+def _check_shown(path: Path, shown: set[str], exhibits: list[str], problems: Problems) -> None:
+    for exhibit in exhibits:
         if exhibit not in shown:
             problems.add(
                 f"{exhibit} is not shown", path, expected=f'a cell with study.exhibit("{exhibit}")'
             )
     for exhibit in sorted(shown):
-        if exhibit not in wanted:
+        if exhibit not in exhibits:
             problems.add(
                 f"{exhibit} is not an exhibit of study.yaml",
                 path,
-                expected=f"one of {', '.join(wanted)}",
+                expected=f"one of {', '.join(exhibits)}",
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rawperf.core.errors import Report, StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, Report, StudyError
 
 
 class Problems:
@@ -14,12 +14,12 @@ class Problems:
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
-        self._found: dict[tuple[str, int, str], VirtperfError] = {}
+        self._found: dict[tuple[str, int, str], RawperfError] = {}
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def __iter__(self) -> Iterator[VirtperfError]:
+    def __iter__(self) -> Iterator[RawperfError]:
         return iter(
             [problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])]
         )
@@ -33,13 +33,13 @@ class Problems:
 
     @contextmanager
     def collected(self, folder: Path) -> Iterator[None]:
-        """Context manager that collects a `VirtperfError` raised in its block."""
+        """Context manager that collects a `RawperfError` raised in its block."""
         try:
             yield
-        except VirtperfError as err:
+        except RawperfError as err:
             self._add(err, folder)
 
-    def _add(self, problem: VirtperfError, folder: Path) -> None:
+    def _add(self, problem: RawperfError, folder: Path) -> None:
         named = Path(problem.file) if problem.file else Path()
         # an absolute path stays unchanged; symbolic links are not resolved
         place = ((problem.folder or folder) / named).absolute()

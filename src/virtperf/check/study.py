@@ -9,21 +9,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.yamlio import walk
-from rawperf.registry import extended
+from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
 from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
-from virtperf.report.measured_findings import found_numbers
+from virtperf.report.measured_findings import compute_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
 
 _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
@@ -40,10 +40,10 @@ def check_study(
     if study is None:
         return None
     with problems.collected(folder):
-        inputs = inputs_of(study)
-        dictionary = dictionary and extended(dictionary, inputs, report, preferred=True)
+        inputs = study_inputs(study)
+        dictionary = dictionary and extend_dictionary(dictionary, inputs, report, preferred=True)
     with problems.collected(folder):
-        claims = claims_of(study, report)
+        claims = study_claims(study, report)
     _quantities(study, dictionary, report)
     _exhibits(study, dictionary, report)
     check_exhibits(study, report)
@@ -67,18 +67,18 @@ def _measured_findings(study: Study, report: Report) -> None:
         return
     try:
         data = load(study.id, study.folder.parent.parent, with_claims=False)
-    except VirtperfError:  # tables of another version are reported by their stage
+    except RawperfError:  # tables of another version are reported by their stage
         return
     if data.observations.empty:
         return
     level = float(data.means["level"].iloc[0])
     for position, finding in enumerate(study.findings):
         try:
-            found_numbers(data, finding, level)
+            compute_numbers(data, finding, level)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-            given = {name: part for name, part in parts.items() if part}
-            report(study.document.error(err.problem, "findings", position, **given))
+            details = {name: part for name, part in parts.items() if part}
+            report(study.document.error(err.problem, "findings", position, **details))
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
@@ -92,7 +92,7 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, report: Repor
                 words = f"{name} is observed by {read.metric}"
                 _entity_kind(study, dictionary, report, read.metric, read.entity_kind, words, place)
             used = (source.metric, *([rule.per.metric] if rule.per else ()))
-            with _in_place(study, report, place):
+            with _reported_at(study, report, place):
                 if units := _metric_units(
                     study, dictionary, report, used, f"{name} is observed by", place
                 ):
@@ -161,7 +161,7 @@ def _kinds_of_runs(study: Study) -> set[str]:
 
 
 @contextmanager
-def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
+def _reported_at(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
     """Context manager that reports a `StudyError` of its block with the line of a key path.
 
     Errors in other files keep their own place.
@@ -188,7 +188,7 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
             ):
                 continue  # a quantity series, or invalid, which the kind's model reports
             place = ("exhibits", position, "series", row)
-            with _in_place(study, report, place):
+            with _reported_at(study, report, place):
                 if units := _metric_units(
                     study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place
                 ):
@@ -222,8 +222,8 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
         if unclaimed and not exhibit.marks and study.artifact is None:
             remedy = "remove them from the series, or encode the paper's claims on them"
             problem = f"no claim constrains {len(unclaimed)} point(s) of {exhibit.id}"
-            found = ", ".join(unclaimed[:3])
-            report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
+            names = ", ".join(unclaimed[:3])
+            report(study.document.error(problem, "exhibits", position, found=names, remedy=remedy))
     for position, remark in enumerate(study.errata):
         for name in remark.claims:
             if name not in by_id:
@@ -257,14 +257,14 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     encoded = {note for claim in (*file.claims, *file.assumptions) for note in claim.ledger}
     encoded |= {note for table in file.tables for note in table.ledger}
     left_out = set(claims.not_encoded)
-    for words, found in (
+    for words, ids in (
         ("neither encoded nor left out", notes - encoded - left_out),
         ("encoded and left out", encoded & left_out),
         ("beyond n_statements of study.yaml", (encoded | left_out) - notes),
     ):
-        if found:
-            shown = ", ".join(sorted(found)[:8]) + (", ..." if len(found) > 8 else "")
-            problems.add(f"{len(found)} note(s) {words}", claims.document.path, found=shown)
+        if ids:
+            shown = ", ".join(sorted(ids)[:8]) + (", ..." if len(ids) > 8 else "")
+            problems.add(f"{len(ids)} note(s) {words}", claims.document.path, found=shown)
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
@@ -321,14 +321,14 @@ def _facts(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
 
 def _spellings(data: Any) -> dict[str, str]:
     """Unique spellings of words with inner capitals or punctuation, by their letters and digits."""
-    found: dict[str, Counter[str]] = {}
+    spellings: dict[str, Counter[str]] = {}
     for text in (part for _, part in walk(data) if isinstance(part, str)):
         for token in _TOKEN.findall(text):
             word = token.rstrip("/.+-")
-            found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
+            spellings.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
     plain = {
         key
-        for key, words in found.items()
+        for key, words in spellings.items()
         if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
     }
-    return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}
+    return {key: words.most_common(1)[0][0] for key, words in spellings.items() if key not in plain}

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rawperf.cli import SuggestingGroup
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
 
@@ -28,7 +28,7 @@ class _Commands(SuggestingGroup):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except VirtperfError as err:
+        except RawperfError as err:
             layout = ctx.find_object(Layout)
             root = layout.root if layout is not None else Path()
             raise click.ClickException(str(err.within(root))) from err
@@ -57,13 +57,15 @@ class _Commands(SuggestingGroup):
             ("Stages", STAGES),
             ("Other commands", [name for name in self.list_commands(ctx) if name not in STAGES]),
         ):
-            found = [
+            commands = [
                 (name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden
             ]
             width = formatter.width - 6 - max(map(len, names), default=0)
-            if found:
+            if commands:
                 with formatter.section(title):
-                    formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in found])
+                    formatter.write_dl(
+                        [(name, c.get_short_help_str(width)) for name, c in commands]
+                    )
 
 
 def _modules() -> dict[str, str]:

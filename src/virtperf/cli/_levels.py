@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 
-def levels_of(where: Sequence[str]) -> dict[str, Any]:
+def parse_levels(where: Sequence[str]) -> dict[str, Any]:
     """Parse ``NAME=LEVEL`` conditions to levels by factor."""
     from virtperf.core.levels import parse_level
 

@@ -60,7 +60,7 @@ class Progress:
             if time.monotonic() - self._last_line >= SILENCE_S:
                 now = time.monotonic()
                 running = ", ".join(
-                    f"{study} {stage} ({now - since:.0f} s{_of(expected)})"
+                    f"{study} {stage} ({now - since:.0f} s{_count_text(expected)})"
                     for study, (stage, since, expected) in sorted(self.running.items())
                 )
                 self._line(f"running: {running or 'DVC is comparing files'}", timed=True)
@@ -74,7 +74,7 @@ class Progress:
         with self._lock:
             rows = sorted(self.running.items())
         for study, (stage, since, expected) in rows:
-            table.add_row(study, stage, f"{time.monotonic() - since:.0f} s{_of(expected)}")
+            table.add_row(study, stage, f"{time.monotonic() - since:.0f} s{_count_text(expected)}")
         idle = "" if rows else "DVC is comparing files"
         table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), idle)
         return table
@@ -84,7 +84,7 @@ class Progress:
         self._write(f"[{self.elapsed_s:4.0f} s] {text}" if timed else text)
 
 
-def _of(expected_s: float) -> str:
+def _count_text(expected_s: float) -> str:
     return f" of about {expected_s:.0f}" if expected_s else ""
 
 

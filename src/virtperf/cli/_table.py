@@ -8,10 +8,10 @@ import click
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.tidy import file_bytes
 from virtperf.runs.ingest import own
-from virtperf.runs.ingest.columns import numbers_of, row_lines
+from virtperf.runs.ingest.columns import row_lines, to_numbers
 from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
@@ -25,19 +25,19 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
         name, equals, text = condition.partition("=")
         if not equals:
             raise click.UsageError(f"--where {condition}: expected COLUMN=VALUE.")
-        frame = at_level(frame, name, text, file)
+        frame = filter_level(frame, name, text, file)
     return frame
 
 
-def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
+def filter_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
     """Filter rows by a level, compared as numbers if both are numeric."""
     require_columns(frame, [name], file)
-    wanted = parse_level(text)
-    keep = np.array([parse_level(str(cell)) == wanted for cell in frame[name]], dtype=bool)
+    level = parse_level(text)
+    keep = np.array([parse_level(str(cell)) == level for cell in frame[name]], dtype=bool)
     if not keep.any():
         known = list(dict.fromkeys(map(str, frame[name])))
         more = ", ..." if len(known) > MAX_LISTED_LEVELS else ""
-        raise VirtperfError(
+        raise RawperfError(
             f"no row has {name} = {text}",
             file=file,
             expected=f"one of {', '.join(known[:MAX_LISTED_LEVELS])}{more}",
@@ -46,10 +46,10 @@ def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFra
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> None:
-    """Raise `VirtperfError` for the first missing column."""
+    """Raise `RawperfError` for the first missing column."""
     for name in names:
         if name not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"there is no column {name!r}",
                 file=file,
                 expected=f"one of {', '.join(map(str, frame.columns))}",
@@ -67,21 +67,21 @@ def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     return frame.set_axis(names, axis="index")
 
 
-def with_numbers(
+def filter_numeric(
     frame: pd.DataFrame, names: Sequence[str], file: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """Filter the rows with a number in each of the columns, and warn about the others.
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A missing column, a cell that is neither empty nor a finite number, or no row with numbers.
     """
     require_columns(frame, names, file)
-    numbers = {name: numbers_of(frame[name], name, file) for name in names}
+    numbers = {name: to_numbers(frame[name], name, file) for name in names}
     complete = np.all([values.notna() for values in numbers.values()], axis=0)
     if not complete.any():
-        raise VirtperfError(f"no row has numbers in {' and '.join(names)}", file=file)
+        raise RawperfError(f"no row has numbers in {' and '.join(names)}", file=file)
     warnings = []
     if not complete.all():
         rows = list(row_names(frame[~complete], file).index)

@@ -114,7 +114,7 @@ def run(
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
-    from virtperf.runs.intake.doubts import disturbed, window_differences
+    from virtperf.runs.intake.doubts import describe_disturbances, window_differences
     from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
     from virtperf.runs.intake.preview import preview
     from virtperf.runs.intake.snapshot import accept, check_duplicates, run_name, snapshot
@@ -148,7 +148,7 @@ def run(
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
-            given = RunFacts(
+            facts = RunFacts(
                 dict(parse_factor(study, text) for text in factors),
                 parse_files(files, raw),
                 parse_start(start) if start else None,
@@ -159,19 +159,19 @@ def run(
                 replicate,
                 "example" if example else "measured",
             )
-            assumed = set(study.factors) - set(given.factors)
+            assumed = set(study.factors) - set(facts.factors)
             ask = _prompt if _terminal.interactive() and not yes else None
-            notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
+            notes = describe(study, copy, raw, facts, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
-        found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        asked_for = [str(metric) for metric in found.quantities["metric"]]
+        previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
+        asked_for = [str(metric) for metric in previewed.quantities["metric"]]
         warnings = [
             *warnings,
-            *found.warnings,
-            *disturbed(found.samples, found.run.get("window_s"), asked_for),
+            *previewed.warnings,
+            *describe_disturbances(previewed.samples, previewed.run.get("window_s"), asked_for),
         ]
-        warnings += window_differences(study, found.run, roots[found.run["provenance"]])
-        _show(study, found, notes, warnings, assumed)
+        warnings += window_differences(study, previewed.run, roots[previewed.run["provenance"]])
+        _show(study, previewed, notes, warnings, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. To copy the run to {where}, add --yes.")
@@ -187,10 +187,10 @@ def run(
 @click.argument("study_id", metavar="STUDY")
 @click.argument("exhibit_id", metavar="[ID", required=False)
 @click.argument("kind", metavar="KIND]", required=False)
-@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.argument("fields", metavar="[NAME=VALUE]...", nargs=-1)
 @click.pass_obj
 def exhibit(
-    layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, given: tuple[str, ...]
+    layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, fields: tuple[str, ...]
 ) -> None:
     """Add an exhibit to study.yaml, and a cell to the notebook.
 
@@ -209,7 +209,7 @@ def exhibit(
     from virtperf.report.kinds import check_exhibits
     from virtperf.study.definition import load_study
     from virtperf.study.new.additions import add_exhibit
-    from virtperf.study.new.notebook import with_exhibits
+    from virtperf.study.new.notebook import insert_exhibits
 
     folder = layout.known(study_id)
     study = load_study(folder)
@@ -217,16 +217,16 @@ def exhibit(
     if exhibit_id:
         if not kind:
             raise click.UsageError("KIND is missing: give line, bar, table, ...")
-        written = add_exhibit(study, exhibit_id, kind, _entry(given), check_exhibits)
+        written = add_exhibit(study, exhibit_id, kind, _entry(fields), check_exhibits)
         study = load_study(folder)
     notebook = layout.notebook(study_id)
     text = notebook.read_text(encoding="utf-8")
-    wanted = [each.id for each in study.exhibits]
+    exhibit_ids = [each.id for each in study.exhibits]
     cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
-    seen = [shown_exhibits([source], wanted) & set(wanted) for source in cells]
-    missing = [each for each in wanted if not any(each in shown for shown in seen)]
+    seen = [shown_exhibits([source], exhibit_ids) & set(exhibit_ids) for source in cells]
+    missing = [each for each in exhibit_ids if not any(each in shown for shown in seen)]
     if missing:
-        write_atomically(notebook, with_exhibits(text, missing, [bool(shown) for shown in seen]))
+        write_atomically(notebook, insert_exhibits(text, missing, [bool(shown) for shown in seen]))
         written.append(notebook)
     _wrote(layout, study_id, written)
 
@@ -235,9 +235,9 @@ def exhibit(
 @click.argument("study_id", metavar="STUDY")
 @click.argument("claim_id", metavar="ID")
 @click.argument("kind", metavar="KIND")
-@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.argument("fields", metavar="[NAME=VALUE]...", nargs=-1)
 @click.pass_obj
-def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[str, ...]) -> None:
+def claim(layout: Layout, study_id: str, claim_id: str, kind: str, fields: tuple[str, ...]) -> None:
     """Add a claim to claims.yaml, or a hypothesis to hypotheses.yaml.
 
     \b
@@ -252,16 +252,16 @@ def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[
     from virtperf.study.new.additions import add_claim
 
     study = load_study(layout.known(study_id))
-    _wrote(layout, study_id, add_claim(study, claim_id, kind, _entry(given)))
+    _wrote(layout, study_id, add_claim(study, claim_id, kind, _entry(fields)))
 
 
-def _entry(given: Sequence[str]) -> dict[str, Any]:
+def _entry(fields: Sequence[str]) -> dict[str, Any]:
     """Parse ``value=0.5`` and the like to an entry of YAML."""
     from rawperf.core.errors import StudyError
     from rawperf.core.yamlio import parse_yaml
 
     entry: dict[str, Any] = {}
-    for text in given:
+    for text in fields:
         name, sign, value = text.partition("=")
         if not sign or not name.isidentifier():
             raise click.UsageError(f"{text!r}: expected NAME=VALUE")
@@ -293,12 +293,16 @@ def _prompt(question: PromptQuestion) -> str:
 
 
 def _show(
-    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]
+    study: Study,
+    previewed: Preview,
+    notes: Sequence[str],
+    warnings: Sequence[str],
+    assumed: Set[str],
 ) -> None:
     from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
-    info = found.run
+    info = previewed.run
     factors = ", ".join(
         f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
         for name, level in info["factors"].items()
@@ -317,7 +321,7 @@ def _show(
         print_line(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         print_line(f"  {note}")
-    times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
+    times = previewed.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (
             f["path"],
@@ -335,11 +339,11 @@ def _show(
     metrics = [
         (
             name,
-            found.units[str(name)],
+            previewed.units[str(name)],
             len(group[["entity_kind", "entity"]].drop_duplicates()),
             len(group),
         )
-        for name, group in found.samples.groupby("metric")
+        for name, group in previewed.samples.groupby("metric")
     ]
     print_table(
         ("metric", "unit", "entities", "samples"),
@@ -348,24 +352,24 @@ def _show(
         right=("entities", "samples"),
     )
     rows = []
-    for row in found.quantities.to_dict("records"):
+    for row in previewed.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
         value = "missing" if missing else number(row["value"])
         if row["low"] == row["low"]:  # totals reported by a tool have no interval
             value += f" ({number(row['low'])} to {number(row['high'])})"
         # a single run has no reference point: its value is in the unit of its metric
-        unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
+        unit = previewed.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
     print_table(
         ("quantity", "value in the window", "unit", "note"),
         rows,
         title=f"Observations that {study.id} takes from this run",
     )
-    for row in found.audits.to_dict("records"):
-        seen, expected = number(row["value"]), number(row["expected"])
+    for row in previewed.audits.to_dict("records"):
+        observed, expected = number(row["value"]), number(row["expected"])
         print_line(
-            f"audit {row['audit']} failed: found {seen}, expected {expected} ({row['note']})",
+            f"audit {row['audit']} failed: found {observed}, expected {expected} ({row['note']})",
             style="yellow",
         )
     warn(warnings)

@@ -35,13 +35,13 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
         click.echo(str(problem))
     count = len(problems)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'} in {scope}.")
-    left = placeholders(layout, list(studies) or layout.studies())
-    if left:
-        click.echo(left)
+    placeholder_lines = placeholders(layout, list(studies) or layout.studies())
+    if placeholder_lines:
+        click.echo(placeholder_lines)
     changed = changed_findings(layout, studies or layout.studies())
     for line in changed:
         click.echo(line)
     if changed:
         click.echo("Review these findings; if they still hold, run `virtperf keep-findings`.")
-    if count or (left and final):
+    if count or (placeholder_lines and final):
         raise SystemExit(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._levels import levels_of
+from virtperf.cli._levels import parse_levels
 from virtperf.cli._numbers import FiniteRange
 from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
@@ -26,10 +26,10 @@ class _Percent(click.ParamType[float]):
     ) -> float:
         if isinstance(value, float):
             return value
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", str(value))
-        if not found:
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", str(value))
+        if not match:
             self.fail(f"{value!r} is not a percentage, such as 2%", param, ctx)
-        return float(found[1]) / 100
+        return float(match[1]) / 100
 
 
 @click.command()
@@ -121,7 +121,7 @@ def compare(
     from virtperf.comparison.compare import compare_equal
 
     options |= {
-        "where": levels_of(where),
+        "where": parse_levels(where),
         "quantities": quantity,
         "lower": lower_is_better,
         "higher": higher_is_better,
@@ -136,50 +136,48 @@ def compare(
         if options.pop("percentiles"):
             raise click.UsageError("--aa compares means only: leave out --percentile.")
         with usage_errors():
-            found = compare_equal(a, **options)
+            table = compare_equal(a, **options)
     else:
         if sum([b is not None, bool(factor), bool(revisions)]) != 1:
             raise click.UsageError(
                 "give A and B; or A alone, with --factor twice or --rev once or twice."
             )
         with usage_errors():
-            found = compare_sides(
+            table = compare_sides(
                 a, b, factor=factor, revisions=revisions, paired=paired, **options
             )
-    write_and_print(
-        lambda form: _rendered(found, form), lambda: _print(found), output_format, output
-    )
-    if found.verdicts & {*fail_on}:
+    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
+    if table.verdicts & {*fail_on}:
         raise SystemExit(1)
 
 
-def _rendered(found: ComparisonTable, output_format: str) -> str:
+def _render(table: ComparisonTable, output_format: str) -> str:
     from rawperf.core.files import json_text
     from virtperf.comparison.compare import COLUMNS
     from virtperf.report.html.compared import comparison_page
 
     if output_format == "json":
-        return json_text(found.to_dict())
+        return json_text(table.to_dict())
     if output_format == "markdown":
-        return found.to_markdown() + "\n"
+        return table.to_markdown() + "\n"
     values = {
-        **found.to_dict(),
-        "fact_cells": found.fact_cells(),
-        "remarks": found.remarks(),
+        **table.to_dict(),
+        "fact_cells": table.fact_cells(),
+        "remarks": table.remarks(),
     }
-    return comparison_page(values, COLUMNS, found.cells())
+    return comparison_page(values, COLUMNS, table.cells())
 
 
-def _print(found: ComparisonTable) -> None:
+def _print(table: ComparisonTable) -> None:
     from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.compare import COLUMNS
 
-    for sentence in found.sentences:
+    for sentence in table.sentences:
         print_line(sentence, style="bold")
-    if found.rows:
-        print_line(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
-        print_table(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
-    if found.facts:
-        print_table(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
-    for note in found.remarks():
+    if table.rows:
+        print_line(f"A is {table.a}, B is {table.b}; change of B against A", before=1)
+        print_table(COLUMNS, table.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
+    if table.facts:
+        print_table(("differs", "A", "B"), table.fact_cells(), title="Machine and tools")
+    for note in table.remarks():
         print_line(f"note: {note}")

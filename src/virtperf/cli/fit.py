@@ -25,8 +25,8 @@ COMPARISONS = {
 }
 
 
-def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _list_models(context: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set:
         from virtperf.cli._terminal import print_table
 
         print_table(("model", "description"), (CURVES | COMPARISONS).items())
@@ -100,23 +100,23 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from virtperf.cli._table import read_table, row_names, with_numbers
+    from virtperf.cli._table import filter_numeric, read_table, row_names
     from virtperf.cli._terminal import warn
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
-    given = {name: value for name, value in named.items() if value not in (None, (), False)}
-    _check_options(model, given)
-    numbers = [name for name in (given.get("x"), y, given.get("weights")) if name]
-    frame, warnings = with_numbers(read_table(file, where), numbers, file)
+    options = {name: value for name, value in named.items() if value not in (None, (), False)}
+    _check_options(model, options)
+    numbers = [name for name in (options.get("x"), y, options.get("weights")) if name]
+    frame, warnings = filter_numeric(read_table(file, where), numbers, file)
     warn(warnings)
-    call(model, file, row_names(frame, file), y, alpha, given)
+    call(model, file, row_names(frame, file), y, alpha, options)
 
 
-def _check_options(model: str, given: Mapping[str, Any]) -> None:
+def _check_options(model: str, options: Mapping[str, Any]) -> None:
     needed = (
         ["x"] if model in CURVES else ["group", "of", "to", *(["on"] if model == "pairs" else [])]
     )
-    if missing := [f"--{name}" for name in needed if name not in given]:
+    if missing := [f"--{name}" for name in needed if name not in options]:
         raise click.UsageError(f"{model} needs {', '.join(missing)}.")
     known = {"by", *needed}
     if model == "closed":
@@ -125,14 +125,14 @@ def _check_options(model: str, given: Mapping[str, Any]) -> None:
         known |= {"at"} | (set() if model == "robust_line" else {"noise", "weights"})
         known |= {"form"} if model == "segmented" else set()
         known |= {"robust"} if model in ("usl", "segmented") else set()
-    if unknown := [f"--{name}" for name in given if name not in known]:
+    if unknown := [f"--{name}" for name in options if name not in known]:
         raise click.UsageError(f"{model} does not accept {', '.join(unknown)}.")
-    if "noise" in given and "weights" in given:
+    if "noise" in options and "weights" in options:
         raise click.UsageError("--weights and --noise are mutually exclusive.")
 
 
 def _curve(
-    model: str, file: str, frame: Any, y: str, alpha: float, given: Mapping[str, Any]
+    model: str, file: str, frame: Any, y: str, alpha: float, named_options: Mapping[str, Any]
 ) -> None:
     from rawperf.core.errors import ModelError
     from virtperf import models
@@ -140,15 +140,17 @@ def _curve(
     from virtperf.cli._terminal import warn
     from virtperf.models import Missing
 
-    by = list(given.get("by", ())) or None
+    by = list(named_options.get("by", ())) or None
     require_columns(frame, by or [], file)
     options = {
-        name: given[name] for name in ("noise", "weights", "form", "robust") if name in given
+        name: named_options[name]
+        for name in ("noise", "weights", "form", "robust")
+        if name in named_options
     }
     if model == "closed":
-        options = _closed_options(given, frame, file)
+        options = _closed_options(named_options, frame, file)
     function: Callable[..., models.Fits] = getattr(models, model)
-    fits = function(f"{y} ~ {given['x']}", frame, by=by, **options)
+    fits = function(f"{y} ~ {named_options['x']}", frame, by=by, **options)
     if not any(fit.available for fit in fits.values()):
         reasons = [f"{label}: {fit.reason}" if by else fit.reason for label, fit in fits.items()]
         raise ModelError("; ".join(reasons), file=file)
@@ -158,10 +160,10 @@ def _curve(
             table = fit.table().to_string(index=False, float_format="{:.6g}".format)
             click.echo(f"\n{table}")
     # the noise of a new row is unknown if rows have weights, given or by the robust fit
-    weighted = "weights" in given or model == "robust_line"
+    weighted = "weights" in named_options or model == "robust_line"
     intervals = ("mean",) if weighted else ("mean", "observation")
-    for interval in intervals if "at" in given else ():
-        table = fits.predict(list(given["at"]), interval=interval, alpha=alpha)
+    for interval in intervals if "at" in named_options else ():
+        table = fits.predict(list(named_options["at"]), interval=interval, alpha=alpha)
         warn(table.attrs["warnings"])
         if len(table):
             click.echo(
@@ -172,49 +174,51 @@ def _curve(
             click.echo(f"warning: {label}: {fit.reason}", err=True)
 
 
-def _closed_options(given: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
+def _closed_options(options: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
     """Options of the closed queueing network: columns or numbers."""
     from virtperf.cli._table import require_columns
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in ("think", "servers", "cv2"):
-        text = given.get(name)
+        text = options.get(name)
         if text is None:
             continue
         try:
-            found[name] = float(text)
+            values[name] = float(text)
         except ValueError:
             if name == "cv2":
                 if text != "free":
                     raise click.UsageError(f"--cv2 {text}: expected a number or 'free'.") from None
-                found[name] = None
+                values[name] = None
             else:
                 require_columns(frame, [text], file)
-                found[name] = text
-    return found
+                values[name] = text
+    return values
 
 
 def _comparison(
-    model: str, file: str, frame: Any, y: str, alpha: float, given: Mapping[str, Any]
+    model: str, file: str, frame: Any, y: str, alpha: float, named_options: Mapping[str, Any]
 ) -> None:
     from rawperf.core.errors import ModelError
     from virtperf import models
-    from virtperf.cli._table import at_level, require_columns
+    from virtperf.cli._table import filter_level, require_columns
 
-    group, by = given["group"], list(given.get("by", ())) or None
-    require_columns(frame, [group, *(by or []), *given.get("on", ())], file)
+    group, by = named_options["group"], list(named_options.get("by", ())) or None
+    require_columns(frame, [group, *(by or []), *named_options.get("on", ())], file)
     levels = {
-        side: {group: at_level(frame, group, given[side], file)[group].iloc[0]}
+        side: {group: filter_level(frame, group, named_options[side], file)[group].iloc[0]}
         for side in ("of", "to")
     }
     options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}
-    if "on" in given:
-        options["on"] = list(given["on"])
-    found = getattr(models, model)(y, frame, **options)
-    if not any(e.available for e in found.values()):
-        raise ModelError("; ".join(f"{name}: {e.reason}" for name, e in found.items()), file=file)
-    for name, e in found.items():
+    if "on" in named_options:
+        options["on"] = list(named_options["on"])
+    estimates = getattr(models, model)(y, frame, **options)
+    if not any(e.available for e in estimates.values()):
+        raise ModelError(
+            "; ".join(f"{name}: {e.reason}" for name, e in estimates.items()), file=file
+        )
+    for name, e in estimates.items():
         click.echo(f"{name}: {e}")
-    warnings = dict.fromkeys(w for e in found.values() for w in e.warnings)
+    warnings = dict.fromkeys(w for e in estimates.values() for w in e.warnings)
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)

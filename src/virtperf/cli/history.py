@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import levels_of
+from virtperf.cli._levels import parse_levels
 from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
 
@@ -69,42 +69,40 @@ def history(
     from virtperf.comparison.history import history as histories
 
     with usage_errors():
-        found = histories(
+        table = histories(
             place,
             revision=revision,
             date=date,
-            where=levels_of(where),
+            where=parse_levels(where),
             quantities=quantity,
             higher=higher_is_better,
             lower=lower_is_better,
             format=input_format,
             root=layout.root,
         )
-    write_and_print(
-        lambda form: _rendered(found, form), lambda: _print(found), output_format, output
-    )
-    if found.verdicts & {*fail_on}:
+    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
+    if table.verdicts & {*fail_on}:
         raise SystemExit(1)
 
 
-def _rendered(found: HistoryTable, output_format: str) -> str:
+def _render(table: HistoryTable, output_format: str) -> str:
     from rawperf.core.files import json_text
     from virtperf.comparison.history import COLUMNS
     from virtperf.report.html.panels import history_page
 
     if output_format == "json":
-        return json_text(found.to_dict())
+        return json_text(table.to_dict())
     if output_format == "markdown":
-        return found.to_markdown() + "\n"
-    return history_page(found.to_dict(), COLUMNS, found.cells())
+        return table.to_markdown() + "\n"
+    return history_page(table.to_dict(), COLUMNS, table.cells())
 
 
-def _print(found: HistoryTable) -> None:
+def _print(table: HistoryTable) -> None:
     from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.history import COLUMNS
 
-    for sentence in found.sentences:
+    for sentence in table.sentences:
         print_line(sentence, style="bold")
-    print_table(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
-    for note in found.notes:
+    print_table(COLUMNS, table.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
+    for note in table.notes:
         print_line(f"note: {note}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _output_folder(out: Path, layout: Layout) -> Path:
     """Create the output folder of an A/A test; refuses folders inside `data`."""
     data = (layout.root / "data").resolve()
     if out.resolve().is_relative_to(data):
-        raise VirtperfError(
+        raise RawperfError(
             "runs of --aa are not part of a study",
             file=out,
             expected="a folder outside data",
@@ -222,14 +222,14 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         far, far_state, _ = harness.hosts.described(runs)
         facts |= {**far, **far_state}
     experiments = {run.experiment.name: run.experiment for run in runs}
-    wanted: dict[str, list[str]] = {}
+    by_requirement: dict[str, list[str]] = {}
     for name, experiment in experiments.items():
-        wanted.setdefault(repr(experiment.machine), []).append(name)
+        by_requirement.setdefault(repr(experiment.machine), []).append(name)
     unmet = 0
-    for names in wanted.values():
+    for names in by_requirement.values():
         rows = fact_rows(experiments[names[0]].machine, facts)
         unmet += sum(not row.holds for row in rows)
-        if len(wanted) > 1:
+        if len(by_requirement) > 1:
             print_line(f"experiments {', '.join(names)}", style="bold", before=1)
         cells = [
             (r.fact, r.found, r.declared if r.holds else f"{r.declared} (not met)", r.advice)

@@ -43,7 +43,7 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     if shown.stages:
         from virtperf.check.everything import placeholders
 
-        if left := placeholders(layout, list(studies) or layout.studies()):
-            warn([left])
+        if placeholder_lines := placeholders(layout, list(studies) or layout.studies()):
+            warn([placeholder_lines])
     count = f"{shown.stages} stages ran" if shown.stages else "everything is up to date"
     click.echo(f"{count}, {shown.elapsed_s:.0f} s")

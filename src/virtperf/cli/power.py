@@ -103,13 +103,13 @@ def power(
     from virtperf.models.power import power_table, runs_needed
     from virtperf.report.wording import number
 
-    spread, source = _spread(file, y, group, where, cv)
-    question, asked = _question(effect, margin, low, high)
+    spread, source = _estimate_spread(file, y, group, where, cv)
+    question, question_text = _question(effect, margin, low, high)
     options: dict[str, Any] = {"cv": spread, "alpha": 1 - level, **question}
     needed = runs_needed(target=target, **options)
     counts = sorted({*LISTED_RUNS, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)
-    print_line(asked, style="bold")
+    print_line(question_text, style="bold")
     print_line(f"coefficient of variation between runs: {number(100 * spread)} % ({source})")
     rows = [(str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False)]
     print_table(("runs per condition", "power"), rows, right=("runs per condition", "power"))
@@ -122,14 +122,17 @@ def power(
     )
     if output is not None:
         _draw(
-            power_table(range(2, max(10, 2 * (needed or 50)) + 1), **options), target, asked, output
+            power_table(range(2, max(10, 2 * (needed or 50)) + 1), **options),
+            target,
+            question_text,
+            output,
         )
 
 
-def _spread(
+def _estimate_spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
-    from virtperf.cli._table import read_table, require_columns, with_numbers
+    from virtperf.cli._table import filter_numeric, read_table, require_columns
     from virtperf.models.power import relative_spread
 
     if (file is None) == (cv is None):
@@ -138,12 +141,12 @@ def _spread(
         return cv / 100, "given"
     if y is None:
         raise click.UsageError("pilot runs need --y, the column of observed values.")
-    frame, _ = with_numbers(read_table(str(file), where), [y], str(file))
+    frame, _ = filter_numeric(read_table(str(file), where), [y], str(file))
     require_columns(frame, [group] if group else [], str(file))
     samples = [rows for _, rows in frame.groupby(group, sort=False)[y]] if group else [frame[y]]
-    found, df = relative_spread(*samples)
+    deviation, df = relative_spread(*samples)
     return (
-        found,
+        deviation,
         f"{df + len(samples)} pilot runs of {len(samples)} condition{'s' if len(samples) > 1 else ''}",
     )
 
@@ -157,8 +160,8 @@ def _question(
         )
     if margin is not None:
         change = effect or 0.0
-        asked = f"to show that a change of {change:g} % is smaller than {margin:g} %"
-        return {"question": "equivalence", "effect": change / 100, "margin": margin / 100}, asked
+        text = f"to show that a change of {change:g} % is smaller than {margin:g} %"
+        return {"question": "equivalence", "effect": change / 100, "margin": margin / 100}, text
     if effect is None:
         raise click.UsageError(
             "give --effect, the change to detect, or --margin, the equivalence margin."
@@ -173,10 +176,10 @@ def _question(
             "effect": effect / 100,
         }, f"to detect a change of {effect:g} %"
     least, most = low or 0.0, float("inf") if high is None else high
-    asked = (
+    text = (
         f"to decide the claim of a ratio from {least:g} to {most:g}, if it is {1 + effect / 100:g}"
     )
-    return {"question": "claim", "effect": effect / 100, "low": least, "high": most}, asked
+    return {"question": "claim", "effect": effect / 100, "low": least, "high": most}, text
 
 
 def _draw(table: pd.DataFrame, target: float, title: str, output: Path) -> None:

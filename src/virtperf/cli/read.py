@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def _read(layout: Layout, study_id: str | None, metrics: Path | None, **options: Any) -> None:
     inputs: tuple[DeclaredFormat, ...] = ()
     if study_id is not None:
-        from virtperf.runs.ingest.inputs import inputs_of
+        from virtperf.runs.ingest.inputs import study_inputs
         from virtperf.study.definition import load_study
 
-        inputs = inputs_of(load_study(layout.known(study_id)))
+        inputs = study_inputs(load_study(layout.known(study_id)))
     read_file(metrics=metrics or layout.metrics, inputs=inputs, **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.cli._stage import stage
 from virtperf.cli._terminal import status
 from virtperf.core.paths import Layout
@@ -26,7 +26,7 @@ def reconstruct(layout: Layout, study_id: str) -> None:
 
     study = load_study(layout.known(study_id))
     if study.kind == "measured":
-        raise VirtperfError(
+        raise RawperfError(
             f"{study_id} is a measured study and has no text to reconstruct from",
             expected="a study of a paper",
             remedy=f"its stages are `virtperf runs {study_id}` and `virtperf report {study_id}`",

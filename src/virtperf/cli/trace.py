@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.paths import Layout
 
 
@@ -39,9 +39,9 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     tables = {table.key: table for table in table_traces(data)}
     quotations = {c.id: c.says for c in data.claims or ()}
     if key in entries or key in tables:
-        found = entries.get(key) or tables[key]
+        selected = entries.get(key) or tables[key]
         if as_json:
-            click.echo(json_text(asdict(found)))
+            click.echo(json_text(asdict(selected)))
         elif key in tables:
             click.echo(table_text(tables[key], quotations))
         else:
@@ -52,5 +52,5 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     if not matching:
         prefixes = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
         remedy = f"{did_you_mean(key, [*prefixes, *keys])} `virtperf trace {study}` lists all keys"
-        raise VirtperfError(f"no value has the key {key!r}", remedy=remedy)
+        raise RawperfError(f"no value has the key {key!r}", remedy=remedy)
     click.echo(json_text(matching) if as_json else "\n".join(matching))

@@ -35,16 +35,16 @@ def verify(layout: Layout, revision: str, jobs: int | None) -> None:
 
     require_revisions(layout, [revision])
 
-    with progress() as shown:
-        found = run(layout, revision, shown.tell, jobs=jobs or os.cpu_count() or 1)
-    name = f"{revision} ({found.commit[:12]})"
-    for path in found.recorded:
+    with progress() as display:
+        result = run(layout, revision, display.tell, jobs=jobs or os.cpu_count() or 1)
+    name = f"{revision} ({result.commit[:12]})"
+    for path in result.recorded:
         click.echo(f"{name} does not reproduce its committed {path}")
-    for difference in found.differences:
+    for difference in result.differences:
         click.echo(difference.path)
         for line in difference.lines:
             click.echo(f"    {line}")
-    same = f"{found.equal} results are identical to those of {name}"
-    click.echo(f"{same}; {len(found.differences)} differ" if found.differences else same)
-    if found.differences or found.recorded:
+    same = f"{result.equal} results are identical to those of {name}"
+    click.echo(f"{same}; {len(result.differences)} differ" if result.differences else same)
+    if result.differences or result.recorded:
         raise SystemExit(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -48,30 +48,30 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     from virtperf.report.synthesis import capacity
     from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 
-    asked = {"cpu": cpu_ratio, "memory": memory_ratio}
-    if all(ratio is None for ratio in asked.values()):
+    ratios = {"cpu": cpu_ratio, "memory": memory_ratio}
+    if all(ratio is None for ratio in ratios.values()):
         raise click.UsageError("give --cpu-ratio, --memory-ratio or both")
     layout.require()
     level = load_parameters(layout.parameters).level
     data = layout.root / "data"
     file = load_file(data / SYNTHESIS_FILE)
-    curves = [curve for curve in file.curves if asked[curve.of] is not None]
+    curves = [curve for curve in file.curves if ratios[curve.of] is not None]
     # load only what is needed: claims and figures take as long as the whole command
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
-    studies = capacity.studies_of([*curves, *both], data)
+    studies = capacity.load_studies([*curves, *both], data)
     _require_stages(studies.values())
     if both and cpu_ratio is not None and memory_ratio is not None:
         click.echo(f"CPU and memory together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
         for grid in capacity.grids(studies, both, level):
             click.echo(_head(grid.system, grid.grid))
             click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
-    found = capacity.curve_values(studies, curves, level)
-    for of, ratio in asked.items():
+    curve_values = capacity.curve_values(studies, curves, level)
+    for of, ratio in ratios.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
         groups: dict[str, list[CurveValues]] = {}
-        for values in found:
+        for values in curve_values:
             if values.curve.of == of:
                 groups.setdefault(_head(values.system, values.curve), []).append(values)
         for head, group in groups.items():
@@ -81,22 +81,22 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
 
 
 def _require_stages(studies: Iterable[StudyData]) -> None:
-    """Raise one `VirtperfError` that names all studies with missing stage outputs."""
-    errors: dict[str, VirtperfError] = {}
+    """Raise one `RawperfError` that names all studies with missing stage outputs."""
+    errors: dict[str, RawperfError] = {}
     for each in studies:
         try:
             each.require_stages()
-        except VirtperfError as err:
+        except RawperfError as err:
             errors[each.study.id] = err
     if len(errors) == 1:
         raise next(iter(errors.values()))
     if errors:
-        raise VirtperfError(
+        raise RawperfError(
             f"results of {len(errors)} studies are missing: {', '.join(errors)}",
             remedy="run `virtperf pipeline`",
         )
 
 
-def _head(system: str, asked: Curve | JointGrid) -> str:
+def _head(system: str, curve: Curve | JointGrid) -> str:
     """Heading of a curve: system, varied resource, and reference condition (1)."""
-    return f"  {system or asked.study}: {asked.label} (1: {asked.against}; {asked.study})"
+    return f"  {system or curve.study}: {curve.label} (1: {curve.against}; {curve.study})"

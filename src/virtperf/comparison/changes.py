@@ -104,8 +104,8 @@ def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -
         return Changes(steps, levels, phi, None, None)
     statistics = _newest_statistics(segment[None])[0]
     if np.ptp(segment) < 1e-12:
-        found = _step(segment, len(segment) - 1, len(y) - 1, phi, level)
-        return Changes(steps, levels, phi, found, 1.0)
+        step = _step(segment, len(segment) - 1, len(y) - 1, phi, level)
+        return Changes(steps, levels, phi, step, 1.0)
     shares = {"higher": (1 - WORSE_SHARE, WORSE_SHARE), "lower": (WORSE_SHARE, 1 - WORSE_SHARE)}
     tried = [
         (_newest_pvalue(len(segment), phi, float(signed.max())) / share, int(signed.argmax()))
@@ -134,7 +134,7 @@ def _segments(y: np.ndarray) -> tuple[list[int], float]:
             reference, joint = _null_distribution(n, phi)
             p = _monte_carlo_pvalue(reference[:, more - 1], _f_ratio(y, ends, new))
             tried.append((float((joint <= p).mean()), new))
-        p, new = min(tried, key=lambda found: found[0])
+        p, new = min(tried, key=lambda candidate: candidate[0])
         if p > ALPHA_HISTORY:
             break
         ends = new
@@ -182,8 +182,8 @@ def _gls_rss(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
         design[row, a:b] = 1
     basis = np.linalg.qr(_prais_winsten(design, phi).T)[0]
     white = _prais_winsten(y, phi)
-    left = white - basis @ (basis.T @ white)
-    return float(left @ left)
+    residual = white - basis @ (basis.T @ white)
+    return float(residual @ residual)
 
 
 def _f_ratio(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
@@ -247,24 +247,24 @@ def _newest_null_distribution(n: int, phi: float) -> np.ndarray:
     """
     rng = np.random.default_rng([n, round(100 * phi), 2])
     rows = _simulate_histories(n, phi, N_SIMULATIONS_NEWEST, rng)
-    found = _newest_statistics(rows)
-    return np.sort(np.concatenate([found.max(axis=1), -found.min(axis=1)]))
+    statistics = _newest_statistics(rows)
+    return np.sort(np.concatenate([statistics.max(axis=1), -statistics.min(axis=1)]))
 
 
 def _newest_statistics(rows: np.ndarray) -> np.ndarray:
     """t statistics of a change at the last revision, the last but one, ..., by generalized least
     squares; shape (histories, `NEWEST`).
     """
-    n, found = rows.shape[1], []
+    n, statistics = rows.shape[1], []
     for last in range(1, NEWEST + 1):
         at = n - last
-        left = np.concatenate(
+        residual = np.concatenate(
             [part - part.mean(1, keepdims=True) for part in (rows[:, :at], rows[:, at:])], axis=1
         )
-        phi = _autocorrelations(left, 1 + (last > 1))[:, None]
+        phi = _autocorrelations(residual, 1 + (last > 1))[:, None]
         shift, error = _gls_step(rows, at, phi)
-        found.append(shift / error)
-    return np.stack(found, axis=1)
+        statistics.append(shift / error)
+    return np.stack(statistics, axis=1)
 
 
 def _gls_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -279,8 +279,8 @@ def _gls_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, n
     ya, yb = (level * white).sum(1), (step * white).sum(1)
     determinant = aa * bb - ab**2
     shift, base = (aa * yb - ab * ya) / determinant, (bb * ya - ab * yb) / determinant
-    left = white - base[:, None] * level - shift[:, None] * step
-    noise = (left**2).sum(1) / (n - 3)
+    residual = white - base[:, None] * level - shift[:, None] * step
+    noise = (residual**2).sum(1) / (n - 3)
     return shift, np.sqrt(np.maximum(noise * aa / determinant, 1e-300))
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
     CALLED_DIFFERENT,
@@ -34,7 +34,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.comparison.unequal_loads import unequal_load_notes
-from virtperf.core.contrasts import Replicates, with_blocks
+from virtperf.core.contrasts import Replicates, assign_blocks
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
 from virtperf.core.order_statistics import is_percentile
@@ -51,19 +51,19 @@ def label(percent: float, name: str) -> str:
     return f"p{percent:g} of {name}"
 
 
-def with_percentiles(
+def replace_by_percentiles(
     sides: Sequence[Side], percents: Sequence[float]
 ) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
     """Replace the quantities of all runs by their percentiles, and return the matching contrast.
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A run has neither single values nor a histogram, or only zeros.
     """
     kinds: dict[str, ComparedQuantity] = {}
     of_run: dict[tuple[str, str], tuple[float, Distribution]] = {}
-    made = []
+    quantities = []
     for side in sides:
         runs = []
         too_few: dict[str, int] = {}
@@ -77,21 +77,21 @@ def with_percentiles(
                     values[named] = distribution.percentile(percent)
                     of_run[run.place, named] = percent, distribution
                     kinds[named] = ComparedQuantity(kind.unit, kind.better or "lower", named)
-                    beyond = (1 - percent / 100) * distribution.total
-                    too_few[named] = too_few.get(named, 0) + (beyond < MIN_BEYOND)
+                    n_above = (1 - percent / 100) * distribution.total
+                    too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
             f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
             for named, count in too_few.items()
             if count
         ]
-        made.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
-    sides = [replace(side, quantities=kinds) for side in made]
+        quantities.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
+    sides = [replace(side, quantities=kinds) for side in quantities]
 
     def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:
             return contrast(pair)
-        b, a = with_blocks(pair.b, pair.a)
+        b, a = assign_blocks(pair.b, pair.a)
         percent = of_run[a.run_ids[0], pair.quantity][0]
         above, below = ([of_run[run, pair.quantity][1] for run in side.run_ids] for side in (b, a))
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
@@ -104,7 +104,7 @@ def _require_distribution(run: RunValues) -> None:
         return
     printed = [name for name in (*run.values, *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
-    raise VirtperfError(
+    raise RawperfError(
         "the run has neither single values nor a histogram to compute a percentile from"
         + ("; percentiles printed by its tool can't be merged" if printed else ""),
         file=run.place,
@@ -117,12 +117,12 @@ def _require_distribution(run: RunValues) -> None:
 
 
 def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
-    """Raise `VirtperfError` if a requested quantity was refused, as several percentiles of a run."""
+    """Raise `RawperfError` if a requested quantity was refused, as several percentiles of a run."""
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():
                 if name in patterns:
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"{name} can't be compared: {reason}", file=run.place, remedy=MERGE_REMEDY
                     )
 
@@ -186,9 +186,9 @@ class ComparisonTable:
             row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
         ]
         first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
-        left = len(first) - MAX_SENTENCES
+        n_more = len(first) - MAX_SENTENCES
         sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
-        return (*sentences, f"{left} more below.") if left > 0 else tuple(sentences)
+        return (*sentences, f"{n_more} more below.") if n_more > 0 else tuple(sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
@@ -211,13 +211,13 @@ class ComparisonTable:
         return "\n".join([*lines, *([""] if remarks else []), *(f"- {note}" for note in remarks)])
 
     def fact_cells(self) -> list[tuple[str, str, str]]:
-        return [(fact.fact, _listed(fact.a), _listed(fact.b)) for fact in self.facts]
+        return [(fact.fact, _join_names(fact.a), _join_names(fact.b)) for fact in self.facts]
 
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
-        found = dict.fromkeys(row.note for row in self.rows if row.note)
+        notes = dict.fromkeys(row.note for row in self.rows if row.note)
         splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
-        return [*found, *self.notes, *splits]
+        return [*notes, *self.notes, *splits]
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -283,7 +283,7 @@ def compare(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no such runs, or they can't be read; both sides have the same runs, or nothing in
         common.
     ParameterError
@@ -293,7 +293,7 @@ def compare(
     where = where or {}
     stored = [_is_study(place, layout) for place in (a, b) if place is not None]
     if percentiles and any(stored):
-        raise VirtperfError(
+        raise RawperfError(
             "--percentile does not apply to a study's stored values",
             expected="folders of runs, or of raw files",
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
@@ -366,7 +366,7 @@ def _compare_study_levels(
     name, first, second = study.factor_levels(tuple(factor))
     pairs = study.pairs(name, first, second, selection.where)
     if not pairs:
-        raise VirtperfError(
+        raise RawperfError(
             f"no condition was measured at both {name}={first} and {name}={second}",
             remedy="runs are compared at the same levels of all other factors",
         )
@@ -386,7 +386,7 @@ def _compare_sides(
     """Compare two sides by the runs' own values, or by percentiles."""
     contrast_function: ContrastFunction = contrast
     if percentiles:
-        sides, contrast_function = with_percentiles(sides, percentiles)
+        sides, contrast_function = replace_by_percentiles(sides, percentiles)
         settings = replace(settings, splits=0)  # splits apply to means only
     require_comparable(sides, selection.patterns)
     both = {**sides[1].quantities, **sides[0].quantities}
@@ -443,7 +443,7 @@ def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_listed(names)} (0 in all runs of both sides: no ratio is defined)"
+        yield f"left out: {_join_names(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -477,7 +477,7 @@ def compare_equal(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no such runs, or none that can be split.
     """
     layout = Layout(Path(root))
@@ -486,9 +486,9 @@ def compare_equal(
     require_raw(format, [_is_study(place, layout)])
     if _is_study(place, layout):
         study: MeasuredStudy = measured_study(layout, str(place), level)
-        found = study.conditions(where or {})
-        known = study.measured(found)
-        cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
+        conditions = study.conditions(where or {})
+        known = study.measured(conditions)
+        cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
         notes: list[str] = []
         side = None
     else:
@@ -506,7 +506,7 @@ def compare_equal(
             names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
         )
     if not results:
-        raise VirtperfError(
+        raise RawperfError(
             "no runs can be split",
             file=str(place),
             expected="at least 4 runs of a condition, or blocks with several runs",
@@ -563,7 +563,7 @@ def _revision_sides(
     if b is not None:
         return a, b
     if not 1 <= len(revisions) <= 2:
-        raise VirtperfError(
+        raise RawperfError(
             "two sides are needed",
             expected="two places, two values of a factor, or one or two revisions",
         )
@@ -581,7 +581,7 @@ def _factor_name(factor: Sequence[str]) -> str:
 def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
     split = [text.partition("=") for text in factor]
     if len(split) != 2 or len({name for name, _, _ in split}) != 1 or not all(s[2] for s in split):
-        raise VirtperfError(
+        raise RawperfError(
             "two values of one factor or fact are needed",
             expected="--factor NAME=A --factor NAME=B",
             found=", ".join(factor),
@@ -591,11 +591,11 @@ def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
 
 
 def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `VirtperfError` for a factor in `where` that no run has."""
+    """Raise `RawperfError` for a factor in `where` that no run has."""
     known = {name for side in sides for run in side.runs for name in run.factors}
     for name in where:
         if name not in known:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no run has a factor {name!r}",
                 expected=", ".join(sorted(known)) or None,
                 remedy=did_you_mean(name, known),
@@ -612,7 +612,7 @@ def _common_pairs(a: Side, b: Side, selected: Mapping[str, ComparedQuantity]) ->
         if quantity == name and (quantity, frozenset(condition)) in second
     ]
     if not pairs:
-        raise VirtperfError(
+        raise RawperfError(
             "the sides have no quantity at the same condition in common",
             expected=f"a quantity of {a.name}: {', '.join(_quantity_names(a)[:10]) or 'none'}",
             found=", ".join(_quantity_names(b)[:10]) or "none",
@@ -633,9 +633,9 @@ def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: 
     first, second = (set(_quantity_names(side)) for side in sides)
     alone = (("A", first - second), ("B", second - first))
     parts = [
-        f"{_listed(names)} (only in {letter})"
-        for letter, found in alone
-        if (names := [name for name in selected if name in found])
+        f"{_join_names(names)} (only in {letter})"
+        for letter, quantities in alone
+        if (names := [name for name in selected if name in quantities])
     ]
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
@@ -653,7 +653,7 @@ def _many_rows_note(
 def _paired_sides(a: Side, b: Side) -> tuple[Side, Side]:
     """Assign a block to each pair of runs: by equal names, else by position in order of names."""
     if len(a.runs) != len(b.runs):
-        raise VirtperfError(
+        raise RawperfError(
             "the two sides have different numbers of runs and can't be paired",
             expected=str(len(a.runs)),
             found=str(len(b.runs)),
@@ -677,7 +677,7 @@ def _unequal_variance_note(
     """Yield a note on quantities left out of the A/A test within blocks."""
     if names := unequal_quantities(cells, selected):
         yield (
-            f"A/A within blocks leaves out {_listed(names)}: the variances of the conditions differ "
+            f"A/A within blocks leaves out {_join_names(names)}: the variances of the conditions differ "
             "(Bartlett)"
         )
 
@@ -691,9 +691,9 @@ def _aa_splits(
     """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
     for letter in "AB" if splits else "":
         cells = _cells_of(pairs, letter)
-        for found in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
-            if found.possible >= MIN_POSSIBLE_SPLITS:
-                yield replace(found, design=f"{letter}: {found.design}")
+        for equal in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
+            if equal.possible >= MIN_POSSIBLE_SPLITS:
+                yield replace(equal, design=f"{letter}: {equal.design}")
 
 
 def _unequal_variance_notes(
@@ -792,20 +792,20 @@ def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
 
 
-def _aa_sentence(found: EqualSplits) -> str:
+def _aa_sentence(equal: EqualSplits) -> str:
     few = (
-        f"; there are only {found.possible} distinct splits"
-        if found.possible < found.splits
+        f"; there are only {equal.possible} distinct splits"
+        if equal.possible < equal.splits
         else ""
     )
     return (
-        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row called "
-        f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
+        f"A/A, {equal.design}: {equal.called} of {equal.splits} splits had a row called "
+        f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
         f"unadjusted intervals exclude 1{few}."
     )
 
 
-def _listed(values: Sequence[str]) -> str:
+def _join_names(values: Sequence[str]) -> str:
     shown = ", ".join(values[:3]) or "not known"
     return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.changes import (
     ALPHA_NEWEST,
     MAX_REVISIONS,
@@ -108,17 +108,17 @@ class HistoryTable:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Verbal summary: changes at the newest revisions, and counts of the other benchmarks."""
-        found = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
+        sentences = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
-            found.append(
+            sentences.append(
                 f"{quiet} of {len(self.rows)} benchmarks show no change at the newest revisions."
             )
         if few := sum(row.verdict == TOO_FEW for row in self.rows):
-            found.append(
+            sentences.append(
                 f"{few} of {len(self.rows)} benchmarks have fewer than {MIN_BEFORE + NEWEST} revisions "
                 "since the last change: their newest revisions are not tested."
             )
-        return tuple(found)
+        return tuple(sentences)
 
     def cells(self) -> list[tuple[str, ...]]:
         """Format the table's cells, in the order of `COLUMNS`."""
@@ -178,7 +178,7 @@ def history(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no revisions, a value is not positive, a cell is no number, or a date is missing
         or not in ISO 8601.
     ParameterError
@@ -194,13 +194,15 @@ def history(
                 file=str(place),
                 remedy="leave them out",
             )
-        found, known = _read_table(path, revision, date)
+        values_by_revision, compared_quantities = _read_table(path, revision, date)
     else:
-        found, known, notes = _read_runs(place, layout, format, where or {}, revision, date)
-    selected = quantities_to_compare(known, quantities, higher, lower)
-    order = _sorted_revisions(found, str(place))
+        values_by_revision, compared_quantities, notes = _read_runs(
+            place, layout, format, where or {}, revision, date
+        )
+    selected = quantities_to_compare(compared_quantities, quantities, higher, lower)
+    order = _sorted_revisions(values_by_revision, str(place))
     rows = []
-    for (quantity, condition), by_revision in found.items():
+    for (quantity, condition), by_revision in values_by_revision.items():
         if quantity not in selected:
             continue
         measured = tuple(by_revision[name] for name in order if name in by_revision)
@@ -209,15 +211,15 @@ def history(
             measured = measured[-MAX_REVISIONS:]
         name = f"{quantity}, {condition}" if condition else quantity
         _require_positive(name, measured)
-        rows.append(_analyzed(name, selected[quantity], measured))
+        rows.append(_analyze(name, selected[quantity], measured))
     if not rows or not any(len(row.measured) > 1 for row in rows):
-        raise VirtperfError(
+        raise RawperfError(
             "there is no history",
             file=str(place),
             expected="at least two revisions",
             found=", ".join(order) or "none",
         )
-    return HistoryTable(str(place), tuple(_holm_adjusted(rows)), tuple(notes))
+    return HistoryTable(str(place), tuple(_adjust_holm(rows)), tuple(notes))
 
 
 RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
@@ -229,7 +231,7 @@ def _read_table(
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
     frame = own.read(path)
     if revision not in frame.columns:
-        raise VirtperfError(
+        raise RawperfError(
             f"there is no column {revision!r}",
             file=str(path),
             expected=f"one of {', '.join(map(str, frame.columns))}",
@@ -243,16 +245,16 @@ def _read_table(
     if date in frame.columns:
         for row, text in frame[date].astype(str).items():
             _require_date(text, f"column {date!r}", str(path), row)
-    found: RevisionValues = {}
+    series: RevisionValues = {}
     for at, rows in frame.groupby(revision, sort=False):
         dates = rows[date].astype(str) if date in frame.columns else [""]
         when = min(dates, key=_timestamp)
         for benchmark, column in numbers.items():
             values = tuple(column[rows.index].dropna().tolist())
             if values:
-                of = found.setdefault((benchmark, ""), {})
+                of = series.setdefault((benchmark, ""), {})
                 of[str(at)] = RevisionRuns(str(at), when, values)
-    return found, {name: ComparedQuantity() for name in numbers}
+    return series, {name: ComparedQuantity() for name in numbers}
 
 
 def _read_runs(
@@ -274,13 +276,13 @@ def _read_runs(
     else:
         sides = read_sides((place,), layout, format_name, where)
     side = sides[0]
-    found: RevisionValues = {}
+    values: RevisionValues = {}
     varied = side.varied - {revision, date}
     by_revision: dict[str, list[RunValues]] = {}
     for run in side.runs:
         name = _factor_or_fact(run, revision)
         if name is None:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the run has no {revision}",
                 file=run.place,
                 expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
@@ -294,8 +296,8 @@ def _read_runs(
         by_revision.setdefault(name, []).append(run)
     for name, runs in by_revision.items():
         when = min((_revision_date(run, date) for run in runs), key=_timestamp)
-        _add_revision(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
-    return found, dict(side.quantities), list(side.warnings)
+        _add_revision(values, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
+    return values, dict(side.quantities), list(side.warnings)
 
 
 def _read_dated_folders(
@@ -304,23 +306,23 @@ def _read_dated_folders(
     format_name: str | None,
     where: Mapping[str, Level],
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    found: RevisionValues = {}
+    values: RevisionValues = {}
     named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
     for folder, (day, _) in zip(folders, named, strict=True):
         _require_date(day, "the folder's name", str(folder))
     sides = read_sides(folders, layout, format_name, where)
     varied = frozenset().union(*(side.varied for side in sides))
     for side, (day, revision) in zip(sides, named, strict=True):
-        _add_revision(found, side, varied, revision, day)
+        _add_revision(values, side, varied, revision, day)
     notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
-    return found, dict(sides[0].quantities), notes
+    return values, dict(sides[0].quantities), notes
 
 
 def _add_revision(
-    found: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
+    values: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
 ) -> None:
     for (quantity, condition), runs in side.cells(varied).items():
-        of = found.setdefault((quantity, condition_text(condition)), {})
+        of = values.setdefault((quantity, condition_text(condition)), {})
         of[revision] = RevisionRuns(revision, date, tuple(runs.values.tolist()))
 
 
@@ -337,12 +339,12 @@ def _revision_date(run: RunValues, name: str) -> str:
 
 
 def _require_filled(column: pd.Series, path: Path) -> None:
-    """Raise `VirtperfError` for an empty cell: its row would have no revision, or no date."""
+    """Raise `RawperfError` for an empty cell: its row would have no revision, or no date."""
     empty = column.isna() | (column.astype(str).str.strip() == "")
     if not empty.any():
         return
     line, where = row_place(column.index[int(np.argmax(empty))], str(path))
-    raise VirtperfError(
+    raise RawperfError(
         f"column {column.name!r} has an empty cell{where}",
         file=str(path),
         line=line,
@@ -353,12 +355,12 @@ def _require_filled(column: pd.Series, path: Path) -> None:
 
 
 def _require_date(text: str, place: str, file: str, row: object = None) -> None:
-    """Raise `VirtperfError` for an invalid date; `row` is its row in a table."""
+    """Raise `RawperfError` for an invalid date; `row` is its row in a table."""
     try:
         _timestamp(text)
     except ValueError:
         line, where = (None, "") if row is None else row_place(row, file)
-        raise VirtperfError(
+        raise RawperfError(
             f"invalid date in {place}{where}",
             file=file,
             line=line,
@@ -381,12 +383,12 @@ def _timestamp(text: str) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _sorted_revisions(found: RevisionValues, place: str) -> list[str]:
+def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
     """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
-    dates = {each.revision: each.date for of in found.values() for each in of.values()}
+    dates = {each.revision: each.date for of in values.values() for each in of.values()}
     undated = [name for name, date in dates.items() if not date]
     if 0 < len(undated) < len(dates):
-        raise VirtperfError(
+        raise RawperfError(
             f"revision {undated[0]} has no date",
             file=place,
             expected="a date for every revision, or for none",
@@ -399,7 +401,7 @@ def _sorted_revisions(found: RevisionValues, place: str) -> list[str]:
 def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
     for each in measured:
         if min(each.runs) <= 0:
-            raise VirtperfError(
+            raise RawperfError(
                 f"{benchmark} is not positive at revision {each.revision}",
                 expected="values above 0, since changes are ratios",
                 found=str(min(each.runs)),
@@ -407,12 +409,12 @@ def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
             )
 
 
-def _analyzed(
+def _analyze(
     name: str, kind: ComparedQuantity, measured: tuple[RevisionRuns, ...]
 ) -> BenchmarkHistory:
-    made: Changes | None = None
+    result: Changes | None = None
     if len(measured) > NEWEST + 1:
-        made = changes([each.value for each in measured], better=kind.better)
+        result = changes([each.value for each in measured], better=kind.better)
 
     def level_shift(step: Step) -> LevelShift:
         at = measured[step.at]
@@ -424,18 +426,18 @@ def _analyzed(
         kind.unit,
         kind.better,
         measured,
-        made.starts if made else (),
-        made.levels if made else (),
-        made.autocorrelation if made else 0.0,
-        tuple(level_shift(step) for step in made.steps) if made else (),
-        level_shift(made.newest) if made and made.newest else None,
-        made.p if made else None,
+        result.starts if result else (),
+        result.levels if result else (),
+        result.autocorrelation if result else 0.0,
+        tuple(level_shift(step) for step in result.steps) if result else (),
+        level_shift(result.newest) if result and result.newest else None,
+        result.p if result else None,
         None,
         TOO_FEW,
     )
 
 
-def _holm_adjusted(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
+def _adjust_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
     tested = [row.p for row in rows if row.p is not None]
     adjusted = iter(multipletests(tested, ALPHA_NEWEST, method="holm")[1] if tested else ())
     for row in rows:

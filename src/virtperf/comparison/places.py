@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.archives import extract_member
 from virtperf.core.paths import Layout
 
@@ -34,7 +34,7 @@ def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
 
     Files of a revision are extracted below `scratch`. An existing path takes precedence.
 
-    Raises `VirtperfError`: the revision has no such files.
+    Raises `RawperfError`: the revision has no such files.
     """
     text = str(written)
     if Path(text).exists():
@@ -70,7 +70,7 @@ def _relative(inside: Path, root: Path, text: str) -> str:
     try:
         return inside.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
-        raise VirtperfError(
+        raise RawperfError(
             "the path is outside the git repository",
             file=text,
             expected=f"a folder below {root.resolve()}",
@@ -82,35 +82,35 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git
     except FileNotFoundError:
-        raise VirtperfError("git is not installed", remedy="give folders instead") from None
+        raise RawperfError("git is not installed", remedy="give folders instead") from None
 
 
 def _commit(root: Path, revision: str) -> str | None:
     """Resolve a revision to its commit; None for an unknown one."""
     if revision.startswith("-"):
         return None
-    found = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    return found.stdout.decode().strip() if found.returncode == 0 else None
+    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    return commit.stdout.decode().strip() if commit.returncode == 0 else None
 
 
 def _extract(root: Path, revision: str, path: str, target: Path) -> None:
-    made = _git(root, "archive", "--format=tar", revision, "--", path)
-    if made.returncode:
-        raise VirtperfError(
+    archived = _git(root, "archive", "--format=tar", revision, "--", path)
+    if archived.returncode:
+        raise RawperfError(
             f"revision {revision} does not contain {path}",
-            found=made.stderr.decode(errors="replace").strip() or None,
+            found=archived.stderr.decode(errors="replace").strip() or None,
             remedy=f"`git log -- {path}` lists the revisions that changed it",
         )
-    with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         for member in archive:
             extract_member(archive, member, target)
 
 
 def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:
-    """Raise `VirtperfError` for an unknown git revision."""
+    """Raise `RawperfError` for an unknown git revision."""
     for revision in revisions:
         if _commit(layout.root, revision) is None:
-            raise VirtperfError(
+            raise RawperfError(
                 f"unknown git revision {revision!r}",
                 expected="a tag, a branch, a commit, or HEAD~3",
                 remedy="`git log --oneline` lists them",

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.comparison.ratio_rows import condition_text
 from virtperf.comparison.sides import RunReader
 from virtperf.core.levels import Level
@@ -43,12 +43,12 @@ class Precision:
 
     def add(
         self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
-    ) -> VirtperfError | None:
+    ) -> RawperfError | None:
         """Add a measured run; returns the error if it can't be read."""
         reader = self._reader = self._reader or RunReader(self.layout, None, False)
         try:
             run = reader.run(folder)
-        except VirtperfError as err:
+        except RawperfError as err:
             return err
         if run is not None and run.values.get(self.quantity, 0.0) > 0:
             known = self._values.setdefault(experiment, {})
@@ -84,36 +84,36 @@ class Precision:
         """Within-block ratios of each condition to the one with the baseline's levels and otherwise
         equal levels.
         """
-        found = {}
+        ratios = {}
         for condition, blocks in values.items():
             base = values.get(
                 tuple((name, self.baseline.get(name, level)) for name, level in condition), {}
             )
             if base is not blocks:
                 common = blocks.keys() & base.keys()
-                found[condition] = {k: blocks[k] / base[k] for k in common}
-        return found
+                ratios[condition] = {k: blocks[k] / base[k] for k in common}
+        return ratios
 
     def begun(self, experiment: str, block: int) -> bool:
         """Whether any run of a block has been measured."""
         return any(block in blocks for blocks in self._values.get(experiment, {}).values())
 
-    def widest(self, found: Mapping[str, Stopping]) -> tuple[str, float, int]:
+    def widest(self, rules: Mapping[str, Stopping]) -> tuple[str, float, int]:
         """Return the condition with the widest interval, its relative half-width, its blocks."""
         shares = {
             name: (rule.estimate.high / rule.estimate.low) ** 0.5 - 1
-            for name, rule in found.items()
+            for name, rule in rules.items()
             if rule.blocks > 1
         }
         name = max(shares, key=shares.__getitem__)
-        return name, shares[name], found[name].blocks
+        return name, shares[name], rules[name].blocks
 
     def words(self, experiment: str) -> str:
         """Describe the precision so far, for the least precise condition."""
-        found = self.stopping(experiment)
-        if not any(rule.blocks > 1 for rule in found.values()):
+        rules = self.stopping(experiment)
+        if not any(rule.blocks > 1 for rule in rules.values()):
             return ""
-        name, share, blocks = self.widest(found)
+        name, share, blocks = self.widest(rules)
         ratio = "ratio of " if self.baseline else ""
         where = f" ({name})" if name else ""
         return f"{ratio}{self.quantity} ±{100 * share:.2g} % after {blocks} blocks{where}"
@@ -122,10 +122,10 @@ class Precision:
         """Describe why a block can be skipped; "" if it is needed or already started."""
         if self.begun(experiment, block):
             return ""
-        found = self.stopping(experiment, before=block)
-        if not found or not all(rule.stop for rule in found.values()):
+        rules = self.stopping(experiment, before=block)
+        if not rules or not all(rule.stop for rule in rules.values()):
             return ""
-        name, share, blocks = self.widest(found)
+        name, share, blocks = self.widest(rules)
         of = f"the half-width of {'the ratio of ' * bool(self.baseline)}{self.quantity}"
         worst = f" ({name})" if name else ""
         return f"{blocks} blocks are enough: {of} is at most {100 * share:.2g} %{worst}"

@@ -137,7 +137,7 @@ def ratio_rows(
     plan_runs : bool
         Whether to compute the number of further runs needed.
     """
-    found = [
+    rows = [
         _pair_row(pair, quantities[pair.quantity], contrast_function(pair), margin, level)
         for pair in pairs
         if pair.a.values.any() or pair.b.values.any()
@@ -148,8 +148,8 @@ def ratio_rows(
             kind = replace(quantities[group_pairs[0].quantity], unit="")
             row = _ratio_row(mean, kind, margin, level, counts)
             condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
-            found.append((replace(row, quantity=group, condition=condition), mean))
-    return _holm_adjusted(found, margin, level, plan_runs)
+            rows.append((replace(row, quantity=group, condition=condition), mean))
+    return _adjust_holm(rows, margin, level, plan_runs)
 
 
 def _pair_row(
@@ -160,8 +160,8 @@ def _pair_row(
         row,
         quantity=pair.quantity,
         condition=condition_text(pair.condition),
-        mean_a=_finite_or_none(pair.a.mean),
-        mean_b=_finite_or_none(pair.b.mean),
+        mean_a=_none_if_infinite(pair.a.mean),
+        mean_b=_none_if_infinite(pair.b.mean),
     )
     if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
         row = replace(row, p=None, note=NO_SPREAD)
@@ -187,9 +187,9 @@ def _ratio_row(
         unit=kind.unit,
         better=kind.better,
         verdict="undecided",
-        ratio=_finite_or_none(ratio.value),
-        low=_finite_or_none(low),
-        high=_finite_or_none(high),
+        ratio=_none_if_infinite(ratio.value),
+        low=_none_if_infinite(low),
+        high=_none_if_infinite(high),
         p=p_value(ratio, margin) if known else None,
         p_holm=None,
         mean_a=None,
@@ -208,20 +208,20 @@ def p_value(ratio: RunRatio, margin: float) -> float:
     low, high = 1 / (1 + margin), 1 + margin
     above, below = ratio.distance(high), ratio.distance(low)
     if ratio.value > high:
-        seen = [above]
+        margins = [above]
     elif ratio.value < low:
-        seen = [(-below[0], below[1])]
+        margins = [(-below[0], below[1])]
     else:
-        seen = [below, (-above[0], above[1])]
-    errors = min(abs(gap) / se if se else (math.inf if gap else 0.0) for gap, se in seen)
+        margins = [below, (-above[0], above[1])]
+    errors = min(abs(gap) / se if se else (math.inf if gap else 0.0) for gap, se in margins)
     return float(2 * special.stdtr(ratio.df, -errors))
 
 
-def _holm_adjusted(
-    found: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, plan_runs: bool
+def _adjust_holm(
+    pairs: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, plan_runs: bool
 ) -> list[RatioRow]:
-    tested = [place for place, (row, _) in enumerate(found) if row.p is not None]
-    rows = [row for row, _ in found]
+    tested = [place for place, (row, _) in enumerate(pairs) if row.p is not None]
+    rows = [row for row, _ in pairs]
     if not tested:
         return rows
     alpha = 1 - level
@@ -231,7 +231,7 @@ def _holm_adjusted(
         if p <= alpha:
             row = replace(row, verdict=_verdict(row, margin))
         elif plan_runs:
-            each = _more_runs(found[place][1], margin, alpha / len(tested))
+            each = _more_runs(pairs[place][1], margin, alpha / len(tested))
             row = replace(row, more_runs=each)
         rows[place] = row
     return rows
@@ -271,12 +271,12 @@ def _groups(
     pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
 ) -> dict[str, list[Pair]]:
     """Groups with at least two pairs, with positive values only."""
-    found: dict[str, list[Pair]] = {}
+    groups: dict[str, list[Pair]] = {}
     for pair in pairs:
-        found.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
+        groups.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
     return {
         group: group_pairs
-        for group, group_pairs in found.items()
+        for group, group_pairs in groups.items()
         if len(group_pairs) > 1
         and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in group_pairs)
     }
@@ -351,5 +351,5 @@ def _count_runs(sides: Sequence[Replicates]) -> int:
     return sum(side.n for side in sides)
 
 
-def _finite_or_none(value: float) -> float | None:
+def _none_if_infinite(value: float) -> float | None:
     return value if math.isfinite(value) else None

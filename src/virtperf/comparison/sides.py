@@ -27,14 +27,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import ParameterError, RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
 from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
-from rawperf.pieces import peeked
-from rawperf.registry import HEAD_BYTES, dictionary_of
-from rawperf.tidy import opened
+from rawperf.pieces import peek_stream
+from rawperf.registry import HEAD_BYTES, build_dictionary
+from rawperf.tidy import open_input
 from virtperf.comparison.places import resolve_place, side_names
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition
 from virtperf.core.contrasts import Replicates
@@ -42,12 +42,12 @@ from virtperf.core.levels import Level, parse_level
 from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
-from virtperf.models.percentiles import Distribution, merged
+from virtperf.models.percentiles import Distribution, merge_distributions
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
-from virtperf.runs.ingest.columns import first_text, number_columns, numbers_of
+from virtperf.runs.ingest.columns import first_text, number_columns, to_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
-from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
+from virtperf.runs.ingest.inputs import declared_inputs, study_inputs
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.runs.summarize.observations import observe
@@ -65,7 +65,7 @@ SEVERAL_PERCENTILES = (
 )
 
 
-def distributions_of(
+def read_distributions(
     frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
 ) -> dict[str, Distribution]:
     """Return the distributions of a file by name: single values and buckets merged over drivers and
@@ -73,16 +73,16 @@ def distributions_of(
     """
     if "metric_value" not in frame.columns:
         return {name: Distribution.of(column.dropna()) for name, column in numbers.items()}
-    found = {}
+    distributions = {}
     for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
         values = frame["metric_value"][frame["metric"] == metric]
-        found[metric] = Distribution.of(values[np.isfinite(values)])
-    if (recorded := buckets_of(frame)) is not None:
-        found[RECORDED_VALUE] = recorded
-    return found
+        distributions[metric] = Distribution.of(values[np.isfinite(values)])
+    if (recorded := merge_buckets(frame)) is not None:
+        distributions[RECORDED_VALUE] = recorded
+    return distributions
 
 
-def buckets_of(frame: pd.DataFrame) -> Distribution | None:
+def merge_buckets(frame: pd.DataFrame) -> Distribution | None:
     """Merge the histogram buckets of a file over drivers and intervals; None without a histogram."""
     rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
     if rows.empty:
@@ -90,13 +90,13 @@ def buckets_of(frame: pd.DataFrame) -> Distribution | None:
     return Distribution.of(rows["entity"].astype(float), rows["value"])
 
 
-def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
+def merge_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
     """Merge the distributions of all files of a run by name."""
     gathered: dict[str, list[Distribution]] = {}
     for of_file in of_files:
-        for name, found in of_file.items():
-            gathered.setdefault(name, []).append(found)
-    return {name: merged(parts) for name, parts in gathered.items()}
+        for name, value in of_file.items():
+            gathered.setdefault(name, []).append(value)
+    return {name: merge_distributions(parts) for name, parts in gathered.items()}
 
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
@@ -145,11 +145,11 @@ class Side:
     @property
     def facts(self) -> dict[str, frozenset[str]]:
         """Distinct values of each fact about machine and tools over the runs."""
-        found: dict[str, set[str]] = {}
+        values_by_fact: dict[str, set[str]] = {}
         for run in self.runs:
             for name, value in run.facts.items():
-                found.setdefault(name, set()).add(value)
-        return {name: frozenset(values) for name, values in found.items()}
+                values_by_fact.setdefault(name, set()).add(value)
+        return {name: frozenset(values) for name, values in values_by_fact.items()}
 
     @property
     def disturbed(self) -> int:
@@ -162,7 +162,7 @@ class Side:
         for run in self.runs:
             for name, level in run.factors.items():
                 levels.setdefault(name, set()).add(level)
-        return frozenset(name for name, found in levels.items() if len(found) > 1)
+        return frozenset(name for name, values in levels.items() if len(values) > 1)
 
     def split(self, name: str, text: str) -> Side:
         """Select the runs at a factor level, or with a fact about machine or tools (a pattern).
@@ -173,21 +173,21 @@ class Side:
         if any(name in run.factors for run in self.runs):
             level = parse_level(text)
             runs = [run for run in self.runs if run.factors.get(name) == level]
-            found = dict.fromkeys(str(run.factors.get(name)) for run in self.runs)
+            values = dict.fromkeys(str(run.factors.get(name)) for run in self.runs)
         else:
             runs = [
                 replace(run, block=f"{text}: {run.block}" if run.block else "")
                 for run in self.runs
                 if fnmatchcase(run.facts.get(name, ""), text)
             ]
-            found = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
+            values = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
         if not runs:
             known = {*(self.runs[0].factors), *self.facts}
-            raise VirtperfError(
+            raise RawperfError(
                 f"no run of {self.name} has {name}={text}",
-                expected=", ".join(f"{name}={value}" for value in list(found)[:10])
+                expected=", ".join(f"{name}={value}" for value in list(values)[:10])
                 or "a factor, or a fact about machine and tools in run.yaml",
-                remedy=None if found else did_you_mean(name, known),
+                remedy=None if values else did_you_mean(name, known),
             )
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
@@ -198,14 +198,14 @@ class Side:
             at = tuple((name, level) for name, level in run.factors.items() if name in varied)
             for quantity, value in run.values.items():
                 gathered.setdefault((quantity, at), []).append((value, run))
-        return {cell: _replicates(found) for cell, found in gathered.items()}
+        return {cell: _replicates(runs) for cell, runs in gathered.items()}
 
 
-def _replicates(found: Sequence[tuple[float, RunValues]]) -> Replicates:
-    runs = [run for _, run in found]
+def _replicates(values_of_runs: Sequence[tuple[float, RunValues]]) -> Replicates:
+    runs = [run for _, run in values_of_runs]
     days = tuple(run.day for run in runs)
     return Replicates(
-        np.array([value for value, _ in found]),
+        np.array([value for value, _ in values_of_runs]),
         tuple(run.block for run in runs),
         days if all(days) else (),
         tuple(run.place for run in runs),  # runs of both sides may have the same names
@@ -238,42 +238,42 @@ def read_sides(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A place has no runs, or a run can't be read; with file and line. Two runs have the same
         files.
     """
     reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
-        found = [resolve_place(place, layout, Path(scratch)) for place in places]
-        names = side_names(found)
-        there = [_run_paths(place.path) for place in found]
-        listed = [
-            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
+        resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
+        names = side_names(resolved)
+        run_paths = [_run_paths(place.path) for place in resolved]
+        paths_by_side = [
+            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in run_paths
         ]
-        notes = [no_runs for _, no_runs in there]
-        if len(found) > 1 and any(place.revision for place in found):
-            listed, again = _drop_identical_runs(listed, names)
+        notes = [no_runs for _, no_runs in run_paths]
+        if len(resolved) > 1 and any(place.revision for place in resolved):
+            paths_by_side, again = _drop_identical_runs(paths_by_side, names)
             notes[0] += again
         sides = []
-        for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
+        for place, name, paths, left_out in zip(resolved, names, paths_by_side, notes, strict=True):
             try:
                 runs = list(_included_runs(reader, place.written, paths))
-            except VirtperfError as err:
+            except RawperfError as err:
                 if place.revision and err.file and err.file.startswith(scratch):
                     file = _at_revision(err.file, place.revision, scratch)
                     raise err.restated(type(err), file=file) from err
                 raise
             warnings = (*left_out, *reader.warnings_of(runs))
             if place.revision:
-                runs = [_with_revision(run, place.revision, scratch) for run in runs]
+                runs = [_prefix_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, warnings))
         reader.require_format_used()
         reader.require_numeric([run for side in sides for run in side.runs])
     _refuse_duplicates([run for side in sides for run in side.runs])
-    return _without_settings(sides)
+    return _drop_settings(sides)
 
 
-def _without_settings(sides: Sequence[Side]) -> list[Side]:
+def _drop_settings(sides: Sequence[Side]) -> list[Side]:
     """Drop table columns of settings (loads, or times): those with equal values row by row in all
     runs.
     """
@@ -310,13 +310,13 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
 def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """Yield the runs of a place that are not excluded by hand."""
     if not paths:
-        raise VirtperfError("no run has the requested factor levels", file=written)
-    found = [run for path in paths if (run := reader.run(path)) is not None]
-    if not found:
-        raise VirtperfError(
+        raise RawperfError("no run has the requested factor levels", file=written)
+    runs = [run for path in paths if (run := reader.run(path)) is not None]
+    if not runs:
+        raise RawperfError(
             "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
         )
-    for run in found:
+    for run in runs:
         for name, value in run.values.items():
             if abs(value) > MAX_NUMBER:
                 raise RunError(
@@ -326,7 +326,7 @@ def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> It
                     found=repr(value),
                     remedy="check the output of its tool",
                 )
-    yield from found
+    yield from runs
 
 
 def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
@@ -337,25 +337,25 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
 
 
 def _drop_identical_runs(
-    listed: Sequence[Sequence[Path]], names: Sequence[str]
+    paths_by_side: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
     """Drop runs with the same files on both sides, which were not measured anew between revisions;
     returns the rest and a note.
     """
-    digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
+    digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in paths_by_side]
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
-    kept = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
-    if len(common) and not all(kept):
-        raise VirtperfError(
+    remaining = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
+    if len(common) and not all(remaining):
+        raise RawperfError(
             f"no run was measured again between {names[0]} and {names[-1]}",
             found=f"{len(common)} runs with identical files on both sides",
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
     note = f"{len(common)} runs have identical files on both sides and are left out"
-    return kept, [note] if common else []
+    return remaining, [note] if common else []
 
 
-def _with_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
+def _prefix_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     """Prefix a run's block with the revision: rounds of the same name were run at another time."""
     block = f"{revision}: {run.block}" if run.block else ""
     return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
@@ -371,15 +371,15 @@ def _run_paths(text: str) -> tuple[list[Path], list[str]]:
     place = Path(text)
     notes: list[str] = []
     if place.exists():
-        found, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
+        paths, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
     else:
         base = Path(place.anchor) if place.is_absolute() else Path()
         pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
         matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
-        found = [path for path in matched if not _is_ignored(path)]
-    if not found:
-        raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
-    return found, notes
+        paths = [path for path in matched if not _is_ignored(path)]
+    if not paths:
+        raise RawperfError("there are no runs", file=text, expected=NO_RUNS)
+    return paths, notes
 
 
 def _runs_in_folder(folder: Path) -> tuple[list[Path], list[str]]:
@@ -427,7 +427,7 @@ class RunReader:
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
-        return dictionary_of(self._layout.metrics)
+        return build_dictionary(self._layout.metrics)
 
     @cached_property
     def _declared(self) -> DeclaredFormat | None:
@@ -440,16 +440,16 @@ class RunReader:
         """
         if self._declared is None:
             return self._format
-        with opened(path) as stream:
-            head, _ = peeked(stream)
+        with open_input(path) as stream:
+            head, _ = peek_stream(stream)
         fits = self._declared.takes(path.name, head)
         self.format_used |= fits
         return self._format if fits else None
 
     def require_format_used(self) -> None:
-        """Raise `VirtperfError` if the requested declaration matched no file."""
+        """Raise `RawperfError` if the requested declaration matched no file."""
         if self._declared is not None and not self.format_used:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no file matches the declared format {self._declared.name!r}",
                 file=str(self._format),
                 expected="a file selected by `match` of the declaration",
@@ -457,12 +457,12 @@ class RunReader:
             )
 
     def require_numeric(self, runs: Sequence[RunValues]) -> None:
-        """Raise `VirtperfError` for a text column that is numeric in most runs: the comparison
+        """Raise `RawperfError` for a text column that is numeric in most runs: the comparison
         would silently skip the others.
         """
         for name, columns in self._text_columns.items():
             if sum(name in run.values or name in run.refused for run in runs) > len(columns):
-                numbers_of(columns[0][0], name, columns[0][1])
+                to_numbers(columns[0][0], name, columns[0][1])
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         return tuple(warning for run in runs for warning in self._warnings.get(run.place, ()))
@@ -477,11 +477,11 @@ class RunReader:
         of_files: dict[str, dict[str, float]] = {}
         single: list[dict[str, Distribution]] = []
         refused: dict[str, str] = {}
-        unread: dict[str, VirtperfError] = {}
+        unread: dict[str, RawperfError] = {}
         for name in names:
             try:
                 of_files[name] = self._raw_file(folder / name, single, refused)
-            except VirtperfError as err:
+            except RawperfError as err:
                 if path.is_file():
                     raise
                 unread[name] = err
@@ -505,7 +505,7 @@ class RunReader:
             values,
             digest=_digest(folder, names),
             place=str(path),
-            distributions=merged_over_files(single),
+            distributions=merge_over_files(single),
             refused=refused,
             columns=columns,
         )
@@ -513,13 +513,13 @@ class RunReader:
     def _merge_files(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Merge the values of a run's files; duplicate names are qualified by the file's name."""
         times = Counter(name for values in of_files.values() for name in values)
-        found = {}
+        merged = {}
         for file, values in of_files.items():
             for name, value in values.items():
                 full = f"{name} in {file}" if times[name] > 1 else name
                 self.quantities.setdefault(full, self.quantities[name])
-                found[full] = value
-        return found
+                merged[full] = value
+        return merged
 
     def _raw_file(
         self, path: Path, single: list[dict[str, Distribution]], refused: dict[str, str]
@@ -536,13 +536,13 @@ class RunReader:
         is_table = "metric_value" not in frame.columns
         numbers = number_columns(frame, str(path)) if is_table else {}
         if self._distributions:
-            single.append(distributions_of(frame, numbers))
+            single.append(read_distributions(frame, numbers))
         if is_table:
             for of, column in frame.drop(columns=["provenance", "file"]).items():
                 if str(of) not in numbers and len(text := first_text(column)):
                     self._text_columns.setdefault(str(of), []).append((text, str(path)))
                     if not numbers:  # raise for the first non-numeric cell
-                        numbers_of(text, str(of), str(path))
+                        to_numbers(text, str(of), str(path))
             if len(frame) > 1:
                 self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
                 refused |= {name: SEVERAL_PERCENTILES for name in numbers if is_percentile(name)}
@@ -550,7 +550,7 @@ class RunReader:
                 self.quantities.setdefault(name, ComparedQuantity())
             return {n: float(x.mean()) for n, x in numbers.items() if n not in refused}
         values = {}
-        if (recorded := buckets_of(frame)) is not None:
+        if (recorded := merge_buckets(frame)) is not None:
             self.quantities.setdefault(
                 RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
             )
@@ -558,16 +558,18 @@ class RunReader:
         named = frame["metric"] != ""
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
-            for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
-                kept = found[np.isfinite(found)]
-                if not len(kept):
+            for (metric, entity), entity_values in part.groupby([label, "entity"], sort=False)[
+                number
+            ]:
+                finite = entity_values[np.isfinite(entity_values)]
+                if not len(finite):
                     continue
-                unit = part.loc[found.index[0], "metric_unit"] if known else ""
+                unit = part.loc[entity_values.index[0], "metric_unit"] if known else ""
                 name = self._register_quantity(str(metric), str(entity), unit)
-                if len(kept) > 1 and is_percentile(str(metric)):
+                if len(finite) > 1 and is_percentile(str(metric)):
                     refused[name] = SEVERAL_PERCENTILES
                 else:
-                    values[name] = float(kept.mean())
+                    values[name] = float(finite.mean())
         return values
 
     def _register_quantity(self, metric: str, entity: str, unit: str) -> str:
@@ -589,7 +591,7 @@ class RunReader:
         }
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "samples.parquet"
-            inputs, not_read = (inputs_of(study), study.not_read) if study else ((), {})
+            inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
             read_run(path, run, dictionary, out, inputs, not_read)
             series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
         single = self._single_values(path, names, series) if self._distributions else {}
@@ -604,7 +606,7 @@ class RunReader:
                 if np.isfinite(row["value"]):
                     values[row["quantity"]] = row["value"]
                     self.quantities.setdefault(
-                        row["quantity"], quantity_of(study, row["quantity"], dictionary)
+                        row["quantity"], quantity_metadata(study, row["quantity"], dictionary)
                     )
         host = {"host": run.protocol.host} if run.protocol and run.protocol.host else {}
         facts = {k: str(value) for k, value in {**host, **run.machine, **run.tools}.items()}
@@ -627,12 +629,12 @@ class RunReader:
     ) -> dict[str, Distribution]:
         """Distributions of a run folder's single values within its window, over all drivers."""
         begin, end = run.window
-        found = []
+        distributions = []
         for (_, _, _, metric), series in run.series.items():
             inside = (series.t > begin) & (series.t <= end)
             if metric in SINGLE_VALUES and inside.any():
                 self._register_quantity(metric, "", run.metrics[metric]["unit"])
-                found.append({metric: Distribution.of(series.value[inside])})
+                distributions.append({metric: Distribution.of(series.value[inside])})
         start = _seconds(run.info["start"])
         for name in names:
             with (path / name).open("rb") as stream:
@@ -640,13 +642,13 @@ class RunReader:
                     continue
             frame = own.read(path / name)
             t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
-            recorded = buckets_of(frame[(t > begin) & (t <= end)])
+            recorded = merge_buckets(frame[(t > begin) & (t <= end)])
             if recorded is not None:
                 self.quantities.setdefault(
                     RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
                 )
-                found.append({RECORDED_VALUE: recorded})
-        return merged_over_files(found)
+                distributions.append({RECORDED_VALUE: recorded})
+        return merge_over_files(distributions)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """Return the study named by a run, or None if not in the repository, and its dictionary."""
@@ -655,7 +657,7 @@ class RunReader:
             study, dictionary = None, self._dictionary
             if name in self._layout.studies():
                 study = load_study(self._layout.known(name))
-                dictionary = dictionary_of(self._layout.metrics, inputs_of(study))
+                dictionary = build_dictionary(self._layout.metrics, study_inputs(study))
             self._studies[name] = (study, dictionary)
         return self._studies[name]
 
@@ -668,7 +670,7 @@ def _seconds(start: str | None) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _unread_notes(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
+def _unread_notes(run: str, files: Mapping[str, RawperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         for name, err in files.items():
             yield f"{run}: not read: {err.restated(type(err), file=name)}"
@@ -690,20 +692,20 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
     if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
         return None
     try:
-        held = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return None
-    if not isinstance(held, dict) or not held:
+    if not isinstance(content, dict) or not content:
         return None
     numbers = {
         name: float(value)
-        for name, value in held.items()
+        for name, value in content.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
     }
-    return numbers if len(numbers) == len(held) else None
+    return numbers if len(numbers) == len(content) else None
 
 
-def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
+def quantity_metadata(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
     """Metadata of a study's quantity; its direction is that of the observed metric."""
     kind = study.quantities[name]
     rule: Mapping[str, Any] = kind.observed
@@ -743,7 +745,7 @@ def quantities_to_compare(
     """Select the quantities to compare: those requested by `names` or a direction (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern without a match, `ParameterError` for a quantity with both
+    Raises `RawperfError` for a pattern without a match, `ParameterError` for a quantity with both
     directions.
     """
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
@@ -753,21 +755,21 @@ def quantities_to_compare(
             expected="one direction",
             found="--higher-is-better and --lower-is-better",
         )
-    found: dict[str, ComparedQuantity] = {}
+    selected: dict[str, ComparedQuantity] = {}
     directed_quantities = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):
         for name in _matching(quantities, patterns):
             kind = quantities[name]
             directed_quantities[name] = ComparedQuantity(kind.unit, better, kind.group)
-            found[name] = directed_quantities[name]
+            selected[name] = directed_quantities[name]
     if names:
-        return found | {name: directed_quantities[name] for name in _matching(quantities, names)}
+        return selected | {name: directed_quantities[name] for name in _matching(quantities, names)}
     directed = {name: kind for name, kind in directed_quantities.items() if kind.better}
     return directed or directed_quantities
 
 
 def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str]) -> list[str]:
-    found = []
+    matching = []
     for pattern in patterns:
         names = [
             name
@@ -775,10 +777,10 @@ def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str
             if fnmatchcase(name, pattern) or kind.group == pattern
         ]
         if not names:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no quantity of the runs matches {pattern!r}",
                 expected=", ".join(quantities),
                 remedy=did_you_mean(pattern, quantities),
             )
-        found += names
-    return found
+        matching += names
+    return matching

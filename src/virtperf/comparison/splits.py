@@ -89,7 +89,7 @@ def equal_splits(
         design = "random halves of the runs of each block, relative to their condition"
         possible = min(_count_block_splits(runs) for runs in within.values())
         designs.append((design, possible, lambda rng: _random_block_halves(within, rng)))
-    found = []
+    results = []
     gc.freeze()  # multipletests runs a garbage collection per call, slow with many live objects
     try:
         for number, (design, possible, split) in enumerate(designs):
@@ -100,10 +100,10 @@ def equal_splits(
                 )
                 for _ in range(splits)
             ]
-            found.append(_summed_over_splits(design, possible, calls))
+            results.append(_summed_over_splits(design, possible, calls))
     finally:
         gc.unfreeze()
-    return found
+    return results
 
 
 def unequal_quantities(
@@ -114,7 +114,9 @@ def unequal_quantities(
     """
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
     gathered = _group_by_blocks(known)
-    return sorted({name for (name, _), found in gathered.items() if not _equal_variances(found)})
+    return sorted(
+        {name for (name, _), samples in gathered.items() if not _equal_variances(samples)}
+    )
 
 
 def _count_splits(runs: int) -> int:
@@ -166,15 +168,15 @@ def _pooled_by_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[Compared
     condition that varies alone would leave two differences per block, for which t has too many
     extreme values.
     """
-    found = {}
+    pooled_cells = {}
     for cell, conditions in _group_by_blocks(cells).items():
         if not _equal_variances(conditions):
             continue
         values = np.concatenate([runs.values for runs in conditions])
         pooled = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
         if _count_block_splits(pooled) >= MIN_BLOCK_SPLITS:
-            found[cell] = pooled
-    return found
+            pooled_cells[cell] = pooled
+    return pooled_cells
 
 
 def _group_by_blocks(

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
-from rawperf.registry import dictionary_of
+from rawperf.core.errors import RawperfError
+from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
-from virtperf.comparison.sides import RunValues, Side, quantity_of
+from virtperf.comparison.sides import RunValues, Side, quantity_metadata
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import INDEX
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
@@ -35,13 +35,13 @@ class MeasuredStudy:
     def factor_levels(self, written: tuple[str, ...]) -> tuple[str, Level, Level]:
         """Parse the factor and its two levels from ``("kernel=6.1", "kernel=6.6")``.
 
-        Raises `VirtperfError` for anything but two known levels of one factor.
+        Raises `RawperfError` for anything but two known levels of one factor.
         """
         split = [text.partition("=") for text in written]
         names = {name.strip() for name, _, _ in split}
         levels = [parse_level(level) for _, _, level in split]
         if len(split) != 2 or len(names) != 1 or not all(level for _, _, level in split):
-            raise VirtperfError(
+            raise RawperfError(
                 "two levels of one factor are needed",
                 expected="--factor NAME=A --factor NAME=B",
                 found=", ".join(written) or "none",
@@ -49,7 +49,7 @@ class MeasuredStudy:
         name = names.pop()
         for level in levels:
             if wrong := self.study.level_problem(name, level):
-                raise VirtperfError(wrong["problem"], expected=wrong["expected"])
+                raise RawperfError(wrong["problem"], expected=wrong["expected"])
         return name, levels[0], levels[1]
 
     def conditions(self, where: Mapping[str, Level]) -> dict[Quantity, Replicates]:
@@ -66,10 +66,10 @@ class MeasuredStudy:
 
     def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
         """Pair the conditions measured at both levels of a factor, all other levels equal."""
-        found = self.conditions(where)
+        conditions = self.conditions(where)
         both = [
             (quantity, moved)
-            for quantity in sorted(found)
+            for quantity in sorted(conditions)
             if quantity.level(factor) == a
             and (moved := quantity.moved({factor: b})) in self.samples
         ]
@@ -83,8 +83,8 @@ class MeasuredStudy:
         """Ratio as in the study's verdicts and tables, possibly with an error pooled over its
         conditions.
         """
-        found = {id(runs): quantity for quantity, runs in self.samples.items()}
-        of, to = found[id(pair.b)], found[id(pair.a)]
+        quantities = {id(runs): quantity for quantity, runs in self.samples.items()}
+        of, to = quantities[id(pair.b)], quantities[id(pair.a)]
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
     def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
@@ -115,7 +115,7 @@ class MeasuredStudy:
             block = f"{self.study.id}: {block}" if block else ""
             runs.append(replace(self._run(run, values[run]), block=block, day=day))
         if not runs:
-            raise VirtperfError(
+            raise RawperfError(
                 f"{self.study.id} has no measured runs at these levels",
                 found=", ".join(f"{factor}={level}" for factor, level in where.items()),
             )
@@ -143,12 +143,12 @@ class MeasuredStudy:
 def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:
     """Load a study's measured runs; `level` is the confidence level of their intervals.
 
-    Raises `VirtperfError`: there is no such study, or its runs have not been ingested.
+    Raises `RawperfError`: there is no such study, or its runs have not been ingested.
     """
     study = load_study(layout.known(study_id))
     path = layout.runs(study_id) / OBSERVATIONS.file
     if not path.is_file():
-        raise VirtperfError(
+        raise RawperfError(
             "the study's runs have not been ingested",
             file=str(path),
             remedy=f"run `virtperf runs {study_id}`",
@@ -156,10 +156,10 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     observations = OBSERVATIONS.read(path, tuple(study.factors))
     samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
-        raise VirtperfError(f"{study_id} has no measured runs")
-    dictionary = dictionary_of(layout.metrics, inputs_of(study))
+        raise RawperfError(f"{study_id} has no measured runs")
+    dictionary = build_dictionary(layout.metrics, study_inputs(study))
     names = dict.fromkeys(quantity.name for quantity in samples)
-    quantities = {name: quantity_of(study, name, dictionary) for name in names}
+    quantities = {name: quantity_metadata(study, name, dictionary) for name in names}
     index = json.loads((layout.samples(study_id) / INDEX).read_text(encoding="utf-8"))
     return MeasuredStudy(study, samples, quantities, {r["run_id"]: r for r in index["runs"]})
 
@@ -170,7 +170,7 @@ def _varied_factors(quantities: list[Quantity]) -> set[str]:
     for quantity in quantities:
         for factor, level in quantity.at:
             levels.setdefault(factor, set()).add(level)
-    return {factor for factor, found in levels.items() if len(found) > 1}
+    return {factor for factor, values in levels.items() if len(values) > 1}
 
 
 def _condition(quantity: Quantity, varied: set[str]) -> Condition:

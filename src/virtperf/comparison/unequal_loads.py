@@ -23,7 +23,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
 
     Runs in blocks are skipped: they are compared within blocks.
     """
-    columns = _without_metadata(a) & _without_metadata(b)
+    columns = _lacking_metadata(a) & _lacking_metadata(b)
     unequal = [name for name in sorted(columns) if _has_unequal_levels(a, b, name)]
     for name in unequal:
         shown = [_levels_text(_levels(side, name)) for side in (a, b)]
@@ -43,9 +43,9 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
             for name in columns - {pair.quantity, *unequal}
             if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
         ]
-        found = explaining_column(first, second, pair.quantity, sorted(others), log=True)
-        if found:
-            explained.setdefault(found.name, []).append(pair.quantity)
+        column = explaining_column(first, second, pair.quantity, sorted(others), log=True)
+        if column:
+            explained.setdefault(column.name, []).append(pair.quantity)
     for name, quantities in explained.items():
         yield (
             f"{name} explains most of the variation between the runs of a side "
@@ -54,7 +54,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
         )
 
 
-def _without_metadata(side: Side) -> set[str]:
+def _lacking_metadata(side: Side) -> set[str]:
     """Quantities without metadata, known by a column's name only: loads are among them."""
     return {
         name
@@ -67,11 +67,11 @@ def _levels(side: Side, name: str) -> tuple[float, ...] | None:
     """Levels of a column common to all runs of a side, row by row or as a single value; None if
     the runs differ.
     """
-    found = {
+    levels = {
         run.columns.get(name) or ((run.values[name],) if name in run.values else ())
         for run in side.runs
     }
-    return found.pop() or None if len(found) == 1 else None
+    return levels.pop() or None if len(levels) == 1 else None
 
 
 def _has_unequal_levels(a: Side, b: Side, name: str) -> bool:

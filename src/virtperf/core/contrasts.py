@@ -276,9 +276,11 @@ class SampledRatio:
             weight = -weight
         squares = np.zeros(len(self.over))
         for place, mean in enumerate(self.means):
-            own = mean.at(level)
+            interval = mean.at(level)
             up = side * weight[place] > 0
-            squares[place] = (own.high - own.value if up else own.value - own.low) ** 2
+            squares[place] = (
+                interval.high - interval.value if up else interval.value - interval.low
+            ) ** 2
         if not np.isfinite(squares).all():
             return side * math.inf
         above, below = float(self.over @ self._values), float(self.under @ self._values)
@@ -310,16 +312,16 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     `pooled` is the error of conditions with the same design; it replaces their own where it is
     larger, and provides the degrees of freedom.
     """
-    a, b = with_blocks(a, b)
-    found = _own_log_ratio(a, b)
-    if pooled is None or not math.isfinite(found.se):
-        return found
+    a, b = assign_blocks(a, b)
+    ratio = _own_log_ratio(a, b)
+    if pooled is None or not math.isfinite(ratio.se):
+        return ratio
     pooling = f"error pooled over {pooled.conditions} conditions"
     return replace(
-        found,
-        se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
+        ratio,
+        se=max(ratio.se, pooled.deviation * math.sqrt(2 / ratio.n)),
         df=pooled.df,
-        design=f"{found.design}, {pooling}" if found.design else pooling,
+        design=f"{ratio.design}, {pooling}" if ratio.design else pooling,
     )
 
 
@@ -369,7 +371,7 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 
-def with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
+def assign_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
     """Assign blocks to both conditions where none are known: runs, if both were observed in the
     same runs; days, if they have no day in common, since the difference then includes that between
     days.
@@ -462,7 +464,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
         several = len(samples[0].units) < samples[0].n
         return _independent(over, under, [samples[0].units], "by block means" if several else "")
     if m == 2:
-        samples = with_blocks(*samples)
+        samples = assign_blocks(*samples)
     if not all(side.in_blocks for side in samples):
         return _independent(over, under, [side.values for side in samples], "")
     common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]

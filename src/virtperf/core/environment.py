@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 PYTHON_VERSION = Path(".python-version")
 """File with the major and minor version of Python, as for pyenv and uv; every stage depends on it.
@@ -29,21 +29,21 @@ FIXED_VARIABLES = {
 
 
 def check_python(root: Path) -> None:
-    """Raise `VirtperfError` if the Python version differs from the repository's.
+    """Raise `RawperfError` if the Python version differs from the repository's.
 
     A repository without the file accepts any version.
     """
     path = root / PYTHON_VERSION
     if not path.is_file():
         return
-    wanted = path.read_text(encoding="utf-8").strip()
+    required = path.read_text(encoding="utf-8").strip()
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if running != wanted:
-        raise VirtperfError(
+    if running != required:
+        raise RawperfError(
             "wrong version of Python: results depend on it",
             file=PYTHON_VERSION,
-            expected=f"Python {wanted}",
+            expected=f"Python {required}",
             found=f"Python {running}",
-            remedy=f"run `make clean`, then `make repro PYTHON=python{wanted}`; or write {running} "
+            remedy=f"run `make clean`, then `make repro PYTHON=python{required}`; or write {running} "
             "into the file and reinstall the packages: all stages then run again.",
         )

@@ -103,7 +103,7 @@ def student(
     return Mean(value, se, df, value - half, value + half, level, n, method, origin)
 
 
-def over_runs(
+def mean_over_runs(
     values: Sequence[float],
     errors: Sequence[float],
     dfs: Sequence[float],
@@ -125,7 +125,7 @@ def over_runs(
     return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method)
 
 
-def over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
+def mean_over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
     """Return the mean over runs of interval-censored values.
 
     Runs in the same bucket have equal values without being equal, so their spread is not
@@ -136,7 +136,7 @@ def over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
         return runs[0].at(level)
     none = [math.nan] * len(runs)
     value, low, high = (
-        over_runs([getattr(run, end) for run in runs], none, none, level=level)
+        mean_over_runs([getattr(run, end) for run in runs], none, none, level=level)
         for end in ("value", "low", "high")
     )
     ends = low.low, high.high if math.isfinite(high.value) else math.inf

@@ -130,9 +130,9 @@ class BucketCounts:
         order = np.argsort(self.upper, kind="stable")
         bounds, counts = self.upper[order], self.count[order]
         below = float(counts[bounds < upper].sum())
-        own = (bounds == upper) & (counts > 0)
-        lower = float(self.lower[order][own].min())
-        part = (self.n * share - below) / float(counts[own].sum())
+        is_bucket = (bounds == upper) & (counts > 0)
+        lower = float(self.lower[order][is_bucket].min())
+        part = (self.n * share - below) / float(counts[is_bucket].sum())
         return lower + (upper - lower) * min(max(part, 0.0), 1.0)
 
 

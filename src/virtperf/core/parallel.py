@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 Map = Callable[[Callable[..., Any], Sequence[Any]], Iterator[Any]]
 """``map(function, tasks)`` yields ``function(task, *shared)`` for each task, in task order."""
@@ -41,7 +41,7 @@ def workers(
         worker are rescheduled.
     `preload`: a module that worker processes import first, unless forked from this one.
 
-    Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this
+    Raises `RawperfError`: the cluster can't be reached or Dask is not installed; a process of this
     machine was killed. Exceptions of a function are raised when its result is retrieved.
     """
     if scheduler:
@@ -67,7 +67,7 @@ def workers(
             pool.submit(int)  # the first task starts the processes, or the server
             yield lambda function, tasks: pool.map(partial(_with_shared, function), tasks)
     except BrokenProcessPool as err:
-        raise VirtperfError(
+        raise RawperfError(
             "a worker process was killed",
             remedy="memory may be too small: retry with --jobs 1",
         ) from err
@@ -97,40 +97,42 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
 def package_versions() -> dict[str, str]:
     """Versions that results depend on: Python, the pinned numerical packages, this package."""
     names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            versions[name] = "none"
+    return versions
 
 
 def _require_equal_versions(client: Any) -> None:
-    """Raise `VirtperfError` if a cluster worker has other versions than this process."""
-    own = package_versions()
+    """Raise `RawperfError` if a cluster worker has other versions than this process."""
+    local_versions = package_versions()
     different = {}
     try:
-        found = client.run(package_versions)
+        versions = client.run(package_versions)
     except (AttributeError, ImportError) as err:  # a worker that does not have this function
-        raise VirtperfError(
+        raise RawperfError(
             "workers of the cluster have no virtperf, or an older version",
             found=str(err),
             remedy="install requirements.lock and the same virtperf there",
         ) from err
-    for worker, theirs in sorted(found.items()):
+    for worker, theirs in sorted(versions.items()):
         words = [
             f"{name} {theirs.get(name, 'none')}"
-            for name in own
-            if theirs.get(name, "none") != own[name]
+            for name in local_versions
+            if theirs.get(name, "none") != local_versions[name]
         ]
         if words:
             different[worker] = words
     if different:
         names = {word.split()[0] for words in different.values() for word in words}
-        raise VirtperfError(
+        raise RawperfError(
             "package versions of cluster workers differ, and results may differ",
-            expected=", ".join(f"{name} {own[name]}" for name in own if name in names),
+            expected=", ".join(
+                f"{name} {local_versions[name]}" for name in local_versions if name in names
+            ),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
             remedy="install requirements.lock and the same virtperf there",
         )
@@ -138,7 +140,7 @@ def _require_equal_versions(client: Any) -> None:
 
 def _client(address: str) -> Any:
     if not ADDRESS.fullmatch(address):  # a client would retry an invalid address
-        raise VirtperfError(
+        raise RawperfError(
             "invalid address of a Dask scheduler",
             expected="protocol, host and port, such as tcp://host:8786 or tls://host:8786",
             found=address,
@@ -146,14 +148,14 @@ def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as err:
-        raise VirtperfError(
+        raise RawperfError(
             "a cluster requires Dask, which is not installed",
             remedy="install virtperf[dask]",
         ) from err
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, ImportError) as err:
-        raise VirtperfError(
+        raise RawperfError(
             "the Dask cluster can't be reached",
             expected="the address of its scheduler, such as tcp://host:8786",
             found=f"{address}: {err}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError, suggest_similar
+from rawperf.core.errors import RawperfError, suggest_similar
 from rawperf.core.files import PACKAGED_METRICS
 
 
@@ -67,8 +67,8 @@ class Layout:
     @property
     def metrics(self) -> Path:
         """The repository's metric dictionary, or the one bundled with the installed rawperf."""
-        own = self.root / "src" / "rawperf" / "metrics.yaml"
-        return own if own.is_file() else PACKAGED_METRICS
+        path = self.root / "src" / "rawperf" / "metrics.yaml"
+        return path if path.is_file() else PACKAGED_METRICS
 
     @property
     def readings(self) -> Path:
@@ -89,9 +89,9 @@ class Layout:
         return self.root / ".cache" / "ingest"
 
     def require(self) -> None:
-        """Raise `VirtperfError` unless `root` holds a repository of studies."""
+        """Raise `RawperfError` unless `root` holds a repository of studies."""
         if not (self.parameters.is_file() or (self.root / "data").is_dir()):
-            raise VirtperfError(
+            raise RawperfError(
                 "not a repository of studies",
                 file=self.root.absolute(),
                 expected="a folder with params.yaml and data/",
@@ -117,10 +117,10 @@ class Layout:
         return measured if (measured / "study.yaml").is_file() else self.published(study)
 
     def known(self, study: str) -> Path:
-        """`definition` of an existing study; raises `VirtperfError` with the known ones otherwise."""
+        """`definition` of an existing study; raises `RawperfError` with the known ones otherwise."""
         studies = self.studies()
         if study not in studies:
-            raise VirtperfError(
+            raise RawperfError(
                 f"there is no study {study!r}",
                 expected=f"one of {', '.join(studies)}" if studies else None,
                 remedy=suggest_similar(study, studies)

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 
 class Provenance(StrEnum):
@@ -34,7 +34,7 @@ class Provenance(StrEnum):
         return member
 
 
-class ProvenanceError(VirtperfError):
+class ProvenanceError(RawperfError):
     """Values of different provenances in one estimate, or a provenance that contradicts its runs."""
 
 

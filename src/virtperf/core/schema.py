@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import replaced_file
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.levels import level_text, parse_level
 
 
@@ -73,12 +73,12 @@ class TableSchema:
         """
         if not self.factors_before:
             return dict(self.columns)
-        found: dict[str, CellKind] = {}
+        kinds: dict[str, CellKind] = {}
         for name, kind in self.columns.items():
             if name == self.factors_before:
-                found |= dict.fromkeys(factors, CellKind.LEVEL)
-            found[name] = kind
-        return found
+                kinds |= dict.fromkeys(factors, CellKind.LEVEL)
+            kinds[name] = kind
+        return kinds
 
     def frame(
         self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()
@@ -130,7 +130,7 @@ class TableSchema:
         )
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """Read the file as an Arrow table; raises `VirtperfError` for an unreadable file or other
+        """Read the file as an Arrow table; raises `RawperfError` for an unreadable file or other
         columns.
         """
         kinds = self.kinds(factors)
@@ -150,15 +150,17 @@ class TableSchema:
                 f"{name} ({table.schema.field(name).type})" for name in wrong if name not in missing
             ]
             parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
-            said = "; ".join(f"{word}: {', '.join(columns)}" for word, columns in parts if columns)
+            differences = "; ".join(
+                f"{word}: {', '.join(columns)}" for word, columns in parts if columns
+            )
             raise self._unreadable(
-                "columns differ from those of this version and study", path, said
+                "columns differ from those of this version and study", path, differences
             )
         return table
 
-    def _unreadable(self, problem: str, path: Path, found: str) -> VirtperfError:
+    def _unreadable(self, problem: str, path: Path, found: str) -> RawperfError:
         place = "/".join(path.parts[-2:])
-        return VirtperfError(
+        return RawperfError(
             problem, file=place, found=found, remedy=f"run the stage {self.stage} again."
         )
 
@@ -168,7 +170,7 @@ class TableSchema:
             return (
                 values
                 if self.digits is None
-                else pd.Series(rounded(values, self.digits), index=column.index)
+                else pd.Series(round_digits(values, self.digits), index=column.index)
             )
         if kind is CellKind.LEVEL:
             return _levels(column.tolist(), column.index)
@@ -176,7 +178,7 @@ class TableSchema:
             return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
         if kind is CellKind.NUMBERS:
             cells = [
-                list(map(float, cell if self.digits is None else rounded(cell, self.digits)))
+                list(map(float, cell if self.digits is None else round_digits(cell, self.digits)))
                 for cell in column
             ]
             return pd.Series(cells, index=column.index, dtype="object")
@@ -209,9 +211,9 @@ def _array(column: pd.Series, kind: CellKind) -> pa.Array:
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
             return texts.dictionary_encode().cast(_CODED)
-    found = pa.array(values, type=pa.string() if coded else _ARROW[kind], from_pandas=True)
-    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    return found.dictionary_encode() if coded else found
+    array = pa.array(values, type=pa.string() if coded else _ARROW[kind], from_pandas=True)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return array.dictionary_encode() if coded else array
 
 
 def _series(column: pa.ChunkedArray, kind: CellKind) -> pd.Series:
@@ -222,13 +224,13 @@ def _series(column: pa.ChunkedArray, kind: CellKind) -> pd.Series:
         known = np.empty(len(coded.dictionary), dtype=object)
         known[:] = [parse_level(text) for text in coded.dictionary.to_pylist()]
         return _levels(known[coded.indices.to_numpy()].tolist())
-    found = column.to_pandas()
-    return found.astype("str") if kind is CellKind.TEXT else found
+    series = column.to_pandas()
+    return series.astype("str") if kind is CellKind.TEXT else series
 
 
-def _fits(found: pa.DataType, kind: CellKind) -> bool:
+def _fits(arrow_type: pa.DataType, kind: CellKind) -> bool:
     if kind is CellKind.NAMES:
-        return pa.types.is_list(found) and pa.types.is_string(found.value_type)
+        return pa.types.is_list(arrow_type) and pa.types.is_string(arrow_type.value_type)
     if kind is CellKind.NUMBERS:
-        return pa.types.is_list(found) and pa.types.is_float64(found.value_type)
-    return found == (pa.string() if _ARROW[kind] == _CODED else _ARROW[kind])
+        return pa.types.is_list(arrow_type) and pa.types.is_float64(arrow_type.value_type)
+    return arrow_type == (pa.string() if _ARROW[kind] == _CODED else _ARROW[kind])

@@ -52,9 +52,9 @@ def calls(
     written: set[str] = set()
     for command in commands:
         for n in range(1, _count(command, values) + 1):
-            for own in _places(command, {**values, "n": n}, hosts or {}):
+            for placeholders in _places(command, {**values, "n": n}, hosts or {}):
                 started += 1
-                call = _call(f"{phase}-{started}", command, own)
+                call = _call(f"{phase}-{started}", command, placeholders)
                 yield call
                 if call.host and call.output:
                     if call.output in written:
@@ -69,14 +69,14 @@ def _places(command: Command, values: Values, hosts: Mapping[str, Values]) -> It
     if not command.on:
         yield values
         return
-    chosen: dict[str, None] = {}
+    host_names: dict[str, None] = {}
     for text in command.on:
         pattern = filled_command(text, values)
         matching = [name for name in hosts if fnmatchcase(name, pattern)]
         if not matching:
             raise ValueError(f"no host is named {pattern!r}: {did_you_mean(pattern, hosts)}")
-        chosen.update(dict.fromkeys(matching))
-    for name in chosen:
+        host_names.update(dict.fromkeys(matching))
+    for name in host_names:
         yield {**values, **hosts[name], "host": name}
 
 
@@ -104,10 +104,10 @@ def _call(name: str, command: Command, values: Values) -> Call:
     output = _inside(filled_command(command.output, values)) if command.output else None
     files = []
     for file in command.files:
-        given = file.model_dump(exclude_unset=True)
+        fields = file.model_dump(exclude_unset=True)
         entry = {
             key: filled_command(text, values) if isinstance(text, str) else text
-            for key, text in given.items()
+            for key, text in fields.items()
         }
         files.append({**entry, "path": _inside(entry["path"])})
     host = str(values["host"]) if command.on else ""

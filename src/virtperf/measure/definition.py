@@ -39,11 +39,11 @@ CONTROL_GROUP = re.compile(r"[\w$][\w$@.:/-]*")
 @cache
 def presets() -> dict[str, dict[str, Any]]:
     """All presets by name: fields of a command, and `format`, the parser of its output."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
-    return found
+    presets: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
+    return presets
 
 
-def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
+def expand_preset(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Expand an entry with `preset` to a command; other fields of the entry override the preset.
 
     Raises
@@ -124,7 +124,7 @@ class Command(Model):
         if isinstance(entry, Mapping) and isinstance(entry.get("on"), str):
             entry = {**entry, "on": [entry["on"]]}
         if isinstance(entry, Mapping) and "preset" in entry:
-            entry = expanded(entry)
+            entry = expand_preset(entry)
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
             return entry
         return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}
@@ -203,8 +203,8 @@ class Until(Model):
     @classmethod
     def _percent(cls, written: Any) -> Any:
         """``2 %`` is 0.02."""
-        if isinstance(written, str) and (found := re.fullmatch(r"([\d.]+) ?%", written)):
-            return float(found[1]) / 100
+        if isinstance(written, str) and (match := re.fullmatch(r"([\d.]+) ?%", written)):
+            return float(match[1]) / 100
         return written
 
 

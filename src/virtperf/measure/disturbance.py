@@ -68,14 +68,14 @@ def _quota_files() -> Iterator[Path]:
 
 def _sum(files: Iterator[Path], label: str = "") -> int | None:
     """Sum of the integers after a label; None if there are none."""
-    found = []
+    values = []
     for path in files:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except OSError:
             continue
-        found += [int(line.removeprefix(label)) for line in lines if line.startswith(label)]
-    return sum(found) if found else None
+        values += [int(line.removeprefix(label)) for line in lines if line.startswith(label)]
+    return sum(values) if values else None
 
 
 def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
@@ -85,16 +85,16 @@ def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
     some virtual machines.
     """
     total, wall = end.total - begin.total, end.at - begin.at
-    found = {}
+    values = {}
     if total > 0 and end.steal >= begin.steal:
-        found["steal_percent"] = 100 * (end.steal - begin.steal) / total
+        values["steal_percent"] = 100 * (end.steal - begin.steal) / total
     if wall > 0:
-        found["others_cpus"] = max(0.0, (end.busy - begin.busy - (end.ours - begin.ours)) / wall)
+        values["others_cpus"] = max(0.0, (end.busy - begin.busy - (end.ours - begin.ours)) / wall)
     for name in ("thermal_throttles", "quota_throttles"):
         before, after = getattr(begin, name), getattr(end, name)
         if before is not None and after is not None:
-            found[name] = float(after - before)
-    return {name: round(value, 4) for name, value in found.items()}
+            values[name] = float(after - before)
+    return {name: round(value, 4) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ def disturbance_between(begin: ProcessorTimes, end: ProcessorTimes) -> dict[str,
         return {}
     busy = sum(spent[:3]) + sum(spent[5:7])  # user, nice, system, then interrupts
     others = end.processors * (busy - (end.ours - begin.ours)) / total
-    found = {"others_cpus": round(max(0.0, others), 4)}
+    values = {"others_cpus": round(max(0.0, others), 4)}
     if len(spent) == 8 and spent[7] >= 0:
-        found["steal_percent"] = round(100 * spent[7] / total, 4)
-    return found
+        values["steal_percent"] = round(100 * spent[7] / total, 4)
+    return values
 
 
 def limit_violations(
-    rules: Rules, found: dict[str, float], recorded: Collection[str] = frozenset()
+    rules: Rules, values: dict[str, float], recorded: Collection[str] = frozenset()
 ) -> list[str]:
     """Messages for violated limits, and for a limit on stolen time if that is unknown.
 
@@ -144,11 +144,11 @@ def limit_violations(
     """
     limits = {name: getattr(rules, name) for name in LIMIT_MESSAGES}
     words = []
-    if rules.steal_percent is not None and "steal_percent" not in found:
+    if rules.steal_percent is not None and "steal_percent" not in values:
         words.append(UNKNOWN_STEAL)
     for name, limit in limits.items():
-        for place in (name, *(n for n in found if n.endswith(f".{name}"))):
-            if limit is not None and place not in recorded and found.get(place, 0) > limit:
+        for place in (name, *(n for n in values if n.endswith(f".{name}"))):
+            if limit is not None and place not in recorded and values.get(place, 0) > limit:
                 host, _, _ = place.rpartition(".")
                 words.append(f"{host}: " * bool(host) + LIMIT_MESSAGES[name].format(limit))
     return words
@@ -161,25 +161,25 @@ def limits_without_counter() -> list[str]:
 
 
 def wait_until_quiet(
-    wanted: Quiet,
+    limits: Quiet,
     ours: Callable[[], float],
     pause: Callable[[float], None],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> bool:
     """Wait until other processes use little processor time; returns whether they did in time.
 
-    `say` is called once, if waiting is necessary.
+    `report` is called once, if waiting is necessary.
     """
-    until, announced = time.monotonic() + wanted.timeout_s, False
+    until, announced = time.monotonic() + limits.timeout_s, False
     while True:
         begin = counters(ours)
-        pause(wanted.for_s)
-        if disturbance(begin, counters(ours))["others_cpus"] <= wanted.cpus:
+        pause(limits.for_s)
+        if disturbance(begin, counters(ours))["others_cpus"] <= limits.cpus:
             return True
         if time.monotonic() >= until:
             return False
         if not announced:
-            say(
-                f"waiting until other processes use at most {wanted.cpus:g} CPUs (timeout {wanted.timeout_s:g} s)"
+            report(
+                f"waiting until other processes use at most {limits.cpus:g} CPUs (timeout {limits.timeout_s:g} s)"
             )
             announced = True

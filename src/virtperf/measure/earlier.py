@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.identity import settings_hash
 from virtperf.measure.plan import PlannedRun
@@ -31,8 +31,8 @@ class EarlierRuns:
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
-        found = (self._entry(path) for path in run_folders(self.folder))
-        return {entry["run_id"]: entry for entry in found if entry}
+        entries = (self._entry(path) for path in run_folders(self.folder))
+        return {entry["run_id"]: entry for entry in entries if entry}
 
     def _entry(self, path: Path) -> dict[str, Any]:
         try:
@@ -46,8 +46,8 @@ class EarlierRuns:
     @property
     def protocols(self) -> list[Mapping[str, Any]]:
         """The recorded protocols of the runs."""
-        found = (entry.get("protocol") for entry in self._entries.values())
-        return [protocol for protocol in found if isinstance(protocol, Mapping)]
+        protocols = (entry.get("protocol") for entry in self._entries.values())
+        return [protocol for protocol in protocols if isinstance(protocol, Mapping)]
 
     def add(self, run_id: str) -> None:
         """Add a run that was just measured."""
@@ -102,7 +102,7 @@ class EarlierRuns:
         protocols: Mapping[str, Mapping[str, Any]],
         described: Mapping[str, Any],
     ) -> None:
-        """Raise `VirtperfError` if new runs would not be comparable with the earlier ones.
+        """Raise `RawperfError` if new runs would not be comparable with the earlier ones.
 
         Parameters
         ----------
@@ -130,13 +130,13 @@ class EarlierRuns:
             and "excluded" not in entry
             and experiment_of(entry, experiments) in experiments
         ]
-        for found in fact_differences(self.study, [*old, *new]):
-            sides = [set(listed) for listed in found.runs.values()]
+        for difference in fact_differences(self.study, [*old, *new]):
+            sides = [set(run_ids) for run_ids in difference.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
-                raise VirtperfError(
-                    f"new runs would not be comparable with existing ones: {found.words}",
+                raise RawperfError(
+                    f"new runs would not be comparable with existing ones: {difference.words}",
                     file=self.folder / "measure.yaml",
-                    remedy=found.remedy,
+                    remedy=difference.remedy,
                 )
 
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
@@ -116,14 +116,14 @@ class Harness:
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
         self.here = self.runs if self.here == Path() else self.here.absolute()
-        own = self.runs / STATE_FOLDER
+        state_folder = self.runs / STATE_FOLDER
         self._running, self._failed, self._times = (
-            own / "running",
-            own / "failed",
-            own / "times.json",
+            state_folder / "running",
+            state_folder / "failed",
+            state_folder / "times.json",
         )
         self._state = self._running / "state.json"
-        self._disturbed = own / "disturbed.json"
+        self._disturbed = state_folder / "disturbed.json"
         self.earlier = EarlierRuns(self.study, self.runs)
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
@@ -190,7 +190,7 @@ class Harness:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             Another harness holds the lock, a program is missing, a process can't be stopped, the
             disk is full.
         Interrupted
@@ -201,7 +201,7 @@ class Harness:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"programs not found: {', '.join(missing)}",
                         remedy="install them, or correct measure.yaml",
                     )
@@ -226,9 +226,9 @@ class Harness:
                     self._refuse_change(run, planned[run.run_id])
                     left_s = self.expected_s(*runs[number - 1 :])
                     tell(MeasureEvent(run.run_id, number, len(runs), left_s, block=run.replicate))
-                    own = {**planned[run.run_id], **described["protocol"]}
+                    protocol = {**planned[run.run_id], **described["protocol"]}
                     words, fine = self._measure_with_repeats(
-                        run, {**described, "protocol": own}, check, outcome, say
+                        run, {**described, "protocol": protocol}, check, outcome, say
                     )
                     if tracker and self.present(run):
                         tracker.add(run, self.runs / run.run_id)
@@ -260,11 +260,11 @@ class Harness:
         return {"tools": tools, "machine": facts, "protocol": session(self.root)}
 
     def _refuse_change(self, run: PlannedRun, planned: dict[str, Any]) -> None:
-        """Raise `VirtperfError` if files of the testbed changed since the start."""
+        """Raise `RawperfError` if files of the testbed changed since the start."""
         now = Protocols(self.here, self.root, self.earlier.protocols).of(run)
         for name in sorted(planned["files"].keys() | now["files"].keys()):
             if planned["files"].get(name) != now["files"].get(name):
-                raise VirtperfError(
+                raise RawperfError(
                     f"{name} changed while {run.experiment.name} was measured; "
                     f"{run.run_id} was not started, earlier runs are kept",
                     remedy="undo the change, or remove the runs of the experiment; then restart",
@@ -294,7 +294,7 @@ class Harness:
                 outcome.failed += 1
                 words = f"failed: {err}; see {self._keep(run, str(err))}"
                 if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"{run.run_id} {words}; earlier runs are kept",
                         file=self.here / MEASURE_FILE,
                         remedy="repair the host or its connection, then restart (on_lost_host: abort)",
@@ -304,7 +304,7 @@ class Harness:
             if last or not flags:
                 break
             if rule.then == "abort":
-                raise VirtperfError(
+                raise RawperfError(
                     f"{run.run_id} {words}; it was discarded, earlier runs are kept",
                     file=self.here / MEASURE_FILE,
                     remedy="find the source of the disturbance, then restart (on_disturbed: abort)",
@@ -424,17 +424,19 @@ class Harness:
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Disturbed attempts by run, for runs that are still missing."""
         try:
-            found = json.loads(self._disturbed.read_text(encoding="utf-8"))
-            return {str(name): list(attempts) for name, attempts in found.items()}
+            attempts_by_run = json.loads(self._disturbed.read_text(encoding="utf-8"))
+            return {str(name): list(attempts) for name, attempts in attempts_by_run.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
     def _write_attempts(self, run: str, attempts: list[dict[str, Any]]) -> None:
         """Store the disturbed attempts at a run; an empty list removes them."""
-        known = {**self._disturbed_attempts(), run: attempts}
-        left = {name: listed for name, listed in known.items() if listed}
-        if left:
-            write_atomically(self._disturbed, json_text(left))
+        attempts_by_run = {**self._disturbed_attempts(), run: attempts}
+        remaining = {
+            name: run_attempts for name, run_attempts in attempts_by_run.items() if run_attempts
+        }
+        if remaining:
+            write_atomically(self._disturbed, json_text(remaining))
         else:
             self._disturbed.unlink(missing_ok=True)
 
@@ -455,16 +457,16 @@ class Harness:
         """
         if shutil.disk_usage(self.runs).free < MIN_FREE_BYTES:
             raise self._disk_full_error(os.strerror(NO_SPACE_ERRORS[0]))
-        kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
+        target = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
         (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)
-        self._running.rename(kept)
-        return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
+        self._running.rename(target)
+        return target.relative_to(self.root) if target.is_relative_to(self.root) else target
 
-    def _disk_full_error(self, why: str | None) -> VirtperfError:
+    def _disk_full_error(self, why: str | None) -> RawperfError:
         """Free the space of the run under way; returns the error to raise."""
         shutil.rmtree(self._running, ignore_errors=True)
-        return VirtperfError(
+        return RawperfError(
             f"{why or 'the disk is full'}; the current run was removed, earlier runs are kept",
             file=self.runs,
             remedy="free disk space, then restart",
@@ -472,8 +474,8 @@ class Harness:
 
     def _recover(self, say: Callable[[str], None]) -> None:
         """Clean up after a killed harness: processes, effects of the setup, partial run folders."""
-        for kept in (self._times, self._disturbed):  # left by an interrupted atomic write
-            for begun in kept.parent.glob(f".{kept.name}.*"):
+        for file in (self._times, self._disturbed):  # left by an interrupted atomic write
+            for begun in file.parent.glob(f".{file.name}.*"):
                 begun.unlink()
         if not self._running.is_dir():
             return
@@ -492,8 +494,8 @@ class Harness:
             interrupted = replace(known[0], run_id=name, token=token or known[0].token)
             record = partial(self._record, interrupted)
             names = self.hosts.named(self.hosts.calls([interrupted]))
-            wanted = self.hosts.connections(interrupted, names, logs)
-            with open_connections(wanted, lenient=True) as hosts:
+            connections = self.hosts.connections(interrupted, names, logs)
+            with open_connections(connections, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is skipped there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
@@ -507,7 +509,7 @@ class Harness:
 
 def _raise_locked(who: str) -> None:
     # they would disturb each other
-    raise VirtperfError(f"{who} is already measuring in this repository")
+    raise RawperfError(f"{who} is already measuring in this repository")
 
 
 def _fsync_folder(folder: Path) -> None:

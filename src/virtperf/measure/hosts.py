@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import MEASURE_FILE, Definition
@@ -68,7 +68,7 @@ def host_facts(printed: str) -> dict[str, Level]:
     stuck = Counter(files.get("stuck", ()))
     release = dict(line.partition("=")[::2] for line in files.get("/etc/os-release", ()))
     around = [word for word in files.get("virtualization", ()) if word != "none"]
-    found: dict[str, Level | None] = {
+    facts: dict[str, Level | None] = {
         "cpu": unique_texts(p.get("model name", "") for p in processors),
         "architecture": text("architecture"),
         "processors": len(processors) or None,
@@ -93,28 +93,28 @@ def host_facts(printed: str) -> dict[str, Level]:
         "clock_source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "swap_mb": memory.get("SwapTotal", 0) // 1024,
         "swap_devices": max(0, len(files.get("/proc/swaps", ())) - 1),
-        "host": _hashed("host", text("/etc/machine-id")),
-        "boot": _hashed("boot", text("/proc/sys/kernel/random/boot_id")),
+        "host": _hash_addresses("host", text("/etc/machine-id")),
+        "boot": _hash_addresses("boot", text("/proc/sys/kernel/random/boot_id")),
         "swap_used_mb": (memory.get("SwapTotal", 0) - memory.get("SwapFree", 0)) // 1024,
         "free_memory_mb": memory.get("MemAvailable", 0) // 1024,
         "d_state_tasks": sum(count == N_STATE_SAMPLES for count in stuck.values()),
     }
-    return {name: fact for name, fact in found.items() if fact not in (None, "")}
+    return {name: fact for name, fact in facts.items() if fact not in (None, "")}
 
 
-def _hashed(kind: str, text: str) -> str:
+def _hash_addresses(kind: str, text: str) -> str:
     return salted_hash(kind, text) if text else ""
 
 
 def _blocks(lines: list[str]) -> list[list[str]]:
     """Split the lines of /proc/cpuinfo by processor; facts.sh drops the blank separator lines."""
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
     for line in lines:
         if re.match(r"processor\s*:", line):
-            found.append([])
-        if found:
-            found[-1].append(line)
-    return found
+            blocks.append([])
+        if blocks:
+            blocks[-1].append(line)
+    return blocks
 
 
 def _pairs(lines: list[str]) -> Mapping[str, str]:
@@ -149,11 +149,11 @@ class HostsOfRuns:
 
     def tools(self) -> dict[str, Call]:
         """Version commands by tool."""
-        found: dict[str, Call] = {}
+        tools: dict[str, Call] = {}
         for name, tool in self.definition.tools.items():
             calls = tool_calls(name, tool, self.definition.hosts)
-            found |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
-        return found
+            tools |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
+        return tools
 
     def connections(
         self, run: PlannedRun, names: Iterable[str], logs: Path
@@ -173,13 +173,13 @@ class HostsOfRuns:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             A host can't be reached, or lacks a program that runs need.
         """
         calls, tools = self.calls(runs), self.tools()
         later = {name for name, host in self.definition.hosts.items() if host.started_in_setup}
         if wrong := sorted(name for name, tool in tools.items() if tool.host in later):
-            raise VirtperfError(
+            raise RawperfError(
                 f"can't determine the version of {wrong[0]}: its host is started in the setup",
                 file=self.here / MEASURE_FILE,
                 remedy="let a command of the run write it to the file {fields}, as tools: {...}",
@@ -193,13 +193,13 @@ class HostsOfRuns:
             ):
                 for name, connection in hosts.items():
                     if missing := connection.missing(c.argv[0] for c in calls if c.host == name):
-                        raise VirtperfError(
+                        raise RawperfError(
                             f"programs not found on {name}: {', '.join(missing)}",
                             remedy="install them there, or correct measure.yaml",
                         )
                 return *facts_of_hosts(hosts), tool_versions(tools, hosts)
         except Failure as err:
-            raise VirtperfError(
+            raise RawperfError(
                 str(err),
                 file=self.here / MEASURE_FILE,
                 remedy="`ssh` must connect without a prompt, with a known host key: try it by hand",

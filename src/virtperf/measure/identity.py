@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES
 from virtperf.measure.plan import PlannedRun
@@ -68,7 +68,7 @@ class Protocols:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             A pattern of `testbed` or `not_part_of_runs` matches no file.
         """
         settings = settings_hash(run)
@@ -79,8 +79,8 @@ class Protocols:
         for name, paths in _files(run, self.here, self.root):
             key = (name, *left_out)
             if key not in self._hashes:
-                kept = [path for path in paths if not _matches_any(path, left_out, self.root)]
-                self._hashes[key] = self._hash(name, kept, left_out)
+                included = [path for path in paths if not _matches_any(path, left_out, self.root)]
+                self._hashes[key] = self._hash(name, included, left_out)
             files[name] = self._hashes[key]
         whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
         return {
@@ -92,25 +92,25 @@ class Protocols:
 
     def _hash(self, name: str, paths: list[Path], left_out: Iterable[str]) -> str:
         """Hash files, or reuse the recorded hash of an existing run with the same contents."""
-        own = short_hash("".join(_contents(paths)))
+        current = short_hash("".join(_contents(paths)))
         known: dict[tuple[str, str], None] = {}
         for protocol in self.recorded:
             recorded = (protocol.get("files") or {}).get(name)
             if recorded and protocol.get("dirty") is False:
                 known.setdefault((str(recorded), str(protocol.get("commit"))))
-        if not known or any(recorded == own for recorded, _ in known):
-            return own
+        if not known or any(recorded == current for recorded, _ in known):
+            return current
         now = _blobs_now(paths, self.root)
         for recorded, commit in known:
             then = _blobs_at(commit, name, self.root)
-            kept = {
+            recorded_blobs = {
                 path: blob
                 for path, blob in then.items()
                 if path.suffix not in PROSE and not _matches_any(path, left_out, self.root)
             }
-            if kept and kept == now:
+            if recorded_blobs and recorded_blobs == now:
                 return recorded
-        return own
+        return current
 
 
 def settings_hash(run: PlannedRun) -> str:
@@ -159,16 +159,20 @@ def _folder(run: PlannedRun, here: Path) -> Path:
 
 
 def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, list[Path]]]:
-    found: dict[str, list[Path]] = {}
+    files_by_name: dict[str, list[Path]] = {}
     for place in _named_places(calls, here, root):
         # a program may read others of its folder, but not the runs and tables beside measure.yaml
         alone = place.is_file() and place.parent in (root, here)
         unit = place if alone or place.is_dir() else place.parent
         name = unit.relative_to(root).as_posix()
-        if unit not in (root, here) and name not in found and (paths := _tracked(unit, root)):
-            found[name] = paths
-    inner = {n for n in found for other in found if n.startswith(f"{other}/")}
-    return sorted((name, paths) for name, paths in found.items() if name not in inner)
+        if (
+            unit not in (root, here)
+            and name not in files_by_name
+            and (paths := _tracked(unit, root))
+        ):
+            files_by_name[name] = paths
+    inner = {n for n in files_by_name for other in files_by_name if n.startswith(f"{other}/")}
+    return sorted((name, paths) for name, paths in files_by_name.items() if name not in inner)
 
 
 def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
@@ -180,7 +184,7 @@ def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
     """Files of the repository that match a glob pattern of measure.yaml, sorted."""
     paths = sorted(path for path in root.glob(pattern) if path.is_file())
     if not paths:
-        raise VirtperfError(
+        raise RawperfError(
             f"{setting}: no file of the repository matches {pattern!r}",
             file="measure.yaml",
             remedy="give paths relative to the repository, such as testbeds/linux/*.py",
@@ -198,8 +202,8 @@ def _matches_any(path: Path, patterns: Iterable[str], root: Path) -> bool:
 def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
     """Git blob hashes of the files' current contents."""
     names = "".join(f"{path}\n" for path in paths)
-    found = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
-    return dict(zip(paths, found, strict=True)) if len(found) == len(paths) else {}
+    hashes = (_git(root, "hash-object", "--stdin-paths", stdin=names) or "").split()
+    return dict(zip(paths, hashes, strict=True)) if len(hashes) == len(paths) else {}
 
 
 def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
@@ -207,13 +211,13 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
 
     Empty if the commit is not available.
     """
-    found = {}
+    blobs = {}
     for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
         kind, _, path = line.partition("\t")
         place = root / path
         if path and (place.is_relative_to(root / name) or _matches_any(place, (name,), root)):
-            found[place] = kind.split()[2]
-    return found
+            blobs[place] = kind.split()[2]
+    return blobs
 
 
 def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
@@ -245,7 +249,7 @@ def _ignored(paths: list[Path], root: Path) -> set[Path]:
     if not paths:
         return set()
     names = "\0".join(str(path) for path in paths)
-    done = _git(root, "check-ignore", "--stdin", "-z", given=names)
+    done = _git(root, "check-ignore", "--stdin", "-z", stdin=names)
     return {Path(name) for name in (done or "").split("\0") if name}
 
 
@@ -258,21 +262,21 @@ def _contents(paths: list[Path]) -> Iterator[str]:
 
 def session(root: Path) -> dict[str, Any]:
     """Place and time of measurement: commit, dirty flag, UTC offset, hashed host and boot ids."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
-        found["commit"] = commit[:ID_DIGITS]
+        facts["commit"] = commit[:ID_DIGITS]
         changed = _git(root, "status", "--porcelain", "--untracked-files=no")
-        found["dirty"] = bool((changed or "").strip())
-    found["utc_offset"] = time.strftime("%z")
+        facts["dirty"] = bool((changed or "").strip())
+    facts["utc_offset"] = time.strftime("%z")
     for name, path in (("host", MACHINE_ID), ("boot", BOOT_ID)):
         try:
-            found[name] = salted_hash(name, path.read_text(encoding="ascii").strip())
+            facts[name] = salted_hash(name, path.read_text(encoding="ascii").strip())
         except (OSError, UnicodeDecodeError):
             continue
-    return found
+    return facts
 
 
-def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
+def _git(root: Path, *arguments: str, stdin: str | None = None) -> str | None:
     """Standard output of a git command; None without git or a repository, or if it fails."""
     program = shutil.which("git")
     if program is None:
@@ -280,7 +284,7 @@ def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
     try:
         done = subprocess.run(  # noqa: S603
             [program, "-C", str(root), *arguments],
-            input=given,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 from cpuinfo import get_cpu_info
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK_ENVIRONMENT
@@ -123,10 +123,10 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The command can't be started, prints nothing or times out.
     """
-    found = {}
+    versions = {}
     for name, call in tools.items():
         try:
             done = subprocess.run(  # noqa: S603 - what measure.yaml says
@@ -139,15 +139,15 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
             )
             lines = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").splitlines()
         except (OSError, ValueError, subprocess.TimeoutExpired) as err:
-            raise VirtperfError(f"can't determine the version of {name}: {err}") from err
+            raise RawperfError(f"can't determine the version of {name}: {err}") from err
         text = next((line.strip() for line in lines if line.strip()), "")
         if not text:
-            raise VirtperfError(
+            raise RawperfError(
                 f"can't determine the version of {name}",
                 found=f"exit status {done.returncode} and no output",
             )
-        found[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
-    return found
+        versions[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
+    return versions
 
 
 def _virtualization(hypervisor: bool) -> str:
@@ -188,38 +188,38 @@ def _vulnerabilities() -> str:
 
 def open_vulnerabilities(files: Mapping[str, str]) -> str:
     """Summarise the kernel's vulnerability files, given their texts by path."""
-    found: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
+    by_state: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
     for path, text in sorted(files.items()):
         name = path.rpartition("/")[2]
         if text.startswith("Vulnerable"):
-            found["vulnerable"].append(name)
+            by_state["vulnerable"].append(name)
         elif "Mitigation" in text:
-            found["mitigated"].append(name)
-    return "; ".join(f"{word}: {', '.join(names)}" for word, names in found.items() if names)
+            by_state["mitigated"].append(name)
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in by_state.items() if names)
 
 
 def _processes() -> list[psutil.Process]:
     """All processes that are still alive."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             process.name()
         except psutil.Error:
             continue
-        found.append(process)
-    return found
+        processes.append(process)
+    return processes
 
 
 def _uninterruptible() -> set[int]:
     """Process ids of tasks in state D (uninterruptible sleep)."""
-    found = set()
+    uninterruptible = set()
     for process in psutil.process_iter():
         try:
             if process.status() == psutil.STATUS_DISK_SLEEP:
-                found.add(process.pid)
+                uninterruptible.add(process.pid)
         except psutil.Error:
             continue
-    return found
+    return uninterruptible
 
 
 def selected_option(text: str) -> str:

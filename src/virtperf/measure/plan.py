@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
 from virtperf.measure.commands import Call, calls, filled_command
@@ -100,35 +100,37 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         duplicate run names.
     """
     definition, document = load_model(path, Definition, report, aliases=False)
-    given = {name: getattr(definition, name) for name in Settings.model_fields}
+    defaults = {name: getattr(definition, name) for name in Settings.model_fields}
     experiments: list[Experiment] = []
     for position, written in enumerate(definition.experiments):
-        own = {name: getattr(written, name) for name in written.model_fields_set}
+        overrides = {name: getattr(written, name) for name in written.model_fields_set}
         above = {experiment.name: experiment for experiment in experiments}
         if written.like is None:
-            base = given
+            base = defaults
         elif written.like in above:
             base = dict(above[written.like])
         else:
             words = f"like: no earlier experiment is named {written.like!r}"
             remedy = did_you_mean(written.like, above)
             report(document.error(words, "experiments", position, "like", remedy=remedy))
-            base = given
-        experiments.append(Experiment.model_construct(written.model_fields_set, **{**base, **own}))
+            base = defaults
+        experiments.append(
+            Experiment.model_construct(written.model_fields_set, **{**base, **overrides})
+        )
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
     for name, command in definition.tools.items():
         try:
             tool_calls(name, command, definition.hosts)
         except ValueError as err:
             report(document.error(f"{name}: {err}", "tools", name))
-    found = [
+    problems = [
         problem
         for place, experiment in enumerate(experiments)
         for problem in _problems(experiment, place, study, document, definition.hosts)
     ]
-    for problem in found:
+    for problem in problems:
         report(problem)
-    names = [run.run_id for run in plan(definition, study, 1)] if not found else []
+    names = [run.run_id for run in plan(definition, study, 1)] if not problems else []
     for name in sorted({name for name in names if names.count(name) > 1}):
         report(document.error(f"two runs would be named {name}", "experiments"))
     return definition
@@ -147,7 +149,7 @@ def _problems(
         ("at", {f: (v,) for f, v in experiment.at.items()}),
         ("over", experiment.over),
     ):
-        for factor, level in ((f, level) for f, listed in levels.items() for level in listed):
+        for factor, level in ((f, level) for f, values in levels.items() for level in values):
             if wrong := study.level_problem(factor, level):
                 fine = False
                 yield document.error(wrong.pop("problem"), *place, part, factor, **wrong)
@@ -159,10 +161,10 @@ def _problems(
             f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place
         )
         return
-    own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
-    own |= {"host"} if hosts else set()
-    if taken := sorted(own & study.factors.keys()):
-        problem = f"factor {taken[0]!r} has the name of a placeholder of the harness"
+    placeholder_names = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
+    placeholder_names |= {"host"} if hosts else set()
+    if conflicting := sorted(placeholder_names & study.factors.keys()):
+        problem = f"factor {conflicting[0]!r} has the name of a placeholder of the harness"
         yield document.error(problem, *place)
     if experiment.until:
         yield from _until_problems(experiment, place, study, document)
@@ -280,10 +282,10 @@ def plan(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         `only` has an unknown experiment, factor or level.
     """
-    chosen = _chosen(definition, study, only)
+    is_chosen = _selection(definition, study, only)
     planned = []
     for experiment in definition.experiments:
         until = experiment.until if adaptive else None
@@ -291,10 +293,10 @@ def plan(
         for block in range(1, blocks + 1):
             runs = list(_conditions(experiment, study, block, definition.seed, definition.hosts))
             if experiment.order == "abba":
-                planned += [run for run in _abba(runs, block) if chosen(run)]
+                planned += [run for run in _abba(runs, block) if is_chosen(run)]
                 continue
             random.Random(f"{definition.seed}/{experiment.name}/{block}").shuffle(runs)  # noqa: S311 - an order
-            planned += [run for run in runs if chosen(run)]
+            planned += [run for run in runs if is_chosen(run)]
     return planned
 
 
@@ -307,21 +309,21 @@ def equal_runs(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         `only` does not select exactly one condition.
     """
     runs = plan(definition, study, replicates, only, adaptive=False)
     conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
     if len(conditions) != 1:
-        raise VirtperfError(
+        raise RawperfError(
             f"--aa needs exactly one condition; found {len(conditions)}",
             remedy="select one with --only, such as --only EXPERIMENT --only FACTOR=LEVEL",
         )
     planned: list[PlannedRun] = []
     for run in runs:
         named = [replace(run, run_id=f"{label}-{run.run_id}") for label in AA_LABELS]
-        own = [replace(r, seed=_seed(definition.seed, r.run_id)) for r in named]
-        planned += _abba(own, run.replicate)
+        seeded = [replace(r, seed=_seed(definition.seed, r.run_id)) for r in named]
+        planned += _abba(seeded, run.replicate)
     return planned
 
 
@@ -352,13 +354,13 @@ def _slug(factor: str, level: Level) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
 
 
-def _chosen(
+def _selection(
     definition: Definition, study: Study, only: Sequence[str]
 ) -> Callable[[PlannedRun], bool]:
     experiments = {text for text in only if "=" not in text}
     names = [experiment.name for experiment in definition.experiments]
     if unknown := sorted(experiments - set(names)):
-        raise VirtperfError(
+        raise RawperfError(
             f"--only: unknown experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
         )
     levels: dict[str, set[str]] = {}
@@ -371,14 +373,14 @@ def _chosen(
                 if known
                 else (f"factor {factor!r}", [*study.factors])
             )
-            raise VirtperfError(
+            raise RawperfError(
                 f"--only: unknown {unknown_name}",
                 remedy=did_you_mean(level if known else factor, among),
             )
         levels.setdefault(factor, set()).add(level)
 
-    def chosen(run: PlannedRun) -> bool:
-        wanted = all(str(run.levels[factor]) in among for factor, among in levels.items())
-        return wanted and (not experiments or run.experiment.name in experiments)
+    def is_chosen(run: PlannedRun) -> bool:
+        matches = all(str(run.levels[factor]) in among for factor, among in levels.items())
+        return matches and (not experiments or run.experiment.name in experiments)
 
-    return chosen
+    return is_chosen

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING
 
 import psutil
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.measure.commands import Call
 
 if TYPE_CHECKING:
@@ -195,9 +195,9 @@ class Processes:
     def pause(self, seconds: float) -> None:
         """Sleep, calling `check` at short intervals."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (remaining_s := until - time.monotonic()) > 0:
             self.check()
-            time.sleep(min(POLL_S, left))
+            time.sleep(min(POLL_S, remaining_s))
 
     def stop(self, started: Started, name: str, grace_s: float) -> bool:
         """Send a signal to a process group, then SIGKILL; returns whether the signal ended it."""
@@ -216,7 +216,7 @@ class Processes:
             except ProcessLookupError:
                 pass
             except PermissionError as err:
-                raise VirtperfError(
+                raise RawperfError(
                     f"{started.call.name} can't be stopped: it runs as another user"
                 ) from err
             until = time.monotonic() + timeout_s
@@ -245,11 +245,11 @@ class Processes:
 
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
     """All living processes with the mark, or in one of the sessions."""
-    own = os.getpid()
+    own_pid = os.getpid()
     current = {sid for sid, created in sessions.items() if _not_reused(sid, created)}
     for process in psutil.process_iter():
         try:
-            if process.pid == own or process.status() == psutil.STATUS_ZOMBIE:
+            if process.pid == own_pid or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if os.getsid(process.pid) in current or process.environ().get(MARK) == mark:
                 yield process
@@ -272,20 +272,20 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A process is owned by another user, or survives SIGKILL.
     """
-    found: set[int] = set()
+    ended: set[int] = set()
     kill_at = time.monotonic() + grace_s
-    while left := list(members(mark, sessions)):
+    while remaining := list(members(mark, sessions)):
         late = time.monotonic() - kill_at
-        for process in left:
+        for process in remaining:
             try:
                 if late > KILL_TIMEOUT_S:
-                    raise VirtperfError(f"process {process.pid} of a run did not end after SIGKILL")
+                    raise RawperfError(f"process {process.pid} of a run did not end after SIGKILL")
                 if late >= 0:
                     process.kill()
-                elif process.pid not in found:
+                elif process.pid not in ended:
                     process.terminate()
             except psutil.NoSuchProcess:
                 continue
@@ -293,7 +293,7 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
                 problem = (
                     f"process {process.pid} of a run can't be stopped: it belongs to another user"
                 )
-                raise VirtperfError(problem, remedy="stop it, then restart") from err
-            found.add(process.pid)
+                raise RawperfError(problem, remedy="stop it, then restart") from err
+            ended.add(process.pid)
         time.sleep(POLL_S)
-    return len(found)
+    return len(ended)

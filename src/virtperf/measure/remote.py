@@ -226,12 +226,12 @@ class Connection:
         with contextlib.suppress(OSError):  # no remote process outlives a connection
             self._order(f"signal {name.removeprefix('SIG')} {call}")
 
-    def run(self, line: str, given: bytes = b"", timeout_s: float = TIMEOUT_S) -> str:
+    def run(self, line: str, stdin: bytes = b"", timeout_s: float = TIMEOUT_S) -> str:
         """Run a shell command on the host; returns its output, raises `Failure` on an error."""
         self.check()
         try:
             done = subprocess.run(  # noqa: S603
-                self.argv(line), input=given, capture_output=True, timeout=timeout_s, check=False
+                self.argv(line), input=stdin, capture_output=True, timeout=timeout_s, check=False
             )
         except subprocess.TimeoutExpired as err:
             raise Failure(f"{self.name} did not answer within {timeout_s:g} s") from err
@@ -413,7 +413,7 @@ def compared_clocks(
     max_drift_s : float
         Maximum drift of a host's clock against the harness's between the two readings.
     """
-    found = {}
+    readings = {}
     for name, first in before.items():
         last = after[name]
         uncertainty_s = max(first.uncertainty_s, last.uncertainty_s)
@@ -427,9 +427,9 @@ def compared_clocks(
                 f"{name}: its clock drifted by {drift:+.3f} s in the run (clock_drift_s: {max_drift_s:g}); "
                 "synchronise it with chrony or ntpd"
             )
-        found[name] = {
+        readings[name] = {
             "offset_s": round((first.offset_s + last.offset_s) / 2, 4),
             "uncertainty_s": round(uncertainty_s, 4),
             "drift_s": round(drift, 4),
         }
-    return found
+    return readings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.measure.definition import FactLimits, RequiredFact
 
@@ -61,16 +61,16 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
     """Rows for all facts of the machine, and for all required ones."""
     rows = []
     for name in dict.fromkeys([*facts, *required]):
-        found, wanted = facts.get(name), required.get(name)
-        holds = wanted is None or is_met(wanted, found)
-        advice = "" if holds else advice_for(name, wanted, facts)
-        if wanted is None:
-            advice = _hint(name, found)
+        value, requirement = facts.get(name), required.get(name)
+        holds = requirement is None or is_met(requirement, value)
+        advice = "" if holds else advice_for(name, requirement, facts)
+        if requirement is None:
+            advice = _hint(name, value)
         rows.append(
             FactRow(
                 name,
-                "unknown" if found is None else str(found),
-                "" if wanted is None else requirement_text(wanted),
+                "unknown" if value is None else str(value),
+                "" if requirement is None else requirement_text(requirement),
                 holds,
                 advice,
             )
@@ -79,58 +79,58 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
 
 
 def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experiment: str) -> None:
-    """Raise `VirtperfError` if a required fact is not met."""
+    """Raise `RawperfError` if a required fact is not met."""
     unmet = [row for row in fact_rows(required, facts) if not row.holds]
     if not unmet:
         return
     expected = ", ".join(f"{row.fact}: {row.declared}" for row in unmet)
-    found = ", ".join(f"{row.fact}: {row.found}" for row in unmet)
+    values = ", ".join(f"{row.fact}: {row.found}" for row in unmet)
     advice = "; ".join(dict.fromkeys(row.advice for row in unmet if row.advice))
-    raise VirtperfError(
+    raise RawperfError(
         f"the machine does not meet the requirements of experiment {experiment} (`machine`)",
         file="measure.yaml",
         expected=expected,
-        found=found,
+        found=values,
         remedy=advice or "change the machine, or its requirements",
     )
 
 
-def is_met(wanted: RequiredFact, found: Level | None) -> bool:
+def is_met(requirement: RequiredFact, value: Level | None) -> bool:
     """Whether a fact meets its requirement; an unknown fact does not."""
-    if found is None:
+    if value is None:
         return False
-    if isinstance(wanted, FactLimits):
-        if isinstance(found, str):
+    if isinstance(requirement, FactLimits):
+        if isinstance(value, str):
             return False
-        low = wanted.at_least is None or found >= wanted.at_least
-        return low and (wanted.at_most is None or found <= wanted.at_most)
-    if isinstance(wanted, tuple):
-        return any(is_met(one, found) for one in wanted)
-    if isinstance(wanted, str):
-        return str(found) == wanted or fnmatchcase(str(found), wanted)
-    return found == wanted or str(found) == str(wanted)
+        low = requirement.at_least is None or value >= requirement.at_least
+        return low and (requirement.at_most is None or value <= requirement.at_most)
+    if isinstance(requirement, tuple):
+        return any(is_met(one, value) for one in requirement)
+    if isinstance(requirement, str):
+        return str(value) == requirement or fnmatchcase(str(value), requirement)
+    return value == requirement or str(value) == str(requirement)
 
 
-def requirement_text(wanted: RequiredFact) -> str:
+def requirement_text(requirement: RequiredFact) -> str:
     """Display text of a requirement."""
-    if isinstance(wanted, FactLimits):
-        parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
+    if isinstance(requirement, FactLimits):
+        parts = (("at least", requirement.at_least), ("at most", requirement.at_most))
         return " and ".join(f"{word} {limit:g}" for word, limit in parts if limit is not None)
-    if isinstance(wanted, tuple):
-        return " or ".join(map(str, wanted))
-    return str(wanted)
+    if isinstance(requirement, tuple):
+        return " or ".join(map(str, requirement))
+    return str(requirement)
 
 
-def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
+def advice_for(name: str, requirement: RequiredFact | None, facts: HostFacts) -> str:
     """Advice on how to meet a requirement."""
     if name not in facts:
         known = did_you_mean(name, facts)
         return f"this machine does not report {name}: {known}".strip()
-    single = wanted if isinstance(wanted, str | int | float) else ""
+    single = requirement if isinstance(requirement, str | int | float) else ""
     return ADVICE.get(_without_host(name), "").format(single)
 
 
-def _hint(name: str, found: Level | None) -> str:
+def _hint(name: str, value: Level | None) -> str:
     """Hint on common sources of disturbance, for facts without a requirement."""
     unsteady = {
         ("governor", "powersave"),
@@ -141,9 +141,9 @@ def _hint(name: str, found: Level | None) -> str:
         ("turbo", "on"),
     }
     name = _without_host(name)
-    if (name, found) in unsteady:
+    if (name, value) in unsteady:
         return f"may disturb: {ADVICE[name]}"
-    if name in ("swap_used_mb", "d_state_tasks") and isinstance(found, int) and found > 0:
+    if name in ("swap_used_mb", "d_state_tasks") and isinstance(value, int) and value > 0:
         return f"may disturb: {ADVICE[name]}"
     return ""
 
@@ -155,7 +155,7 @@ def _without_host(name: str) -> str:
 
 def change_messages(first: HostFacts, now: HostFacts) -> list[str]:
     """Messages for facts that changed since the first run of the block."""
-    found = []
+    messages = []
     for name, before in first.items():
         after = now.get(name)
         host, _, bare = name.rpartition(".")
@@ -167,5 +167,5 @@ def change_messages(first: HostFacts, now: HostFacts) -> list[str]:
                 continue
             if bare == "d_state_tasks" and after < before:
                 continue
-        found.append(f"{words} changed from {before} before the block's first run to {after}")
-    return found
+        messages.append(f"{words} changed from {before} before the block's first run to {after}")
+    return messages

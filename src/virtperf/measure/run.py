@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
@@ -93,14 +93,17 @@ class Measurement:
             A command failed, or its result is not as declared.
         """
         experiment = self.planned.experiment
-        wanted, own = experiment.wait_quiet, self.processes
+        limits, processes = experiment.wait_quiet, self.processes
         began = time.monotonic()
-        if wanted and not wait_until_quiet(
-            wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id}: {words}")
+        if limits and not wait_until_quiet(
+            limits,
+            processes.cpu_s,
+            processes.pause,
+            lambda words: self.say(f"{self.planned.run_id}: {words}"),
         ):
             self.flags.append(
-                f"other processes used more than {wanted.cpus:g} CPUs "
-                f"for {wanted.timeout_s:g} s before the run"
+                f"other processes used more than {limits.cpus:g} CPUs "
+                f"for {limits.timeout_s:g} s before the run"
             )
         try:
             for call in self._calls("setup"):
@@ -158,13 +161,18 @@ class Measurement:
 
     def _listed(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Entries of `files` in run.yaml, with the host of each fetched file."""
-        listed = {str(PurePosixPath(file["path"])): file for file in files}
+        files_by_path = {str(PurePosixPath(file["path"])): file for file in files}
         for path, host in self.fetched.items():
             if any(part.startswith(".") for part in PurePosixPath(path).parts):
                 continue  # no raw file
             entity = "" if self.planned.hosts[host].kind == "host" else host
-            listed[path] = {"path": path, "host": host, "entity": entity, **listed.get(path, {})}
-        return list(listed.values())
+            files_by_path[path] = {
+                "path": path,
+                "host": host,
+                "entity": entity,
+                **files_by_path.get(path, {}),
+            }
+        return list(files_by_path.values())
 
     def _measure(self) -> dict[str, Any]:
         """Run monitors and workload; returns start, duration_s, warmup_s and window_s."""
@@ -186,7 +194,9 @@ class Measurement:
         spent = {name: host.processors() for name, host in hosts.items()}
         self._watch(end, due, to_end=experiment.window_s is None)
         after = counters(self.processes.cpu_s)
-        far = {name: disturbance_between(spent[name], h.processors()) for name, h in hosts.items()}
+        remote_values = {
+            name: disturbance_between(spent[name], h.processors()) for name, h in hosts.items()
+        }
         for started in self.workload:
             if started.call.stop:
                 self.processes.stop(started, started.call.stop, experiment.grace_s)
@@ -196,8 +206,8 @@ class Measurement:
         end = (max if experiment.window_s is None else min)([end, *ends])
         self._stop_monitors(end)
         self.found = disturbance(before, after)
-        for name, found in far.items():
-            self.found |= {f"{name}.{what}": value for what, value in found.items()}
+        for name, values in remote_values.items():
+            self.found |= {f"{name}.{quantity}": value for quantity, value in values.items()}
         # on a hypervisor, the guests' time counts as time of others
         recorded = {f"{n}.others_cpus" for n, h in hosts.items() if h.host.kind == "host"}
         self.flags += limit_violations(experiment.disturbed, self.found, recorded)
@@ -281,5 +291,5 @@ class Measurement:
             )
             (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
-        except VirtperfError as err:
+        except RawperfError as err:
             raise Failure(str(err)) from err

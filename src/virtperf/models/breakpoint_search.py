@@ -200,17 +200,17 @@ class BreakpointSearch:
             e = size * column + _residual(sigma * noise[:, self.rank], self.basis)
         at_psi = (e @ column) ** 2 / length
         best = np.maximum(self.peaks(e)[1].max(axis=1), at_psi)
-        left = np.einsum("ij,ij->i", e, e) - best
+        rss = np.einsum("ij,ij->i", e, e) - best
         with np.errstate(over="ignore"):
-            return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
+            return (best - at_psi) / np.maximum(rss, np.finfo(float).tiny) * df
 
     def largest_f(self, y: Array, df: int) -> Array:
         """Return the maximal F statistic of a kink for each row of weighted values, shape (m, n)."""
         e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
-        left = np.einsum("ij,ij->i", e, e) - explained
+        rss = np.einsum("ij,ij->i", e, e) - explained
         with np.errstate(over="ignore"):  # F is infinite for an exact kink
-            return explained / np.maximum(left, np.finfo(float).tiny) * df
+            return explained / np.maximum(rss, np.finfo(float).tiny) * df
 
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Candidate ends of the sets where a kink explains `need` of the sum of squares, and a mask

@@ -132,7 +132,7 @@ def level(alpha: float) -> float:
     return 1.0 - alpha
 
 
-def one_of(value: str, allowed: Sequence[str], name: str) -> str:
+def require_one_of(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`, else raise ModelError."""
     if value not in allowed:
         raise ArgumentError(

@@ -75,8 +75,10 @@ def influence(fit: FitResult) -> pd.DataFrame:
         room = np.where(leverage < 1 - 1e-9, 1 - leverage, math.nan)
         scale = float(residual @ residual) / df if df > 0 else math.nan
         internal = residual / np.sqrt(scale * room)
-        left = np.where(internal**2 < df, df - internal**2, 0.0)
-        external = internal * np.sqrt((df - 1) / left) if df > 1 else np.full(len(room), math.nan)
+        remaining = np.where(internal**2 < df, df - internal**2, 0.0)
+        external = (
+            internal * np.sqrt((df - 1) / remaining) if df > 1 else np.full(len(room), math.nan)
+        )
         cooks = internal**2 * leverage / room / p
     return pd.DataFrame(
         {
@@ -118,20 +120,22 @@ def outlier_notes(
     """
     if fit.df_resid < 2:
         return ()
-    rows, left = _leave_one_out_deviances(fit)
+    rows, deviances = _leave_one_out_deviances(fit)
     if not len(rows):
         return ()
-    df, best = fit.df_resid - 1, int(np.argmin(left))
+    df, best = fit.df_resid - 1, int(np.argmin(deviances))
     with np.errstate(divide="ignore"):
-        size = np.sqrt(np.maximum(fit.deviance - left, 0.0) * df / left)
+        size = np.sqrt(np.maximum(fit.deviance - deviances, 0.0) * df / deviances)
     p = 2 * fit.nobs * special.stdtr(df, -size)
     if not p[best] < OUTLIER_LEVEL:
         return ()
-    equal_fit = (p < OUTLIER_LEVEL) & (left - left[best] <= EQUAL_FIT_THRESHOLD * left[best] / df)
+    equal_fit = (p < OUTLIER_LEVEL) & (
+        deviances - deviances[best] <= EQUAL_FIT_THRESHOLD * deviances[best] / df
+    )
     suspects = np.flatnonzero(equal_fit)
     if len(suspects) > MAX_SUSPECTS:
         suspects = np.array([best])
-    suspects = suspects[np.argsort(left[suspects], kind="stable")]
+    suspects = suspects[np.argsort(deviances[suspects], kind="stable")]
     return tuple(
         _outlier_note(fit, refit, int(rows[k]), float(size[k]), [int(i) for i in rows[suspects]])
         for k in suspects
@@ -144,9 +148,9 @@ def _leave_one_out_deviances(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
     if fit.nobs > MAX_REFITS:
         size = np.nan_to_num(influence(fit)["studentized"].abs().to_numpy())
         rows = np.sort(np.argsort(-size, kind="stable")[: MAX_REFITS // 2])
-    left = fit.deviances_without(rows)
-    known = np.isfinite(left)
-    return rows[known], np.maximum(left[known], 0.0)
+    deviances = fit.deviances_without(rows)
+    known = np.isfinite(deviances)
+    return rows[known], np.maximum(deviances[known], 0.0)
 
 
 def _outlier_note(

@@ -91,8 +91,8 @@ class Fits(Mapping[Hashable, Any]):
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Confidence limits, one row per fit and parameter, columns 0 and 1."""
-        found = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
-        return pd.concat(found) if found else pd.DataFrame(columns=[0, 1])
+        intervals = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
+        return pd.concat(intervals) if intervals else pd.DataFrame(columns=[0, 1])
 
     def plot(self, alpha: float = 0.05) -> Any:
         """Plot the rows and the curves of all fits on one pair of axes, and return it."""
@@ -142,13 +142,17 @@ class Fits(Mapping[Hashable, Any]):
         tables, warnings = [], []
         for label, fit in self._available().items():
             try:
-                found = fit.predict(x, interval, alpha)
+                predicted = fit.predict(x, interval, alpha)
             except ArgumentError:
                 raise
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
-            values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
+            values = (
+                predicted
+                if isinstance(predicted, pd.DataFrame)
+                else pd.DataFrame({"value": predicted})
+            )
             levels = levels_of(self.by, label)
             tables.append(
                 values.assign(**{**levels, self.x: np.atleast_1d(x)})[
@@ -156,9 +160,11 @@ class Fits(Mapping[Hashable, Any]):
                 ]
             )
         columns = [*self.by, self.x, "value"]
-        found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
-        found.attrs["warnings"] = warnings
-        return found
+        predicted = (
+            pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+        )
+        predicted.attrs["warnings"] = warnings
+        return predicted
 
     def summary(self, alpha: float = 0.05) -> str:
         """Concatenate the summaries of all fits."""
@@ -196,29 +202,32 @@ def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[st
     if isinstance(fit, Missing):
         return fit
     if name in fit.param_names and not hasattr(type(fit), name):
-        return attributed(fit.origin, fit.estimate, name, *arguments, **named)
+        return call_with_origin(fit.origin, fit.estimate, name, *arguments, **named)
     if not hasattr(type(fit), name):
         known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
         raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
-    found = getattr(fit, name)
-    return attributed(fit.origin, found, *arguments, **named) if callable(found) else found
+    value = getattr(fit, name)
+    return call_with_origin(fit.origin, value, *arguments, **named) if callable(value) else value
 
 
-def attributed(
+def call_with_origin(
     origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
     """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
     try:
-        found = function(*arguments, **named)
+        result = function(*arguments, **named)
     except ArgumentError:
         raise
     except ModelError as err:
         return Missing(str(err), origin)
-    if isinstance(found, Estimate | FTest):
-        return replace(found, origin=origin)
-    if isinstance(found, dict):
-        return {key: attributed(origin, lambda value=value: value) for key, value in found.items()}
-    return found
+    if isinstance(result, Estimate | FTest):
+        return replace(result, origin=origin)
+    if isinstance(result, dict):
+        return {
+            key: call_with_origin(origin, lambda value=value: value)
+            for key, value in result.items()
+        }
+    return result
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
@@ -241,7 +250,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         An unknown column, or a level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
-    chosen = frame
+    rows = frame
     for name, level in levels.items():
         column = frame[name]
         known = list(
@@ -255,8 +264,8 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
                 expected=f"one of {', '.join(map(repr, known[:20]))}",
                 remedy=did_you_mean(level, known),
             )
-        chosen = chosen[chosen[name] == level]
-    return chosen
+        rows = rows[rows[name] == level]
+    return rows
 
 
 def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame]]:

@@ -97,7 +97,7 @@ def contrasts(
     for side in (of, to):
         rows_at(frame, side)
     words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}
-    found = EstimateTable()
+    estimates = EstimateTable()
     for at, group in groups(frame, by):
         fixed = levels_of(by, at)
         pattern = label or ("{of} / {to}" if shown_as_ratio else "{of} - {to}")
@@ -108,15 +108,15 @@ def contrasts(
             if not _matches(group, levels).any()
         ]
         if empty:
-            found[name] = Missing(f"no rows of {empty[0]}", source(group))
+            estimates[name] = Missing(f"no rows of {empty[0]}", source(group))
             continue
         sides = [_with_levels(frame, {**fixed, **levels}) for levels in (of, to)]
         row = design(sides[0]).mean(axis=0) - design(sides[1]).mean(axis=0)
         origin = common_origin(
             [source(group[_matches(group, levels)]) for levels in (of, to)]  # rows compared
         )
-        found[name] = _estimate(results, row, shown_as_ratio, alpha, origin)
-    return found
+        estimates[name] = _estimate(results, row, shown_as_ratio, alpha, origin)
+    return estimates
 
 
 def _frame_of(results: Any) -> pd.DataFrame:
@@ -138,11 +138,11 @@ def _matches(frame: pd.DataFrame, levels: Levels) -> Array:
 
 def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     """Copy the rows with columns set to levels; dtypes (categories) are kept."""
-    given = {
+    columns = {
         name: pd.Series([level] * len(frame), index=frame.index).astype(frame[name].dtype)
         for name, level in levels.items()
     }
-    return frame.assign(**given)
+    return frame.assign(**columns)
 
 
 def _design(results: Any, frame: pd.DataFrame) -> Array:
@@ -178,14 +178,20 @@ def _estimate(
         return Missing(f"{NO_DF}, or the contrast is not estimable", origin)
     if math.isinf(df):
         half = float(special.ndtri(1 - alpha / 2)) * math.sqrt(variance)
-        found = Estimate(value, value - half, value + half, 1 - alpha, "z")
+        estimate = Estimate(value, value - half, value + half, 1 - alpha, "z")
     else:
-        found = t_interval(value, math.sqrt(variance), df, alpha, "t")
+        estimate = t_interval(value, math.sqrt(variance), df, alpha, "t")
     if ratio:
         with np.errstate(over="ignore"):
-            found = found.map(lambda v: float(np.exp(v)))
+            estimate = estimate.map(lambda v: float(np.exp(v)))
     return Estimate(
-        found.value, found.low, found.high, found.level, found.method, found.warnings, origin
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.level,
+        estimate.method,
+        estimate.warnings,
+        origin,
     )
 
 

@@ -25,7 +25,7 @@ from virtperf.models.fits import (
     EstimateTable,
     Fits,
     Levels,
-    attributed,
+    call_with_origin,
     groups,
     levels_of,
     names_of,
@@ -172,8 +172,8 @@ def closed(
     cv2
         As in `virtperf.models.fit_closed`.
     """
-    given = {"think": think, "servers": servers, "response": response}
-    return _fits(fit_closed, formula, frame, by, given, {"cv2": cv2})
+    columns = {"think": think, "servers": servers, "response": response}
+    return _fits(fit_closed, formula, frame, by, columns, {"cv2": cv2})
 
 
 def ratios(
@@ -282,24 +282,24 @@ def _fits(
     formula: str,
     frame: pd.DataFrame,
     by: By,
-    given: dict[str, Any],
+    columns: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
-    """Fit each group; `given` are columns or per-row numbers (None: not given)."""
+    """Fit each group; `columns` are columns or per-row numbers (None: not given)."""
     y, x = _formula_sides(formula)
     require_columns(frame, y, x, *names_of(by))
-    per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
+    per_row = {name: _per_row(v, frame, name) for name, v in columns.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
         more = {name: values.iloc[places] for name, values in per_row.items()}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
-        found = attributed(source(group), function, x_of, y_of, **options, **more)
-        if isinstance(found, FitResult):
-            named = _name_rows(found.warnings, frame.iloc[places])
-            found = replace(found, origin=source(group), warnings=named)
-        fits[y if label is None else label] = found
+        fit = call_with_origin(source(group), function, x_of, y_of, **options, **more)
+        if isinstance(fit, FitResult):
+            named = _name_rows(fit.warnings, frame.iloc[places])
+            fit = replace(fit, origin=source(group), warnings=named)
+        fits[y if label is None else label] = fit
     return Fits(fits, formula, y, x, names_of(by))
 
 
@@ -363,7 +363,7 @@ def _compare_sides(
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    found = EstimateTable()
+    estimates = EstimateTable()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at
@@ -371,17 +371,17 @@ def _compare_sides(
             name = (label or "{of} / {to}").format(**words, **levels_of(by, at))
         if above.empty or below.empty:
             side = "of" if above.empty else "to"
-            found[name] = Missing(
+            estimates[name] = Missing(
                 f"no rows of {words[side]}", source(below if above.empty else above)
             )
             continue
         origin = common_origin([source(above), source(below)])
-        found[name] = attributed(origin, function, above[value], below[value])
-        if pooled and isinstance(found[name], Estimate) and isinstance(value, str):
+        estimates[name] = call_with_origin(origin, function, above[value], below[value])
+        if pooled and isinstance(estimates[name], Estimate) and isinstance(value, str):
             known = {value, *of, *to, *names_of(by)}
             others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
             column = explaining_column(above, below, value, others, log=pooled == "ratio")
             if column is not None:
-                warnings = (*found[name].warnings, column.warning())
-                found[name] = replace(found[name], warnings=warnings)
-    return found
+                warnings = (*estimates[name].warnings, column.warning())
+                estimates[name] = replace(estimates[name], warnings=warnings)
+    return estimates

@@ -46,14 +46,16 @@ class Family:
         with np.errstate(all="ignore"):
             if self.power == 0:
                 gap = y - 1 / eta
-                found = np.einsum("ij,ij->j", weights, gap * gap)
+                deviance = np.einsum("ij,ij->j", weights, gap * gap)
             elif self.power == 1:
-                found = 2 * np.einsum("ij,ij->j", weights, special.xlogy(y, y * eta) - y + 1 / eta)
+                deviance = 2 * np.einsum(
+                    "ij,ij->j", weights, special.xlogy(y, y * eta) - y + 1 / eta
+                )
             else:
                 more = y * eta - 1
-                found = 2 * np.einsum("ij,ij->j", weights, more - np.log1p(more))
-        bad = ~np.isfinite(found) | (eta.min(axis=0) <= 0)
-        return np.where(bad, np.inf, found)
+                deviance = 2 * np.einsum("ij,ij->j", weights, more - np.log1p(more))
+        bad = ~np.isfinite(deviance) | (eta.min(axis=0) <= 0)
+        return np.where(bad, np.inf, deviance)
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
         """Derivative and expected second derivative of half the deviance in eta, both (n, B)."""
@@ -131,19 +133,19 @@ def solve(
                 break
             used = free.copy()
             used[list(out)] = False
-            found = face(used, outside)
-            better = _feasible(found) & (found.deviance < deviance[outside])
-            chosen = outside[better]
-            b[chosen], deviance[chosen], converged[chosen] = (
-                found.b[better],
-                found.deviance[better],
-                found.converged[better],
+            constrained = face(used, outside)
+            better = _feasible(constrained) & (constrained.deviance < deviance[outside])
+            improved = outside[better]
+            b[improved], deviance[improved], converged[improved] = (
+                constrained.b[better],
+                constrained.deviance[better],
+                constrained.converged[better],
             )
-            slope = family.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
+            slope = family.score(y[improved].T, weights[improved].T, design @ b[improved].T)[0]
             best = _kkt_satisfied(
-                design, slope, used, free & ~used, None if row is None else row[chosen].T
+                design, slope, used, free & ~used, None if row is None else row[improved].T
             )
-            outside = np.setdiff1d(outside, chosen[best], assume_unique=True)
+            outside = np.setdiff1d(outside, improved[best], assume_unique=True)
     return Solution(
         np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged
     )
@@ -203,10 +205,10 @@ def along(
         return family.deviance(y, weights, start + np.clip(a, low, high) * direction)
 
 
-def _feasible(found: Solution) -> NDArray[np.bool_]:
+def _feasible(solution: Solution) -> NDArray[np.bool_]:
     # A constraint may require zero, which rounding makes slightly negative.
-    slack = -1e-12 * np.abs(found.b).max(axis=1, keepdims=True)
-    return np.isfinite(found.deviance) & np.all(found.b >= slack, axis=1)
+    slack = -1e-12 * np.abs(solution.b).max(axis=1, keepdims=True)
+    return np.isfinite(solution.deviance) & np.all(solution.b >= slack, axis=1)
 
 
 def _kkt_satisfied(
@@ -236,7 +238,9 @@ def _newton(
     size, z = y.shape[1], design[:, used]
     if limit is not None:
         limit = limit[0][used], limit[1]
-    found = Solution(np.zeros((size, len(used))), np.full(size, np.inf), np.zeros(size, dtype=bool))
+    solution = Solution(
+        np.zeros((size, len(used))), np.full(size, np.inf), np.zeros(size, dtype=bool)
+    )
     b = _start(family, z, y, weights, limit, bounded)
     place = np.arange(size)
     deviance = family.deviance(y, weights, z @ b)
@@ -244,7 +248,7 @@ def _newton(
 
     def keep(rows: NDArray[np.bool_], converged: bool) -> None:
         at = place[rows]
-        found.b[np.ix_(at, used)], found.deviance[at], found.converged[at] = (
+        solution.b[np.ix_(at, used)], solution.deviance[at], solution.converged[at] = (
             b[:, rows].T,
             deviance[rows],
             converged,
@@ -255,7 +259,7 @@ def _newton(
         for _ in range(ITERATIONS):
             slope, curvature = family.score(y, weights, z @ b)
             gradient = z.T @ slope
-            step = _constrained(_gram(z, curvature), -gradient, limit, b)
+            step = _solve_constrained(_gram(z, curvature), -gradient, limit, b)
             gain = -np.einsum("ij,ij->j", step, gradient)
             done = (
                 ~np.isfinite(gain)
@@ -265,19 +269,19 @@ def _newton(
             if done.any() or stuck.any():
                 keep(stuck & ~done, False)
                 keep(done, True)
-                kept = ~(done | stuck)
-                if not kept.any():
-                    return found
+                is_active = ~(done | stuck)
+                if not is_active.any():
+                    return solution
                 y, weights, b, deviance, negligible, place = (
-                    y[:, kept],
-                    weights[:, kept],
-                    b[:, kept],
-                    deviance[kept],
-                    negligible[kept],
-                    place[kept],
+                    y[:, is_active],
+                    weights[:, is_active],
+                    b[:, is_active],
+                    deviance[is_active],
+                    negligible[is_active],
+                    place[is_active],
                 )
-                step = step[:, kept]
-                limit = None if limit is None else (limit[0][:, kept], limit[1][kept])
+                step = step[:, is_active]
+                limit = None if limit is None else (limit[0][:, is_active], limit[1][is_active])
             new = b + step
             reached = family.deviance(y, weights, z @ new)
             worse = ~(reached <= deviance * (1 + 1e-12))
@@ -292,7 +296,7 @@ def _newton(
             b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
             stuck = worse  # the next step would be the same
     keep(np.ones(len(place), dtype=bool), False)
-    return found
+    return solution
 
 
 def _start(
@@ -312,7 +316,7 @@ def _start(
     _, curvature = family.score(y, weights, aim)
     b = np.zeros((z.shape[1], y.shape[1]))
     with np.errstate(all="ignore"):
-        b = _constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
+        b = _solve_constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
     bad = ~np.isfinite(family.deviance(y, weights, z @ b))
     if bad.any() and bounded:
         b[:, bad] = _feasible_start(
@@ -352,7 +356,7 @@ def _gram(z: Array, weights: Array) -> list[list[Array]]:
     return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
 
 
-def _constrained(
+def _solve_constrained(
     gram: list[list[Array]], right: Array, limit: tuple[Array, Array] | None, b: Array
 ) -> Array:
     """Solve ``gram @ step == right`` on the constraint ``row @ (b + step) == target``."""

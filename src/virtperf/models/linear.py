@@ -65,11 +65,11 @@ class LineResult(FitResult):
     @with_origin
     def tests(self) -> dict[str, FTest]:
         """Tests of lack of fit and of linearity, where the rows allow them."""
-        found = super().tests()
+        tests = super().tests()
         try:
-            return found | {"linearity": self.linearity_test()}
+            return tests | {"linearity": self.linearity_test()}
         except ModelError:
-            return found
+            return tests
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)
@@ -106,22 +106,22 @@ def fit_line(
     power = power_of(noise)
     xs, ys = checks.column(x, "x"), _response(y, power)
     checks.same_length(("x", xs), ("y", ys))
-    given = checks.weights_or_ones(weights, len(xs))
-    fit = _fitted(xs, ys, given, noise)
+    w = checks.weights_or_ones(weights, len(xs))
+    fit = _fit(xs, ys, w, noise)
     if fit.df_resid <= 0 or fit.exact:
         return fit
-    outliers = outlier_notes(fit, lambda kept: _fitted(xs[kept], ys[kept], given[kept], noise))
+    outliers = outlier_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], noise))
     return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
-def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
+def _fit(xs: Array, ys: Array, row_weights: Array, noise: str) -> LineResult:
     """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
     from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
     power = power_of(noise)
     checks.enough(xs, NAMES, name="x")
-    w = given if power == 0 else _identity_link_fit(xs, ys, power) ** -power
+    w = row_weights if power == 0 else _identity_link_fit(xs, ys, power) ** -power
     centre = float(xs.mean())
     model = WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)

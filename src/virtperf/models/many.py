@@ -46,7 +46,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
         and with `at` ``capacity``; NaN where the fit does not converge.
     """
     design, free = design_columns(load), np.array(FREE_PARAMETERS["usl"])
-    found = solve(
+    solution = solve(
         Family(NOISES["proportional"]),
         design,
         throughput,
@@ -54,7 +54,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
         free=free,
         tolerance=SOLVER_TOLERANCE,
     )
-    b = np.where((np.isfinite(found.deviance) & found.converged)[:, None], found.b, np.nan)
+    b = np.where((np.isfinite(solution.deviance) & solution.converged)[:, None], solution.b, np.nan)
     contention, coherency, _ = coefficients(b).T
     d, _, k = b.T
     with np.errstate(divide="ignore", invalid="ignore"):

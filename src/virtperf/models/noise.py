@@ -28,7 +28,9 @@ def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) ->
         An unknown noise model, or one together with weights, which also define the variance.
     """
     if weights is None:
-        return checks.one_of(default if noise is None else noise, tuple(NOISES), "noise model")
+        return checks.require_one_of(
+            default if noise is None else noise, tuple(NOISES), "noise model"
+        )
     if noise is not None:
         raise ArgumentError(
             "weights and a noise model are mutually exclusive", remedy="choose one of them"

@@ -91,7 +91,7 @@ class Distribution:
         return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
 
 
-def merged(distributions: Sequence[Distribution]) -> Distribution:
+def merge_distributions(distributions: Sequence[Distribution]) -> Distribution:
     """Merge the values of several drivers or runs.
 
     Raises `ModelError` for anything but distributions: percentiles can't be merged.
@@ -140,23 +140,30 @@ def percentile_ratio(
     common = [block for block in of_a if block in of_b]
     if len(common) > 1:
         x, y = (
-            np.array([_positive_percentile(merged(side[block]), percent) for block in common])
+            np.array(
+                [
+                    _positive_percentile(merge_distributions(side[block]), percent)
+                    for block in common
+                ]
+            )
             for side in (of_a, of_b)
         )
         return paired_log_ratio(x, y, f"within {len(common)} blocks")
     if common and min(len(side[common[0]]) for side in (of_a, of_b)) > 1:
         within = _bootstrap_ratio(of_a[common[0]], of_b[common[0]], percent)
         return replace(within, design="within one block")
-    x_blocks = [merged(runs) for runs in of_a.values()]
-    y_blocks = [merged(runs) for runs in of_b.values()]
-    found = _bootstrap_ratio(x_blocks, y_blocks, percent)
-    return replace(found, design="by blocks", confounded=True)
+    x_blocks = [merge_distributions(runs) for runs in of_a.values()]
+    y_blocks = [merge_distributions(runs) for runs in of_b.values()]
+    ratio = _bootstrap_ratio(x_blocks, y_blocks, percent)
+    return replace(ratio, design="by blocks", confounded=True)
 
 
 def _bootstrap_ratio(
     a: Sequence[Distribution], b: Sequence[Distribution], percent: float
 ) -> LogRatio:
-    value = _positive_percentile(merged(a), percent) / _positive_percentile(merged(b), percent)
+    value = _positive_percentile(merge_distributions(a), percent) / _positive_percentile(
+        merge_distributions(b), percent
+    )
     n = min(len(a), len(b))
     if n < 2:
         return LogRatio(value, math.nan, 1.0, n)
@@ -196,7 +203,7 @@ class _RunBootstrap:
             return np.zeros(RESAMPLES)
         from scipy import stats
 
-        found = stats.bootstrap(
+        bootstrap = stats.bootstrap(
             (np.arange(len(self._totals)),),
             self._statistic,
             n_resamples=RESAMPLES,
@@ -205,7 +212,7 @@ class _RunBootstrap:
             method="percentile",
             rng=np.random.default_rng(seed),
         )
-        return np.asarray(found.bootstrap_distribution)
+        return np.asarray(bootstrap.bootstrap_distribution)
 
     def _statistic(self, drawn: np.ndarray, axis: int = -1) -> np.ndarray:
         runs = np.arange(len(self._totals))
@@ -215,10 +222,10 @@ class _RunBootstrap:
 
 
 def _by_block(runs: Sequence[Distribution], blocks: Sequence[str]) -> dict[str, list[Distribution]]:
-    found: dict[str, list[Distribution]] = {}
+    by_block: dict[str, list[Distribution]] = {}
     for block, run in sorted(zip(blocks, runs, strict=True), key=lambda pair: pair[0]):
-        found.setdefault(block, []).append(run)
-    return found
+        by_block.setdefault(block, []).append(run)
+    return by_block
 
 
 def _positive_percentile(distribution: Distribution, percent: float) -> float:

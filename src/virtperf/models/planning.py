@@ -137,8 +137,8 @@ class VarianceComponents:
                     remedy=f"leave {self.levels[above]} out, or repeat it more often",
                 )
             costs_above = sum(costs[name] for name in self.levels[above:place])
-            wanted = math.sqrt(costs_above / costs[self.levels[place]] * lower / upper)
-            counts[self.levels[place]] = min(max(math.ceil(wanted - 1e-9), 1), MAX_REPETITIONS)
+            optimum = math.sqrt(costs_above / costs[self.levels[place]] * lower / upper)
+            counts[self.levels[place]] = min(max(math.ceil(optimum - 1e-9), 1), MAX_REPETITIONS)
             above = place
         first = self.levels[0]
         counts[first] = 2
@@ -197,11 +197,11 @@ def variance_components(
     squares, coefficients = np.zeros(depth), np.zeros((depth, depth))
     counts = np.zeros(depth, dtype=int)
     for _, group in groups(rows, by):
-        found = _nested_sums_of_squares(group, names, deep)
+        sums = _nested_sums_of_squares(group, names, deep)
         squares, coefficients, counts = (
-            squares + found[0],
-            coefficients + found[1],
-            counts + found[2],
+            squares + sums[0],
+            coefficients + sums[1],
+            counts + sums[2],
         )
     free = np.diag(coefficients)
     if unreplicated := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
@@ -311,11 +311,11 @@ def stop_when(
     n, shared = len(y), SEQUENTIAL_ALPHA * alpha
     values = np.log(y) if log else y
     sd = float(values.std(ddof=1)) if n > 1 else math.nan
-    found = t_interval(float(values.mean()), sd / math.sqrt(n), n - 1, shared, "t, sequential")
-    half = (found.high - found.low) / 2
+    interval = t_interval(float(values.mean()), sd / math.sqrt(n), n - 1, shared, "t, sequential")
+    half = (interval.high - interval.low) / 2
     if log:
-        found, half = found.map(_exp), _exp(half) - 1
-    estimate = Estimate(found.value, found.low, found.high, 1 - alpha, "t, sequential")
+        interval, half = interval.map(_exp), _exp(half) - 1
+    estimate = Estimate(interval.value, interval.low, interval.high, 1 - alpha, "t, sequential")
     needed = at_most if n < 2 else _predicted_blocks(sd, half_width, at_most, shared, log)
     if n >= at_most:
         return Stopping(True, estimate, n, n, f"{at_most} blocks, the maximum")

@@ -99,7 +99,7 @@ def power(
             expected="1e-150 to 1e150",
             found=repr(cv),
         )
-    checks.one_of(question, QUESTIONS, "question")
+    checks.require_one_of(question, QUESTIONS, "question")
     checks.level(alpha)
     if not (effect > -1 and math.isfinite(effect)):
         raise ModelError(

@@ -127,7 +127,7 @@ def limits(
         2 * np.tile(step, 2), np.where(np.isinf(end), np.inf, np.abs(end - start) / 2)
     )
     inner, outer = start.copy(), start.copy()
-    found = np.where(start == end, end, sign * np.inf)
+    limits = np.where(start == end, end, sign * np.inf)
     bracketed = np.zeros(2 * m, dtype=bool)
     live = np.flatnonzero(start != end)
     rises: list[Array] = []
@@ -136,8 +136,8 @@ def limits(
         if not len(live):
             break
         outer[live] = start[live] + sign[live] * width[live]
-        beyond = live[sign[live] * (outer[live] - end[live]) >= 0]
-        outer[beyond] = end[beyond]
+        crossed = live[sign[live] * (outer[live] - end[live]) >= 0]
+        outer[crossed] = end[crossed]
         here = gap(outer[live], live)
         rise = np.zeros(2 * m)
         rise[live], last[live] = here - last[live], here
@@ -145,7 +145,7 @@ def limits(
         bracketed[live[here > 0]] = True
         rest = live[here <= 0]
         at_end = outer[rest] == end[rest]
-        found[rest[at_end]] = end[rest[at_end]]
+        limits[rest[at_end]] = end[rest[at_end]]
         rest = rest[~at_end]
         if len(rises) >= 8:
             rest = rest[~(np.isinf(end[rest]) & _flat(np.array(rises[-4:])[:, rest], -last[rest]))]
@@ -165,8 +165,8 @@ def limits(
                 "frtol": 0.0,
             },
         )
-        found[k] = solved.x
-    return found[:m], found[m:]
+        limits[k] = solved.x
+    return limits[:m], limits[m:]
 
 
 def _flat(rise: Array, missing: Array) -> Array:

@@ -102,9 +102,9 @@ def mva(
         One row per number of clients: ``clients, throughput, response``, and for each station
         ``<name>_utilization`` (of its servers) and ``<name>_queue`` (mean number of requests).
     """
-    wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
+    populations = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
-    if min(wanted) < 1 or max(wanted) > MAX_CLIENTS:
+    if min(populations) < 1 or max(populations) > MAX_CLIENTS:
         raise ArgumentError("the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}")
     if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
         raise ArgumentError(
@@ -113,7 +113,7 @@ def mva(
         )
     if unknown := set(servers or {}) - set(demands):
         raise ArgumentError(f"there is no station {sorted(unknown)[0]!r}")
-    n = np.arange(max(wanted) + 1)
+    n = np.arange(max(populations) + 1)
     unit = max(demand / count[name] for name, demand in demands.items())
     weights = {
         name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
@@ -121,15 +121,15 @@ def mva(
     delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
     total = delay
     for weight in weights.values():
-        total = _convolved(total, weight)
+        total = _convolve(total, weight)
     without = {}
     for name in demands:
         rest = delay
         for other, weight in weights.items():
-            rest = rest if other == name else _convolved(rest, weight)
+            rest = rest if other == name else _convolve(rest, weight)
         without[name] = rest
     rows = []
-    for population in wanted:
+    for population in populations:
         throughput = math.exp(total[population - 1] - total[population]) / unit
         row = {
             "clients": population,
@@ -156,7 +156,7 @@ def _no_delay(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
-def _convolved(a: Array, b: Array) -> Array:
+def _convolve(a: Array, b: Array) -> Array:
     return np.array([special.logsumexp(a[: k + 1] + b[k::-1]) for k in range(len(a))])
 
 
@@ -180,12 +180,12 @@ class OpenStation:
         """Quantile of the response time under first come, first served."""
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
-        found = optimize.brentq(
+        root = optimize.brentq(
             lambda t: self._survival(t) - (1 - share),
             0.0,
             100 * self.response * max(1.0, -math.log(1 - share)),
         )
-        return float(found)
+        return float(root)
 
     def _survival(self, t: float) -> float:
         mu = 1 / self.service_time
@@ -238,7 +238,7 @@ def closed_throughput(
     The probability that all servers are busy is that of exponential service. Throughput is at most
     ``servers / demand``.
     """
-    found = np.empty(len(clients))
+    throughput = np.empty(len(clients))
     for z, m in set(zip(think.tolist(), servers.tolist(), strict=True)):
         rows = (think == z) & (servers == m)
         most = int(clients[rows].max())
@@ -251,8 +251,8 @@ def closed_throughput(
             time = max(time, n * demand / m - z, demand)
             rate = n / (z + time)
             rates[n], queue = rate, rate * time
-        found[rows] = rates[clients[rows].astype(int)]
-    return found
+        throughput[rows] = rates[clients[rows].astype(int)]
+    return throughput
 
 
 def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
@@ -314,7 +314,7 @@ class ClosedResult(FitResult):
     @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return a parameter with its profile interval."""
-        checks.one_of(method, ("profile",), "interval method")
+        checks.require_one_of(method, ("profile",), "interval method")
         place = self.index(name)
         value = float(self.theta[place])
         quantile = t_quantile(self.df_resid, alpha)
@@ -400,9 +400,9 @@ class ClosedResult(FitResult):
 
     def throughput_at(self, clients: int, *, think: float = 0.0, servers: int = 1) -> float:
         """Fitted throughput at a condition."""
-        given = (np.array([float(v)]) for v in (clients, think, servers))
+        arrays = (np.array([float(v)]) for v in (clients, think, servers))
         cv2 = float(self.theta[1]) if self.cv2 is None else self.cv2
-        return float(closed_throughput(float(self.theta[0]), cv2, *given)[0])
+        return float(closed_throughput(float(self.theta[0]), cv2, *arrays)[0])
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         if new.shape != self.x.shape or np.any(new != self.x):
@@ -461,7 +461,7 @@ def fit_closed(
 
     def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
         rows = np.ones(len(n), dtype=bool) if kept is None else kept
-        return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
+        return _fit(n[rows], y[rows], z[rows], m[rows], cv2)
 
     fit = fitted()
     notes = [*outlier_notes(fit, fitted), *autocorrelation_notes(fit)]
@@ -485,7 +485,7 @@ def fit_closed(
     return replace(fit, warnings=(*fit.warnings, *notes))
 
 
-def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:
+def _fit(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:
     start = float(np.min(np.minimum(m, n) / y))
 
     def logs(theta: Array) -> Array:
@@ -495,8 +495,8 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
     first = [math.log(start)] + ([0.5] if cv2 is None else [])
     least = [-np.inf] + ([0.0] if cv2 is None else [])
     most = [np.inf] + ([MAX_CV2] if cv2 is None else [])
-    found = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
-    theta = np.append(math.exp(found.x[0]), np.where(found.x[1:] < 1e-9, 0.0, found.x[1:]))
+    solution = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
+    theta = np.append(math.exp(solution.x[0]), np.where(solution.x[1:] < 1e-9, 0.0, solution.x[1:]))
     variation = float(theta[1]) if cv2 is None else cv2
     fit = closed_throughput(float(theta[0]), variation, n, z, m)
     df = len(n) - len(theta)
@@ -526,11 +526,11 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
 
 def _gradient(theta: Array, cv2: float | None, n: Array, z: Array, m: Array) -> Array:
     """Numerical derivatives of throughput in the parameters, by central differences."""
-    given = np.append(theta, [] if cv2 is None else [cv2])
+    parameters = np.append(theta, [] if cv2 is None else [cv2])
     columns = []
     for place in range(len(theta)):
         step = 1e-5 * max(float(theta[place]), 1e-3)
-        above, below = given.copy(), given.copy()
+        above, below = parameters.copy(), parameters.copy()
         above[place], below[place] = above[place] + step, max(below[place] - step, 0.0)
         rates = [closed_throughput(float(v[0]), float(v[1]), n, z, m) for v in (above, below)]
         columns.append((rates[0] - rates[1]) / (above[place] - below[place]))

@@ -12,7 +12,7 @@ from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, Mean, over_runs, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, Mean, mean_over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
@@ -57,10 +57,10 @@ def ratio_of_means(
         Fewer than two replicates, a zero denominator, means that are not positive ("log-ratio"), or
         values that are not ("pooled").
     """
-    checks.one_of(method, METHODS, "interval method")
+    checks.require_one_of(method, METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
     if method == "pooled":
-        return _pooled(x, y, alpha)
+        return _pool(x, y, alpha)
     top, bottom = _mean(x), _mean(y)
     if bottom.value == 0:
         raise ModelError(
@@ -88,21 +88,21 @@ def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> E
     x, y = replicates(a, "first sample"), replicates(b, "second sample")
     first, second = _mean(x), _mean(y)
     df = _degrees_of_freedom(first, second, 1.0)
-    found = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
-    return replace(found, warnings=_zero_spread_note(x, y))
+    estimate = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
+    return replace(estimate, warnings=_zero_spread_note(x, y))
 
 
 def _mean(sample: Array) -> Mean:
     with np.errstate(over="ignore", invalid="ignore"):
-        found = over_runs(list(sample), [], [], level=0.95)
-    if not (math.isfinite(found.value) and math.isfinite(found.se)):
+        mean = mean_over_runs(list(sample), [], [], level=0.95)
+    if not (math.isfinite(mean.value) and math.isfinite(mean.se)):
         raise ModelError(
             "the replicates are too large",
             expected="a finite mean and standard error",
-            found=f"{found.value}, {found.se}",
+            found=f"{mean.value}, {mean.se}",
             remedy="give them in another unit",
         )
-    return found
+    return mean
 
 
 def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
@@ -134,7 +134,7 @@ def fit_log_link(x: Array, y: Array) -> Any:
     )
 
 
-def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
+def _pool(x: Array, y: Array, alpha: float) -> Estimate:
     for sample, name in ((x, "numerator"), (y, "denominator")):
         checks.column(sample, name, positive=True)
     value = float(x.mean() / y.mean())
@@ -142,8 +142,8 @@ def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
         return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
     se, df = float(results.bse[1]), float(results.df_resid)
-    found = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
-    return replace(found, value=value, warnings=_unequal_cv_note(x, y))
+    estimate = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
+    return replace(estimate, value=value, warnings=_unequal_cv_note(x, y))
 
 
 def _unequal_cv_note(x: Array, y: Array) -> tuple[str, ...]:
@@ -181,10 +181,10 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
 
 
 def _contrast_estimate(
-    found: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
+    log_ratio: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
 ) -> Estimate:
     level = checks.level(alpha)
-    return Estimate(found.value, *found.interval(level), level, method, notes)
+    return Estimate(log_ratio.value, *log_ratio.interval(level), level, method, notes)
 
 
 def _exp(value: float) -> float:

@@ -116,14 +116,14 @@ def explaining_column(
             tests += _tests(name, group, codes, ordered)
     if not tests:
         return None
-    found = [test.of(y[None, :]) for test in tests]
-    p = np.array([float(each[1][0]) for each in found])
+    results = [test.of(y[None, :]) for test in tests]
+    p = np.array([float(each[1][0]) for each in results])
     best = int(np.argmin(p))
-    test, share = tests[best], float(found[best][0][0])
+    test, share = tests[best], float(results[best][0][0])
     if not p[best] * len(tests) < LEVEL:
         return None
     if len(y) < MIN_PERMUTED_ROWS:
-        again = test.of(_scaled_to_equal_spread(y, group)[None, :])
+        again = test.of(_scale_to_equal_spread(y, group)[None, :])
         clear = float(again[1][0]) * len(tests) < LEVEL / 2 and again[0][0] >= MIN_SHARE_OF_FEW
     else:
         clear = _permuted_pvalue(tests, y, group, p[best]) <= LEVEL
@@ -148,7 +148,7 @@ class _LevelTest:
         """Return explained share and p-value of each data set, shape (B,), for values (B, n); p is
         1 if the share is below `MIN_SHARE`.
         """
-        values = _centred(y[:, self.kept], self.group)
+        values = _centre(y[:, self.kept], self.group)
         total = np.einsum("ij,ij->i", values, values)
         explained = np.einsum("ij,ij->i", values @ self.basis, values @ self.basis)
         more = self.basis.shape[1]
@@ -159,15 +159,15 @@ class _LevelTest:
         return share, np.where(share >= MIN_SHARE, p, 1.0)
 
 
-def _centred(y: Array, group: NDArray[np.intp]) -> Array:
+def _centre(y: Array, group: NDArray[np.intp]) -> Array:
     """Centre values on the means of their groups; shape (B, n)."""
-    found = y.copy()
+    centred = y.copy()
     for g in np.unique(group):
-        found[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
-    return found
+        centred[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
+    return centred
 
 
-def _scaled_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
+def _scale_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
     spread = np.array([y[group == g].std() or 1.0 for g in (0, 1)])
     return y / spread[group]
 
@@ -203,24 +203,24 @@ def _tests(
     sets = [set(level[group == g].tolist()) for g in (0, 1)]
     cell = level * 2 + group
     single = len(np.unique(cell)) == len(cell)
-    kept = np.isin(level, list(sets[0] & sets[1]))
+    is_common = np.isin(level, list(sets[0] & sets[1]))
     every = np.ones(len(level), dtype=bool)
     designs: list[tuple[NDArray[np.bool_], Array]] = []
     if len(sets[0] & sets[1]) >= 2:
-        designs.append((kept, _indicators(level[kept])))
+        designs.append((is_common, _indicators(level[is_common])))
     if not single:
         designs.append((every, _indicators(cell)))
     if ordered and min(map(len, sets)) >= 3:
         powers = np.vander(level / level.max() - 0.5, 3)
         designs.append((every, np.hstack([powers * (group == g)[:, None] for g in (0, 1)])))
-    found = []
+    tests = []
     for rows, columns in designs:
-        u, s, _ = np.linalg.svd(_centred(columns.T, group[rows]).T, full_matrices=False)
+        u, s, _ = np.linalg.svd(_centre(columns.T, group[rows]).T, full_matrices=False)
         basis = u[:, s > 1e-9 * max(s[0], 1.0)]
         df = int(rows.sum()) - 2 - basis.shape[1]
         if basis.shape[1] and df >= MIN_DF:
-            found.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
-    return found
+            tests.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
+    return tests
 
 
 def _indicators(level: NDArray[np.intp]) -> Array:

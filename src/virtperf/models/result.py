@@ -176,12 +176,12 @@ def with_origin(method: Method) -> Method:
     return cast(Method, attributed)
 
 
-def _with_origin(found: Any, origin: Origin | None) -> Any:
-    if isinstance(found, dict):
-        return {name: _with_origin(value, origin) for name, value in found.items()}
-    if origin is None or not isinstance(found, Estimate | Missing | FTest):
-        return found
-    return replace(found, origin=origin)
+def _with_origin(result: Any, origin: Origin | None) -> Any:
+    if isinstance(result, dict):
+        return {name: _with_origin(value, origin) for name, value in result.items()}
+    if origin is None or not isinstance(result, Estimate | Missing | FTest):
+        return result
+    return replace(result, origin=origin)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -314,10 +314,10 @@ class FitResult(ABC):
         ModelError
             The fit has no likelihood (Huber's).
         """
-        found = getattr(self.results, "llf", None)
-        if found is None or self.observed is not None:
+        value = getattr(self.results, "llf", None)
+        if value is None or self.observed is not None:
             raise ModelError(f"there is no likelihood: {self.model}")
-        return float(found)
+        return float(value)
 
     @property
     def aic(self) -> float:
@@ -338,12 +338,12 @@ class FitResult(ABC):
 
     def index(self, name: str) -> int:
         """Return the position of a parameter."""
-        return self.param_names.index(checks.one_of(name, self.param_names, "parameter"))
+        return self.param_names.index(checks.require_one_of(name, self.param_names, "parameter"))
 
     @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
-        checks.one_of(method, ("t",), "interval method")
+        checks.require_one_of(method, ("t",), "interval method")
         i = self.index(name)
         error = float(self.standard_errors[i])
         return t_interval(float(self.theta[i]), error, self.df_resid, alpha)
@@ -352,8 +352,8 @@ class FitResult(ABC):
         """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`
         for the default `method`.
         """
-        given = {} if method is None else {"method": method}
-        estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
+        options = {} if method is None else {"method": method}
+        estimates = [self.estimate(name, alpha, **options) for name in self.param_names]
         return pd.DataFrame([[e.low, e.high] for e in estimates], index=list(self.param_names))
 
     def predict(
@@ -392,7 +392,7 @@ class FitResult(ABC):
         value, gradient = self._curve(self._checked_x(new))
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
         # A parameter on its bound has no standard error: the band is conditional on the bound.
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
@@ -532,8 +532,8 @@ class FitResult(ABC):
         ]
         concerned: dict[str, list[str]] = {}  # deduplicated warnings with their quantities
         errors = dict(self.bse)
-        found = {name: self.estimate(name, alpha) for name in self.param_names}
-        for name, e in (found | self.quantities(alpha)).items():
+        parameters = {name: self.estimate(name, alpha) for name in self.param_names}
+        for name, e in (parameters | self.quantities(alpha)).items():
             if isinstance(e, Missing):
                 lines.append(f"{name:<20}  {e}")
                 continue
@@ -542,7 +542,9 @@ class FitResult(ABC):
                 f"{name:<20}{e.value:>14.6g}{se:>14}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
             )
             for warning in e.warnings:
-                if not any(said.startswith(warning.partition(":")[0]) for said in self.warnings):
+                if not any(
+                    printed.startswith(warning.partition(":")[0]) for printed in self.warnings
+                ):
                     concerned.setdefault(warning, []).append(name)
         lines += [
             f"{name}: F({t.df_num:g}, {t.df_denom:g}) = {t.statistic:.4g}, p = {t.pvalue:.4g}"
@@ -554,10 +556,10 @@ class FitResult(ABC):
 
     def _checked_x(self, new: ArrayLike) -> Array:
         """Validate new x, in the domain of the curve; raises `ArgumentError`."""
-        asked = np.atleast_1d(np.asarray(new))
+        values = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
-            return checks.column(asked, "new x", positive=self.positive_x, remedy=remedy)
+            return checks.column(values, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:
             raise err.restated(checks.ArgumentError) from None
 

@@ -58,36 +58,36 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
             f"{len(y)} rows are too few to detect outliers",
             expected=f"at least {parameters + MIN_FREE_ROWS} rows",
         )
-    found, spread, size = fit(y), 0.0, np.ones(len(y))
+    fitted, spread, size = fit(y), 0.0, np.ones(len(y))
     steps: list[Array] = []
     for iteration in range(MAX_ITERATIONS):
-        size = found.row_deviation()
-        residual = (y - found.fittedvalues) / size
-        scale = spread if iteration else _initial_scale(residual, found.df_resid)
+        size = fitted.row_deviation()
+        residual = (y - fitted.fittedvalues) / size
+        scale = spread if iteration else _initial_scale(residual, fitted.df_resid)
         cut = np.clip(residual, -HUBER_THRESHOLD * scale, HUBER_THRESHOLD * scale)
-        spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
+        spread = float(np.sqrt(cut @ cut / (fitted.df_resid * BETA)))
         if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
             raise ModelError(
                 "more than half of the rows lie on one curve exactly", remedy="fit without robust"
             )
         cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
-        before = found.fittedvalues
+        before = fitted.fittedvalues
         rest = _geometric_extrapolation(steps, most=HUBER_THRESHOLD * spread * size)
-        found = fit(before + size * cut + rest)
-        moved = np.max(np.abs(found.fittedvalues - before) / size)
-        steps = [] if rest.any() else [*steps[-2:], found.fittedvalues - before]
+        fitted = fit(before + size * cut + rest)
+        moved = np.max(np.abs(fitted.fittedvalues - before) / size)
+        steps = [] if rest.any() else [*steps[-2:], fitted.fittedvalues - before]
         if moved <= TOLERANCE * spread and abs(spread - scale) <= TOLERANCE * spread:
             break
     else:
         raise ModelError("the robust fit did not converge", remedy="fit without robust")
-    residual = (y - found.fittedvalues) / size
+    residual = (y - fitted.fittedvalues) / size
     inside = np.abs(residual) <= HUBER_THRESHOLD * spread
     share, free = float(inside.mean()), len(y) - parameters
     of_free = max(int(inside.sum()) - parameters, 1) / free
     enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
     enlarged *= t_quantile(max(inside.sum() - parameters, 1), ALPHA) / t_quantile(free, ALPHA)
     cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
-    final = fit(found.fittedvalues + size * enlarged * cut)
+    final = fit(fitted.fittedvalues + size * enlarged * cut)
     outliers = tuple(
         RowNote(
             i,

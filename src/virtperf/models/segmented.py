@@ -89,7 +89,7 @@ def fit_segmented(
     Hudson, D. J. (1966). Fitting segmented curves whose join points have to be estimated. J. Am.
     Stat. Assoc. 61.
     """
-    kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
+    kind = FORMS[checks.require_one_of(form, tuple(FORMS), "form")]
     noise = resolve_noise(noise, weights, "constant")
     power = power_of(noise)
     remedy = "use constant noise"
@@ -102,12 +102,12 @@ def fit_segmented(
             expected=f"at most {MAX_ROWS}",
             remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
         )
-    given = checks.weights_or_ones(weights, len(xs))
+    w = checks.weights_or_ones(weights, len(xs))
 
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
         rows = np.ones(len(xs), dtype=bool) if kept is None else kept
         checks.enough(xs[rows], kind.names, name="x")
-        return _fitted(xs[rows], of[rows], given[rows], form, noise)
+        return _fit(xs[rows], of[rows], w[rows], form, noise)
 
     if robust:
         return robust_fit(fitted, ys, len(kind.names))
@@ -118,15 +118,15 @@ def fit_segmented(
     return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
-def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
+def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:
     """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
 
-    kind, power, w = FORMS[form], power_of(noise), given
+    kind, power, w = FORMS[form], power_of(noise), row_weights
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
-        w = given / np.maximum(fitted, ys.min() / 2) ** power
+        w = row_weights / np.maximum(fitted, ys.min() / 2) ** power
     psi, notes = _best_breakpoint(xs, ys, w, form)
     model = WLS(ys, design(form, xs, psi), weights=w)
     hinge = f"max(x - {psi:.6g}, 0)" if kind.sign > 0 else f"max({psi:.6g} - x, 0)"
@@ -148,7 +148,7 @@ def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> Segmen
     if df <= 0:
         notes.append(f"{NO_DF}: the curve interpolates all points, and the intervals are unbounded")
     if ys.min() > 0:
-        notes.extend(check_noise(xs, ys, given, noise))
+        notes.extend(check_noise(xs, ys, row_weights, noise))
     return SegmentedResult(
         model=f"Two-piece line ({form}): {kind.formula}",
         param_names=kind.names,
@@ -162,7 +162,7 @@ def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> Segmen
         warnings=tuple(notes),
         form=form,
         noise=noise,
-        given=given,
+        given=row_weights,
         results=results,
     )
 
@@ -232,17 +232,17 @@ class SegmentedResult(FitResult):
         x, y, w = self.x[kept], self.y[kept], self.weights[kept]
         if len(np.unique(x)) < len(self.param_names):
             return math.nan
-        found = search(x, y, w, self.form)
-        return float(found.e @ found.e - found.peaks(found.e[None, :])[1].max())
+        searched = search(x, y, w, self.form)
+        return float(searched.e @ searched.e - searched.peaks(searched.e[None, :])[1].max())
 
     @property
     def pvalues(self) -> pd.Series:
         """P-values of slopes and levels being zero, by t tests with the breakpoint's error in
         `bse`; NaN for the breakpoint, for which see `break_test`.
         """
-        found = super().pvalues
-        found["breakpoint"] = math.nan
-        return found
+        pvalues = super().pvalues
+        pvalues["breakpoint"] = math.nan
+        return pvalues
 
     @property
     def llf(self) -> float:
@@ -286,7 +286,7 @@ class SegmentedResult(FitResult):
             breakpoint; or "t", the delta method.
         """
         methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
-        method = checks.one_of(method or "simulated", methods, "interval method")
+        method = checks.require_one_of(method or "simulated", methods, "interval method")
         if method == "t":
             return super().estimate(name, alpha)
         place = self.index(name)
@@ -326,10 +326,10 @@ class SegmentedResult(FitResult):
         for _ in range(THRESHOLD_ROUNDS):
             *ends, notes = self._search.limits(self.rss + threshold * self.scale)
             at = float(ends[side])
-            wanted = max(self._simulated(at, alpha), least)
-            if abs(wanted - threshold) <= 0.01 * threshold:
+            simulated = max(self._simulated(at, alpha), least)
+            if abs(simulated - threshold) <= 0.01 * threshold:
                 break
-            threshold = wanted
+            threshold = simulated
         return at, notes
 
     def _simulated(self, at: float, alpha: float) -> float:
@@ -422,7 +422,7 @@ class SegmentedResult(FitResult):
         value, gradient = self._curve(x)
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
         se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient), 0.0))
         ends = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])

@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 PAGES_PER_MIB = 256
 MAX_SEGMENT_MIB = 2047
@@ -28,7 +28,7 @@ class PageRange:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A negative page number, or a last page below the first.
     """
 
@@ -37,7 +37,7 @@ class PageRange:
 
     def __post_init__(self) -> None:
         if not 0 <= self.first <= self.last:
-            raise VirtperfError(
+            raise RawperfError(
                 "the page range is out of order or negative",
                 expected="0 <= first page <= last page",
                 found=str(self),
@@ -48,7 +48,7 @@ class PageRange:
         """Parse a range in the syntax of DEFSEG, such as ``20000-5FFFF``."""
         match = _RANGE.fullmatch(text)
         if match is None:
-            raise VirtperfError(
+            raise RawperfError(
                 "invalid page range",
                 expected="two hexadecimal page numbers as in 20000-5FFFF",
                 found=repr(text),
@@ -83,15 +83,15 @@ def merged_range(ranges: Sequence[PageRange]) -> PageRange:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         No ranges, a gap or an overlap; names the two ranges.
     """
     if not ranges:
-        raise VirtperfError("no ranges to join", expected="at least one page range")
+        raise RawperfError("no ranges to join", expected="at least one page range")
     for a, b in pairwise(ranges):
         if b.first != a.last + 1:
             kind = "overlap" if a.overlaps(b) else "are not adjacent"
-            raise VirtperfError(
+            raise RawperfError(
                 f"the ranges {a} and {b} {kind}", expected=f"the second to begin at {a.last + 1:X}"
             )
     return PageRange(ranges[0].first, ranges[-1].last)

@@ -95,14 +95,14 @@ def shares(
         A missing column, a demand of an unknown guest, or as raised by `GuestShare` and `allocate`.
     """
     for column in (guest, share):
-        checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
-    names, wanted = [str(name) for name in frame[guest]], demand or {}
-    for name in wanted:
-        checks.one_of(name, tuple(names), "guest with a demand")
+        checks.require_one_of(column, tuple(map(str, frame.columns)), "column of the frame")
+    names, demands = [str(name) for name in frame[guest]], demand or {}
+    for name in demands:
+        checks.require_one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
     values = frame[share].astype(float)
     guests = [
-        GuestShare(name, value, cpus, wanted.get(name))
+        GuestShare(name, value, cpus, demands.get(name))
         for name, value in zip(names, values, strict=True)
     ]
     allocated = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS_RULES}
@@ -142,7 +142,7 @@ def allocate(
     error described by one example in "z/VM performance update" (2011); the choice of the largest
     entitlement is our reading of it, since no rule is printed.
     """
-    checks.one_of(excess, EXCESS_RULES, "excess")
+    checks.require_one_of(excess, EXCESS_RULES, "excess")
     names = [guest.name for guest in guests]
     if not guests:
         raise ModelError("there are no guests", expected="at least one")

@@ -89,7 +89,7 @@ def fit_usl(
     McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 8.4 (Gamma family,
     inverse link).
     """
-    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
+    checks.require_one_of(kind, tuple(PLACES), "kind of scalability curve")
     noise = resolve_noise(noise, weights, "proportional")
     x = checks.column(load, "load", positive=True)
     y = _throughput(throughput, noise)
@@ -98,7 +98,7 @@ def fit_usl(
 
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> USLResult:
         rows = np.ones(len(x), dtype=bool) if kept is None else kept
-        return _fitted(x[rows], of[rows], w[rows], kind, bounded, noise)
+        return _fit(x[rows], of[rows], w[rows], kind, bounded, noise)
 
     if robust:
         return robust_fit(fitted, y, len(PLACES[kind]))
@@ -116,15 +116,15 @@ def _throughput(values: ArrayLike, noise: str) -> Array:
     return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
 
 
-def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
+def _fit(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
     """Fit validated columns."""
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
     design, free = design_columns(x), np.array(FREE_PARAMETERS[kind])
-    found = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
-    best = found.b[0]
-    if not (np.isfinite(found.deviance[0]) and found.converged[0]):
+    solution = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
+    best = solution.b[0]
+    if not (np.isfinite(solution.deviance[0]) and solution.converged[0]):
         raise ModelError(
             f"the fit did not converge: {FORMULAS[kind]}",
             remedy="fit a smaller curve or measure more loads",
@@ -142,8 +142,12 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
     cov_b = transform @ results.cov_params() @ transform.T if df > 0 else np.full((3, 3), math.nan)
     slope = _parameter_slopes(b)
     covariance = slope[places] @ cov_b @ slope[places].T
-    held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
-    at_bound = tuple(held[i] for i in places)
+    is_at_bound = (
+        not (used[0] and used[1]) and kind != "linear",
+        not used[2] and kind == "usl",
+        False,
+    )
+    at_bound = tuple(is_at_bound[i] for i in places)
     covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
     fit = USLResult(
         model=FORMULAS[kind],
@@ -197,10 +201,10 @@ def _fit_glm(
     # freedom.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
-        chosen = getattr(families, FAMILIES[family.power])(
+        glm_family = getattr(families, FAMILIES[family.power])(
             families.links.InversePower(), check_link=False
         )
-        model = GLM(y, design, family=chosen, var_weights=weights)
+        model = GLM(y, design, family=glm_family, var_weights=weights)
         model.data.xnames = names
         settings: dict[str, Any] = {
             "scale": "X2",
@@ -221,8 +225,8 @@ def _fit_warnings(fit: USLResult) -> tuple[str, ...]:
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
         "quantities that depend on it cover up to 98 %"
-        for name, value, held in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
-        if held
+        for name, value, is_at_bound in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
+        if is_at_bound
     ]
     if fit.df_resid <= 0:
         return (
@@ -273,7 +277,7 @@ def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     spent = int(free.sum())
     if len(np.unique(fit.x)) < spent:
         return ()
-    found = solve(
+    solution = solve(
         fit.family(),
         design_columns(fit.x),
         fit.y[None, :],
@@ -281,13 +285,13 @@ def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
         free=free,
         bounded=False,
     )
-    left, df = float(found.deviance[0]), fit.nobs - spent
-    if not math.isfinite(left) or df < 1:
+    deviance, df = float(solution.deviance[0]), fit.nobs - spent
+    if not math.isfinite(deviance) or df < 1:
         return ()
-    p = f_test(fit.deviance - left, spent - (fit.nobs - fit.df_resid), left, df, "").pvalue
+    p = f_test(fit.deviance - deviance, spent - (fit.nobs - fit.df_resid), deviance, df, "").pvalue
     if p >= BOUND_LEVEL:
         return ()
-    d, s, k = found.b[0]
+    d, s, k = solution.b[0]
     if s < 0:
         return (
             f"superlinear speedup (p = {p:.2g}): the law does not describe throughput that grows faster than the "
@@ -317,8 +321,8 @@ class USLComparison:
         of beta excludes zero.
         """
         checks.level(alpha)
-        asked = (kind for kind in ("usl", "amdahl") if self.tests[kind].pvalue < alpha)
-        return replace(self.fits[next(asked, "linear")], comparisons=self.tests)
+        significant = (kind for kind in ("usl", "amdahl") if self.tests[kind].pvalue < alpha)
+        return replace(self.fits[next(significant, "linear")], comparisons=self.tests)
 
 
 def compare_usl(
@@ -341,10 +345,10 @@ def compare_usl(
     tests = {}
     for small, large in (("linear", "amdahl"), ("amdahl", "usl")):
         fit = fits[large]
-        spare = max(fit.df_resid, 0)
-        left = 0.0 if fit.exact else fit.scale * spare
+        df = max(fit.df_resid, 0)
+        rss = 0.0 if fit.exact else fit.scale * df
         gain = fits[small].deviance - fit.deviance
         tests[large] = f_test(
-            0.0 if fits[small].exact else gain, 1, left, spare, f"{small} scaling suffices"
+            0.0 if fits[small].exact else gain, 1, rss, df, f"{small} scaling suffices"
         )
     return USLComparison(fits, tests)

@@ -183,9 +183,9 @@ class USLResult(FitResult):
         """P-values of alpha and of beta being zero, by the F tests that their profile intervals
         invert; NaN for gamma, for which zero is no curve.
         """
-        found = pd.Series(math.nan, index=list(self.param_names))
+        pvalues = pd.Series(math.nan, index=list(self.param_names))
         if self.df_resid <= 0 or self.exact:
-            return found
+            return pvalues
         shape = self.y[None, :], self.weights[None, :]
         for place, name in ((1, "alpha"), (2, "beta")):
             if name not in self.param_names:
@@ -195,10 +195,10 @@ class USLResult(FitResult):
                 self.family(), design_columns(self.x), *shape, free=without, bounded=self.bounded
             ).deviance[0]
             rest = self.scale * self.df_resid
-            found[name] = f_test(
+            pvalues[name] = f_test(
                 float(least) - self.deviance, 1, rest, self.df_resid, f"{name} is 0"
             ).pvalue
-        return found
+        return pvalues
 
     @cached_property
     def misfit(self) -> float:
@@ -221,7 +221,7 @@ class USLResult(FitResult):
             and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
             6.1), or ``c +- t(1 - alpha/2, df) se``.
         """
-        checks.one_of(method, ("profile", "t"), "interval method")
+        checks.require_one_of(method, ("profile", "t"), "interval method")
         if method == "t":
             return super().estimate(name, alpha)
         self.index(name)
@@ -239,7 +239,7 @@ class USLResult(FitResult):
 
         `profiled` overrides the minimal deviance at given c, if the constraint does not define it.
         """
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         if method == "delta":
             return self._delta(constraint, alpha)
 
@@ -277,9 +277,9 @@ class USLResult(FitResult):
 
     def _delta(self, constraint: ProfileConstraint, alpha: float) -> Estimate:
         if any(self.at_bound):
-            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
+            fixed = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
             raise ModelError(
-                f"the delta method has no standard error for {held}, which is on a bound",
+                f"the delta method has no standard error for {fixed}, which is on a bound",
                 remedy="use the profile interval",
             )
         h = 1e-5 * abs(constraint.value)
@@ -316,7 +316,7 @@ class USLResult(FitResult):
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
         load, mean, weight, spread = self._replicate_means
         shape = (len(targets), len(load))
-        found = solve(
+        deviance = solve(
             self.family(),
             design_columns(load),
             np.broadcast_to(mean, shape),
@@ -327,7 +327,7 @@ class USLResult(FitResult):
             target=targets,
             tolerance=1e-6,
         ).deviance
-        return found + spread
+        return deviance + spread
 
     @cached_property
     def _replicate_means(self) -> tuple[Array, Array, Array, float]:
@@ -392,9 +392,9 @@ class USLResult(FitResult):
 
         def excess(c: Array, which: Array) -> Array:
             nonlocal least
-            found = deviance(c, which)
-            least = min(least, float(found.min()))
-            return np.sqrt(np.maximum(found - best, 0.0) / scale)
+            deviances = deviance(c, which)
+            least = min(least, float(deviances.min()))
+            return np.sqrt(np.maximum(deviances - best, 0.0) / scale)
 
         low, high = limits(excess, value, se, domain, quantile, tolerance)
         return low, high, least < (1 - 1e-6) * best
@@ -443,8 +443,8 @@ class USLResult(FitResult):
         value, gradient = self._curve(x)
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
-        profiled = checks.one_of(method, METHODS, "interval method") == "profile"
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
+        profiled = checks.require_one_of(method, METHODS, "interval method") == "profile"
         se = self._standard_errors(gradient)
         half = t_quantile(self.df_resid, alpha) * se
         ends = self.band(x, alpha) if profiled else (value - half, value + half)
@@ -481,7 +481,7 @@ class USLResult(FitResult):
         """
         weights = np.tile(self.weights, (len(rows), 1))
         weights[np.arange(len(rows)), rows] = 0.0
-        found = solve(
+        deviances = solve(
             self.family(),
             design_columns(self.x),
             np.tile(self.y, (len(rows), 1)),
@@ -490,7 +490,9 @@ class USLResult(FitResult):
             bounded=self.bounded,
             tolerance=1e-6,
         )
-        return np.where(found.converged & np.isfinite(found.deviance), found.deviance, math.nan)
+        return np.where(
+            deviances.converged & np.isfinite(deviances.deviance), deviances.deviance, math.nan
+        )
 
     def headline(self) -> tuple[str, float]:
         """The peak load if the curve has one, else gamma."""
@@ -526,8 +528,8 @@ class USLResult(FitResult):
         constraint = ProfileConstraint.quotient(
             (0, 0, 1), (1, 0, 0), k / d, transform=lambda c: math.sqrt(inverse_of(c))
         )
-        found = self.profile(constraint, alpha, "beta", method)
-        return self._with_extrapolation(_note_unbounded(found, "Amdahl's law, which has no peak"))
+        peak = self.profile(constraint, alpha, "beta", method)
+        return self._with_extrapolation(_note_unbounded(peak, "Amdahl's law, which has no peak"))
 
     @with_origin
     def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -535,7 +537,7 @@ class USLResult(FitResult):
 
         A fit with beta on its bound 0 approaches an `asymptote`, which no load reaches.
         """
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         self._require_peak()
         d, _, k = (float(v) for v in self.b)
         if k <= 0:
@@ -544,8 +546,8 @@ class USLResult(FitResult):
                 remedy="use its asymptote, which no load reaches",
             )
         constraint = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
-        found = self.profile(constraint, alpha, "peak throughput", method, self._peak_deviance)
-        return _note_unbounded(found, "linear scaling, which has no peak")
+        peak = self.profile(constraint, alpha, "peak throughput", method, self._peak_deviance)
+        return _note_unbounded(peak, "linear scaling, which has no peak")
 
     def _peak_deviance(self, cost: Array) -> Array:
         """Minimal deviance of curves with maximal throughput one over each `cost`, shape (m,).
@@ -566,7 +568,7 @@ class USLResult(FitResult):
             shape = d / load[:, None] + k * (load[:, None] - 1) - height
             costs = np.tile(cost, PEAKS)
             most = np.where((height > 0) & self.bounded, costs / height, math.inf)
-            found = along(
+            solution = along(
                 self.family(),
                 mean[:, None],
                 weight[:, None],
@@ -575,10 +577,10 @@ class USLResult(FitResult):
                 most,
                 1e-10 * scale,
             ).reshape(angle.shape)
-            best = found.argmin(axis=0)
+            best = solution.argmin(axis=0)
             before, after = np.maximum(best - 1, 0), np.minimum(best + 1, PEAKS - 1)
-            least, first, last = found[best, every], angle[before, every], angle[after, every]
-            beside = np.maximum(found[before, every], found[after, every])
+            least, first, last = solution[best, every], angle[before, every], angle[after, every]
+            beside = np.maximum(solution[before, every], solution[after, every])
             if np.all(~(beside > least + 1e-7 * scale)):
                 break
         return least + spread
@@ -598,7 +600,7 @@ class USLResult(FitResult):
     @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
                 "the load is out of range",
@@ -640,31 +642,31 @@ class USLResult(FitResult):
             raise ModelError(
                 "the load is out of range", expected="a positive finite number", found=repr(load)
             )
-        found = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
-        return replace(found, warnings=(*found.warnings, *self.extrapolation(load)))
+        estimate = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
+        return replace(estimate, warnings=(*estimate.warnings, *self.extrapolation(load)))
 
     @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
         last = float(self.x.max())
-        wanted: dict[str, Callable[[], Estimate]] = {}
+        computations: dict[str, Callable[[], Estimate]] = {}
         if self.kind == "usl":
-            wanted = {
+            computations = {
                 "peak_load": lambda: self.peak_load(alpha),
                 "peak_throughput": lambda: self.peak_throughput(alpha),
             }
         if self.kind != "linear":
-            wanted |= {
+            computations |= {
                 "asymptote": lambda: self.asymptote(alpha),
                 f"efficiency({last:g})": lambda: self.efficiency(last, alpha),
             }
-        found: dict[str, Estimate | Missing] = {}
-        for name, make in wanted.items():
+        estimates: dict[str, Estimate | Missing] = {}
+        for name, make in computations.items():
             try:
-                found[name] = make()
+                estimates[name] = make()
             except ModelError as err:
-                found[name] = Missing(str(err))
-        return found
+                estimates[name] = Missing(str(err))
+        return estimates
 
     @with_origin
     def tests(self) -> dict[str, FTest]:
@@ -673,13 +675,13 @@ class USLResult(FitResult):
             f"{kind} against the next smaller": test for kind, test in self.comparisons.items()
         }
 
-    def _with_extrapolation(self, found: Estimate) -> Estimate:
+    def _with_extrapolation(self, estimate: Estimate) -> Estimate:
         """Warn if a load, or an end of its interval, is outside the tested loads."""
         first, last = float(self.x.min()), float(self.x.max())
-        notes = self.extrapolation(found.value)
-        if not notes and (found.high > last or found.low < first):
+        notes = self.extrapolation(estimate.value)
+        if not notes and (estimate.high > last or estimate.low < first):
             notes = (f"the interval reaches beyond the tested loads, {first:g} to {last:g}",)
-        return replace(found, warnings=(*found.warnings, *notes))
+        return replace(estimate, warnings=(*estimate.warnings, *notes))
 
     def _require_peak(self) -> None:
         if self.kind != "usl":
@@ -713,9 +715,9 @@ class USLResult(FitResult):
             )
 
 
-def _note_unbounded(found: Estimate, alternative: str) -> Estimate:
+def _note_unbounded(estimate: Estimate, alternative: str) -> Estimate:
     """Add a warning that names the curve that leaves the interval unbounded."""
-    if found.high < math.inf:
-        return found
+    if estimate.high < math.inf:
+        return estimate
     note = f"no finite upper limit: the data are also compatible with {alternative}"
-    return replace(found, warnings=(*found.warnings, note))
+    return replace(estimate, warnings=(*estimate.warnings, note))

@@ -132,8 +132,8 @@ def _entries(stage: dict[str, Any]) -> Iterator[Any]:
 
 
 def _is_complete_entry(entry: Any) -> bool:
-    wanted = {"path", "md5", "size"}
-    if not isinstance(entry, dict) or not wanted <= entry.keys():
+    required = {"path", "md5", "size"}
+    if not isinstance(entry, dict) or not required <= entry.keys():
         return False
     return not str(entry["md5"]).endswith(".dir") or "nfiles" in entry
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
@@ -107,10 +107,10 @@ class Children:
     ) -> Iterator[subprocess.Popen[str]]:
         """Context manager of a subprocess without input, with stdout and stderr as pipes.
 
-        Raises `VirtperfError` after `end` was called.
+        Raises `RawperfError` after `end` was called.
         """
         if self._ended:
-            raise VirtperfError("the pipeline was stopped by a signal")
+            raise RawperfError("the pipeline was stopped by a signal")
         with subprocess.Popen(  # noqa: S603 - this interpreter
             command,
             cwd=folder,
@@ -219,15 +219,15 @@ def run_pipeline(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         DVC can't determine the outdated stages, or a stage failed; its output was passed to `tell`.
     """
     for study in studies:
         layout.known(study)
-    chosen = list(studies or layout.studies())
-    for study in chosen:
+    selected = list(studies or layout.studies())
+    for study in selected:
         if not layout.pipeline(study).is_file():
-            raise VirtperfError(
+            raise RawperfError(
                 "the study has no pipeline file",
                 file=layout.pipeline(study),
                 remedy="run `virtperf check`.",
@@ -246,13 +246,13 @@ def run_pipeline(
         times = StageTimes(layout.root)
         temporary = temporary_folder(layout.root)
         shutil.rmtree(temporary, ignore_errors=True)  # left by a killed run
-        files = {study: layout.pipeline(study) for study in chosen}
+        files = {study: layout.pipeline(study) for study in selected}
         if shared:
             files[SHARED] = layout.root / "dvc.yaml"
         if force:
             stages = {study: _stages_of(file) for study, file in files.items()}
         else:
-            changed = outdated_stages(layout, chosen, shared=shared)
+            changed = outdated_stages(layout, selected, shared=shared)
             if not changed:
                 return
             stages = {
@@ -260,15 +260,15 @@ def run_pipeline(
                 for study, file in files.items()
                 if study in changed
             }
-            chosen = [study for study in chosen if study in changed]
-            if shared and chosen:  # they depend on the outputs of the studies' last stages
+            selected = [study for study in selected if study in changed]
+            if shared and selected:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
         tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
-        tell = _timed(times, tell)
+        tell = _record_times(times, tell)
         arguments = ["--force"] if force else []
         try:
             with children_ended_by_signals() as children:
-                failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
+                failed = _run_studies(layout, selected, tell, jobs, arguments, children)
                 # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
                 # --force alone would also rerun the studies, dependencies of the shared stages
@@ -280,13 +280,13 @@ def run_pipeline(
             times.save()
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
-        raise VirtperfError(
+        raise RawperfError(
             f"stages failed in {', '.join(failed)}",
             remedy="see the messages above; results of completed stages are kept.",
         )
 
 
-def _timed(times: StageTimes, tell: Tell) -> Tell:
+def _record_times(times: StageTimes, tell: Tell) -> Tell:
     """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
     def tell_timed(event: PipelineEvent) -> None:
@@ -304,7 +304,7 @@ def _stages_of(file: Path) -> list[str]:
     """Names of the stages in a `dvc.yaml`, in order; empty if unreadable, which DVC reports."""
     try:
         return list(load_yaml(file).data.get("stages", {}))
-    except (OSError, VirtperfError, AttributeError):
+    except (OSError, RawperfError, AttributeError):
         return []
 
 
@@ -317,7 +317,7 @@ def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
 def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
     """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
 
-    Raises `VirtperfError` with DVC's output if it fails.
+    Raises `RawperfError` with DVC's output if it fails.
     """
     names = {layout.pipeline(study).relative_to(layout.root).as_posix(): study for study in studies}
     command = ["status", "--json", *(() if shared else names)]
@@ -331,13 +331,13 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
-        raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
+        raise RawperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
-    found: dict[str, set[str]] = {}
+    outdated: dict[str, set[str]] = {}
     for name in stages:
         file, _, stage = name.rpartition(":")
-        found.setdefault(names.get(file, SHARED), set()).add(stage)
-    return found
+        outdated.setdefault(names.get(file, SHARED), set()).add(stage)
+    return outdated
 
 
 def temporary_folder(root: Path) -> Path:
@@ -407,10 +407,10 @@ def _repro(
         errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
         errors.start()
         for line in process.stdout:
-            if found := _RUNNING.match(line):
+            if match := _RUNNING.match(line):
                 if stage:
                     tell(PipelineEvent("end", study, stage, seconds=time.monotonic() - begun))
-                stage, begun = found[1], time.monotonic()
+                stage, begun = match[1], time.monotonic()
                 tell(PipelineEvent("begin", study, stage))
         errors.join()
         well = process.wait() == 0

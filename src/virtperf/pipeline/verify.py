@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 from virtperf.pipeline.run import Tell, run_pipeline
 
@@ -63,7 +63,7 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyRes
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The revision is unknown, or a stage of it failed.
     """
     commit = _git(layout.root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
@@ -73,7 +73,7 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyRes
         try:
             run_pipeline(Layout(there), (), tell, jobs=jobs)
             changed = _git(there, "diff", "--name-only", "--", *RECORD_FILES).split()
-            equal, differences = _compared(there, layout.root)
+            equal, differences = _compare_trees(there, layout.root)
         finally:
             _git(layout.root, "worktree", "remove", "--force", str(there))
     return VerifyResult(commit, tuple(changed), equal, tuple(differences))
@@ -88,7 +88,7 @@ def _git(folder: Path, *arguments: str) -> str:
         check=False,
     )
     if done.returncode:
-        raise VirtperfError(
+        raise RawperfError(
             f"git {arguments[0]} failed",
             found=done.stderr.strip() or None,
             remedy="`git log` lists revisions; `git worktree prune` removes stale worktrees.",
@@ -96,7 +96,7 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _compared(before: Path, after: Path) -> tuple[int, list[ChangedResult]]:
+def _compare_trees(before: Path, after: Path) -> tuple[int, list[ChangedResult]]:
     """Compare the results of two trees by hash; returns the number of equal ones, and the rest."""
     ours, theirs = _hashes(after), _hashes(before)
     equal, differences = 0, []
@@ -135,8 +135,8 @@ def _records(notebook: Path) -> dict[str, Any]:
     """The exhibit records of an executed notebook, by id."""
     cells = json.loads(notebook.read_text())["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", ()))
-    found = (output.get("data", {}).get(_RECORD) for output in outputs)
-    return {record["id"]: record for record in found if record}
+    records = (output.get("data", {}).get(_RECORD) for output in outputs)
+    return {record["id"]: record for record in records if record}
 
 
 def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_keys
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.study.quantities import Quantity
@@ -38,7 +38,7 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
       most (``points``; None for no limit), the same points in each.
     """
     claims = {c.id: c for c in feasible.active}
-    resolutions = [r for cluster in feasible.clusters for r in cluster.found.resolutions]
+    resolutions = [r for cluster in feasible.clusters for r in cluster.contradictions.resolutions]
     assumed = {c for c in claims if claims[c].assumed}
 
     def order(conflict: list[str]) -> tuple[bool, int, list[str]]:
@@ -48,11 +48,11 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
     conflicts = [tuple(c) for c in feasible.contradictions.conflicts]
     keys: list[set[object]] = []
     for conflict in conflicts:
-        kept = frozenset(conflict) - aside
-        own: set[object] = {kept} if kept else set()
+        remaining = frozenset(conflict) - aside
+        conflict_keys: set[object] = {remaining} if remaining else set()
         for claim in aside.intersection(conflict):
-            own |= sentence_keys(claims[claim]) or {claim}
-        keys.append(own)
+            conflict_keys |= sentence_keys(claims[claim]) or {claim}
+        keys.append(conflict_keys)
     shared = [
         (options, set(options[0]).intersection(*options))
         for options in feasible.contradictions.choices
@@ -83,7 +83,7 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
 def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     named = {c for option in options for c in option}
     cluster = next(c for c in feasible.clusters if named & {o for s in c.systems for o in s.owner})
-    every = [set(r) for r in cluster.found.resolutions]
+    every = [set(r) for r in cluster.contradictions.resolutions]
     # fall back to all resolutions: not every combination is enumerated
     under = [[r for r in every if named & r == set(option)] or every for option in options]
     places: dict[Quantity, dict[str, Any]] = {}
@@ -135,4 +135,4 @@ def _spread(ranges: Sequence[tuple[float, float]]) -> float:
 
 
 def _end(value: float) -> float | None:
-    return float(rounded(value)) if np.isfinite(value) else None
+    return float(round_digits(value)) if np.isfinite(value) else None

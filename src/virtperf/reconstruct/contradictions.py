@@ -96,16 +96,18 @@ def find_contradictions(
         of the time.
     """
     conflicts: list[tuple[str, ...]] = []
-    found = smallest_resolutions(systems, sentences, conflicts)
-    dropped = found.dropped[0]
+    resolutions = smallest_resolutions(systems, sentences, conflicts)
+    dropped = resolutions.dropped[0]
     named: dict[tuple[str, ...], None] = {}
     for claim in dropped:
         others = [c for c in sentences if c != claim and (c not in dropped or not sentences[c])]
         more = _conflicts_with(systems, claim, others) if explain else []
-        own = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
-        named |= dict.fromkeys(sorted(own, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS])
-    choices = tuple(options for options in found.choices if len(options) > 1)
-    return Contradictions(dropped, tuple(named), found.dropped, choices, found.wider)
+        conflicts_of_claim = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
+        named |= dict.fromkeys(
+            sorted(conflicts_of_claim, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS]
+        )
+    choices = tuple(options for options in resolutions.choices if len(options) > 1)
+    return Contradictions(dropped, tuple(named), resolutions.dropped, choices, resolutions.wider)
 
 
 def smallest_resolutions(
@@ -145,11 +147,11 @@ def smallest_resolutions(
         combinations = (frozenset().union(*one) for one in product(*tried))
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
             dropped_claims = without(aside)
-            kept = [c for c in stated if c not in dropped_claims]
-            if consistent(systems, kept):
+            remaining = [c for c in stated if c not in dropped_claims]
+            if consistent(systems, remaining):
                 answers.append(dropped_claims)
                 continue
-            conflicts.append(irreducible_conflict(systems, kept))
+            conflicts.append(irreducible_conflict(systems, remaining))
             if not answers:
                 break
         if len(conflicts) == before:
@@ -176,7 +178,7 @@ def _assumptions_in_conflict(
     member of a conflict until the rest is consistent.
     """
     assumed = [c for c in sentences if not sentences[c]]
-    found: set[str] = set()
+    assumptions: set[str] = set()
     for dropped_claims in answers if assumed else ():
         queue: list[frozenset[str]] = [frozenset()]
         seen: set[frozenset[str]] = set()
@@ -185,23 +187,25 @@ def _assumptions_in_conflict(
             if aside in seen:
                 continue
             seen.add(aside)
-            kept = [c for c in sentences if c not in dropped_claims and c not in aside]
-            if consistent(systems, kept):
+            remaining = [c for c in sentences if c not in dropped_claims and c not in aside]
+            if consistent(systems, remaining):
                 continue
-            for ours in [c for c in kept if not sentences[c]]:  # deletion filter, assumptions only
-                rest = [c for c in kept if c != ours]
+            for ours in [
+                c for c in remaining if not sentences[c]
+            ]:  # deletion filter, assumptions only
+                rest = [c for c in remaining if c != ours]
                 if not consistent(systems, rest):
-                    kept = rest
-            conflict = irreducible_conflict(systems, kept)
+                    remaining = rest
+            conflict = irreducible_conflict(systems, remaining)
             if conflict not in conflicts:
                 conflicts.append(conflict)
             members = [c for c in conflict if not sentences[c]]
-            found.update(members)
+            assumptions.update(members)
             if len(seen) < MAX_COMBINATIONS:
                 queue += [aside | {c} for c in members]
             else:
                 queue.append(aside | set(members))
-    return found
+    return assumptions
 
 
 def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
@@ -234,8 +238,8 @@ def groups_sharing_keys(
     number: dict[Hashable, int] = {}
     edges = [
         (place, len(items) + number.setdefault(key, len(number)))
-        for place, own in enumerate(keys)
-        for key in own
+        for place, keys_of_place in enumerate(keys)
+        for key in keys_of_place
     ]
     size = len(items) + len(number)
     graph = coo_array(
@@ -257,37 +261,39 @@ def _smallest_hitting_sets(
     A set hits a conflict if it contains all sentences of at least one of its claims.
     """
     best = len(frozenset().union(*(keys for conflict in conflicts for keys in conflict)))
-    found: set[frozenset[str]] = set()
+    smallest: set[frozenset[str]] = set()
     seen: set[frozenset[str]] = set()
 
-    def search(chosen: frozenset[str]) -> None:
+    def search(hitting_set: frozenset[str]) -> None:
         nonlocal best
-        if chosen in seen:
+        if hitting_set in seen:
             return
-        seen.add(chosen)
-        still = [c for c in conflicts if not any(keys <= chosen for keys in c)]
+        seen.add(hitting_set)
+        still = [c for c in conflicts if not any(keys <= hitting_set for keys in c)]
         if not still:
-            if len(chosen) < best:
-                found.clear()
-            best = min(best, len(chosen))
-            if len(chosen) == best:
-                found.add(chosen)
+            if len(hitting_set) < best:
+                smallest.clear()
+            best = min(best, len(hitting_set))
+            if len(hitting_set) == best:
+                smallest.add(hitting_set)
             return
         used: frozenset[str] = frozenset()
-        least = len(chosen)
+        least = len(hitting_set)
         for conflict in sorted(still, key=lambda c: (len(c), sorted(map(sorted, c)))):
-            keys = frozenset().union(*conflict) - chosen
+            keys = frozenset().union(*conflict) - hitting_set
             if keys.isdisjoint(used):
                 used |= keys
-                least += min(len(member - chosen) for member in conflict)
+                least += min(len(member - hitting_set) for member in conflict)
         if least > best:
             return
         shortest = min(still, key=lambda c: (len(c), sorted(map(sorted, c))))
-        for more in sorted({keys | chosen for keys in shortest}, key=lambda s: (len(s), sorted(s))):
+        for more in sorted(
+            {keys | hitting_set for keys in shortest}, key=lambda s: (len(s), sorted(s))
+        ):
             search(more)
 
     search(frozenset())
-    return tuple(sorted(found, key=sorted))
+    return tuple(sorted(smallest, key=sorted))
 
 
 def _conflicts_with(
@@ -295,10 +301,12 @@ def _conflicts_with(
 ) -> list[tuple[str, ...]]:
     """Enumerate irreducible conflicts of one dropped claim, by removing partners in turn."""
     systems = [s for s in systems if claim in s.owner]
-    found: list[tuple[str, ...]] = []
+    conflicts: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED:
+    while (
+        queue and len(conflicts) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED
+    ):
         without = queue.pop(0)
         if without in seen:
             continue
@@ -307,7 +315,7 @@ def _conflicts_with(
         if consistent(systems, pool):
             continue
         conflict = irreducible_conflict(systems, pool)
-        if claim in conflict and set(conflict) not in [set(f) for f in found]:
-            found.append(conflict)
+        if claim in conflict and set(conflict) not in [set(f) for f in conflicts]:
+            conflicts.append(conflict)
         queue += [without | {partner} for partner in conflict if partner != claim]
-    return found
+    return conflicts

@@ -30,7 +30,7 @@ class Cluster:
     """Systems whose claims share sentences, with the contradictions found among these claims."""
 
     systems: tuple[LinearSystem, ...]
-    found: Contradictions
+    contradictions: Contradictions
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class Feasible:
         for cluster in self.clusters:
             owners = frozenset(o for s in cluster.systems if s in systems for o in s.owner)
             if owners:
-                own = dict.fromkeys(owners.intersection(r) for r in cluster.found.resolutions)
-                combined = [one | other for one, other in product(combined, own)]
+                options = dict.fromkeys(
+                    owners.intersection(r) for r in cluster.contradictions.resolutions
+                )
+                combined = [one | other for one, other in product(combined, options)]
         if len(systems) == 1:
             self._resolutions[systems[0]] = combined
         return combined
@@ -124,16 +126,18 @@ class Feasible:
 
     def measure(self, quantities: Iterable[Quantity]) -> None:
         """Compute the ranges of many quantities in one batch (half the time of single calls)."""
-        asked = [q for q in quantities if q not in self._pieces and not self.shares(q)]
-        for quantity in asked:
+        unmeasured = [q for q in quantities if q not in self._pieces and not self.shares(q)]
+        for quantity in unmeasured:
             if self.system_of(quantity) is None:
                 kind = self.study.quantities[quantity.name]
                 self._pieces[quantity] = [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
         for system in self.systems:
-            own = [q for q in asked if q in system.index]
-            single = [Expression(((1.0, q),)) for q in own]
-            ranges = [system.intervals(single, mask) for mask in self.masks(system)] if own else []
-            self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
+            of_system = [q for q in unmeasured if q in system.index]
+            single = [Expression(((1.0, q),)) for q in of_system]
+            ranges = (
+                [system.intervals(single, mask) for mask in self.masks(system)] if of_system else []
+            )
+            self._pieces.update(zip(of_system, map(list, zip(*ranges, strict=True)), strict=True))
 
 
 def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
@@ -162,12 +166,12 @@ def solve(
     clusters that `known` shares are reused.
     """
     active = claims.active(off)
-    found = _solved(study, active, (), explain, linear, known)
-    limits = mean_rows(found)
-    return _solved(study, active, limits, explain, linear, found) if limits else found
+    feasible = _solve_clusters(study, active, (), explain, linear, known)
+    limits = mean_rows(feasible)
+    return _solve_clusters(study, active, limits, explain, linear, feasible) if limits else feasible
 
 
-def _solved(
+def _solve_clusters(
     study: Study,
     active: tuple[Claim, ...],
     limits: Sequence[Inequality],
@@ -184,22 +188,22 @@ def _solved(
     for groups in _clusters(_rows(study, active, limits), sentences):
         systems = tuple(known_systems.get(tuple(rows)) or linear(rows) for rows in groups)
         if systems not in known_clusters:
-            own = {row.claim for rows in groups for row in rows}
-            own_sentences = {c: keys for c, keys in sentences.items() if c in own}
+            claim_ids = {row.claim for rows in groups for row in rows}
+            own_sentences = {c: keys for c, keys in sentences.items() if c in claim_ids}
             known_clusters[systems] = Cluster(
                 systems, find_contradictions(systems, own_sentences, explain=explain)
             )
         clusters.append(known_clusters[systems])
-    found = [cluster.found for cluster in clusters]
-    dropped = {claim for f in found for claim in f.dropped}
+    by_cluster = [cluster.contradictions for cluster in clusters]
+    dropped = {claim for f in by_cluster for claim in f.dropped}
     contradictions = Contradictions(
         tuple(c for c in sentences if c in dropped),
-        tuple(conflict for f in found for conflict in f.conflicts),
-        choices=tuple(choice for f in found for choice in f.choices),
-        wider=any(f.wider for f in found),
+        tuple(conflict for f in by_cluster for conflict in f.conflicts),
+        choices=tuple(choice for f in by_cluster for choice in f.choices),
+        wider=any(f.wider for f in by_cluster),
     )
-    kept = tuple(c for c in active if c.id not in dropped)
-    return Feasible(study, active, kept, contradictions, tuple(clusters), known)
+    remaining = tuple(c for c in active if c.id not in dropped)
+    return Feasible(study, active, remaining, contradictions, tuple(clusters), known)
 
 
 def mean_rows(feasible: Feasible) -> list[Inequality]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
@@ -69,7 +69,7 @@ class LeaveOneOut:
         find = _implied_where_excluded if verdict == "contradicted" else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
         # round first: solver noise must not flip the exported digit
-        low, high = rounded(
+        low, high = round_digits(
             (min(low for low, _ in spans), max(high for _, high in spans)), STABLE_DIGITS
         )
         if low > high:  # a ratio whose divisor is 0 under every resolution
@@ -112,12 +112,12 @@ class LeaveOneOut:
         with_it = {
             q: self.feasible.pieces(q)[0] for q in named
         }  # by the first resolution, as `kept`
-        asked = [
+        bounded = [
             q for q, ends in with_it.items() if any(claim.id in end.binding_claims for end in ends)
         ]
-        single = [Expression(((1.0, q),)) for q in asked]
+        single = [Expression(((1.0, q),)) for q in bounded]
         others = system.intervals(single, self.feasible.mask(system, claim.id))
-        without = {**with_it, **dict(zip(asked, others, strict=True))}
+        without = {**with_it, **dict(zip(bounded, others, strict=True))}
         gains = [
             _gain(_width(with_it[q]), _width(ends))
             for q, ends in without.items()
@@ -142,12 +142,14 @@ class _ResolvedCluster:
         members = set().union(*self._owners)
         self._claims = [claim for claim in active.values() if claim.id in members]
         self.sentences = {claim.id: sentence_keys(claim) for claim in self._claims}
-        self._conflicts = list(cluster.found.conflicts)
+        self._conflicts = list(cluster.contradictions.conflicts)
 
     def system_of(self, claim: Claim) -> LinearSystem:
         """The system that contains the rows of a claim."""
         return next(
-            s for s, own in zip(self._systems, self._owners, strict=True) if claim.id in own
+            s
+            for s, claim_ids in zip(self._systems, self._owners, strict=True)
+            if claim.id in claim_ids
         )
 
     def without(self, claim: Claim) -> Iterator[np.ndarray]:
@@ -157,10 +159,10 @@ class _ResolvedCluster:
         others = {c: keys for c, keys in self.sentences.items() if c not in left_out}
         known = [c for c in self._conflicts if left_out.isdisjoint(c)]
         before = len(known)
-        found = smallest_resolutions(self._systems, others, known)
+        resolutions = smallest_resolutions(self._systems, others, known)
         self._conflicts += known[before:]
         owners = frozenset(system.owner)
-        for aside in dict.fromkeys(owners.intersection(one) for one in found.dropped):
+        for aside in dict.fromkeys(owners.intersection(one) for one in resolutions.dropped):
             yield system.mask_of(c for c in others if c not in aside)
 
 
@@ -170,8 +172,8 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
 
 def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     """Ids of the claim and of the claims made only by its own sentences (or row of a table)."""
-    own = set(claim.sentences)
-    return {claim.id} | {c.id for c in claims if c.sentences and own.issuperset(c.sentences)}
+    sentences = set(claim.sentences)
+    return {claim.id} | {c.id for c in claims if c.sentences and sentences.issuperset(c.sentences)}
 
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
@@ -216,11 +218,11 @@ def _implied(
     """Union of the implied ranges over the claim's instances, clipped below at `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
-        found = _implied_by_instance(system, others, claim, instance.parts)
-        if found is None:
+        bounds = _implied_by_instance(system, others, claim, instance.parts)
+        if bounds is None:
             return -np.inf, np.inf
         # a divisor that is never above 0 gives (inf, -inf), the neutral element of the union
-        low, high = min(low, max(found[0], least)), max(high, found[1])
+        low, high = min(low, max(bounds[0], least)), max(high, bounds[1])
         if low <= least + EXPORT_TOLERANCE and high == np.inf:  # other instances can't widen it
             break
     return low, high
@@ -238,12 +240,12 @@ def _implied_where_excluded(
         if claim.kind == "equivalence"
         else (claim.low, claim.high)
     )
-    found = [
+    bounds = [
         _implied_by_instance(system, others, claim, at.parts)
         for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
     ]
     excluded = [
-        (max(span[0], least), span[1]) for span in found if span and _disjoint(span, limits)
+        (max(span[0], least), span[1]) for span in bounds if span and _disjoint(span, limits)
     ]
     if not excluded:
         return _implied(system, others, claim, least)

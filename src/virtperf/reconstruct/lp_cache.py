@@ -63,15 +63,15 @@ class CachedLinearSystem(LinearSystem):
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> LPResult:
         on = self._bits(mask)
         c = c + 0.0  # no negative zeros: equal objectives have equal bytes
-        found = self._lookup(c.tobytes(), on, self._values(c))
-        if found is None:
-            found = super()._solve(c, mask)
-            self._store_result(c.tobytes(), on, found)
-            if found.status == INFEASIBLE:
+        result = self._lookup(c.tobytes(), on, self._values(c))
+        if result is None:
+            result = super()._solve(c, mask)
+            self._store_result(c.tobytes(), on, result)
+            if result.status == INFEASIBLE:
                 self._infeasible_masks = np.vstack([self._infeasible_masks, on])
-            elif found.status == OPTIMAL:
-                self._store_point(found.x)
-        return found
+            elif result.status == OPTIMAL:
+                self._store_point(result.x)
+        return result
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
         on = self._bits(mask)
@@ -80,18 +80,18 @@ class CachedLinearSystem(LinearSystem):
         ratios = np.divide(
             above, below, out=np.full(self._count, np.inf), where=below > RELATIVE_TOLERANCE
         )
-        found = self._lookup(key, on, ratios)
-        if found is None:
-            found = super()._ratio(c, d, mask)
-            self._store_result(key, on, found)
-            if found.status == OPTIMAL and found.x[-1] > RELATIVE_TOLERANCE:
-                self._store_point(found.x[:-1] / found.x[-1])
-        return found
+        result = self._lookup(key, on, ratios)
+        if result is None:
+            result = super()._ratio(c, d, mask)
+            self._store_result(key, on, result)
+            if result.status == OPTIMAL and result.x[-1] > RELATIVE_TOLERANCE:
+                self._store_point(result.x[:-1] / result.x[-1])
+        return result
 
     def _bits(self, mask: np.ndarray | None) -> np.ndarray:
-        wanted = np.zeros(-(-len(self.rows) // 64) * 64, dtype=bool)
-        wanted[: len(self.rows)] = True if mask is None else mask
-        return np.packbits(wanted).view(np.uint64)
+        padded = np.zeros(-(-len(self.rows) // 64) * 64, dtype=bool)
+        padded[: len(self.rows)] = True if mask is None else mask
+        return np.packbits(padded).view(np.uint64)
 
     def _satisfying(self, on: np.ndarray) -> np.ndarray:
         """Boolean mask of the cached points that satisfy the given rows."""
@@ -123,14 +123,14 @@ class CachedLinearSystem(LinearSystem):
                 )
         return None
 
-    def _store_result(self, key: bytes, on: np.ndarray, found: LPResult) -> None:
+    def _store_result(self, key: bytes, on: np.ndarray, result: LPResult) -> None:
         cached = self._cache.setdefault(key, _ObjectiveCache())
-        if found.status == UNBOUNDED:
+        if result.status == UNBOUNDED:
             cached.unbounded.append(on)
-        elif found.status == OPTIMAL:
+        elif result.status == OPTIMAL:
             binding = np.zeros(len(self.rows), dtype=bool)
-            binding[list(found.binding)] = True
-            cached.solved.append((found, self._bits(binding)))
+            binding[list(result.binding)] = True
+            cached.solved.append((result, self._bits(binding)))
 
     def _store_point(self, x: np.ndarray) -> None:
         if self._count == self._points.shape[1]:

@@ -51,62 +51,70 @@ class Answers:
     regions: Regions
     seed: int
     within: Answers | None = None  # a subset of these data sets, tried here too
-    _found: dict[tuple[Expression, ...], tuple[list[SearchResult], float]] = field(
+    _results: dict[tuple[Expression, ...], tuple[list[SearchResult], float]] = field(
         default_factory=dict
     )
 
-    def answer(self, asked: Derivation) -> AllowedRange:
-        region = self.regions.of(asked.parts)
-        kind, parts = asked.derived.kind, asked.parts
+    def answer(self, derivation: Derivation) -> AllowedRange:
+        region = self.regions.of(derivation.parts)
+        kind, parts = derivation.derived.kind, derivation.parts
         if kind == "argmax":
-            return _argmax(asked, region)
+            return _argmax(derivation, region)
         if kind in SEARCHED_FORMS:
-            return self._searched(asked)
+            return self._searched(derivation)
         if kind in ("ratio", "percent_change"):
             of, to = parts
             least = 0.0 if self._nonnegative(of) and self._nonnegative(to) else -np.inf
-            found = [
+            intervals = [
                 (max(low, least), high) for low, high in region.ratios(of, to) if low <= high
             ] or [(least, np.inf)]
             if kind == "percent_change":
-                found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
+                intervals = [(100 * (low - 1), 100 * (high - 1)) for low, high in intervals]
             positive = min(low for low, _ in region.ranges(to)) > MERGE_TOLERANCE
-            return AllowedRange(merge_intervals(found), notes=() if positive else (NOT_POSITIVE,))
+            return AllowedRange(
+                merge_intervals(intervals), notes=() if positive else (NOT_POSITIVE,)
+            )
         if kind == "maximum":
             return AllowedRange(merge_intervals(region.maxima(parts)))
-        return AllowedRange(merge_intervals(region.ranges(_linear(asked))))
+        return AllowedRange(merge_intervals(region.ranges(_linear(derivation))))
 
     def _nonnegative(self, part: Expression) -> bool:
         quantities = self.regions.feasible.study.quantities
         return all(c >= 0 and quantities[q.name].low >= 0 for c, q in part.terms)
 
-    def _searched(self, asked: Derivation) -> AllowedRange:
-        found, most = self._data_sets(asked)
-        ranges = [f.ranges[asked.gives] for f in found if asked.gives in f.ranges]
-        tried = sum(f.data_sets for f in found)
+    def _searched(self, derivation: Derivation) -> AllowedRange:
+        results, most = self._data_sets(derivation)
+        ranges = [f.ranges[derivation.gives] for f in results if derivation.gives in f.ranges]
+        tried = sum(f.data_sets for f in results)
         if not ranges:
             return AllowedRange(data_sets=tried)
         pieces = merge_intervals(ranges)
-        notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
-        at_the_end = pieces[-1] >= max(asked.axis) - MERGE_TOLERANCE
-        notes += [BREAK_NOT_IDENTIFIED] if asked.gives == "breakpoint" and at_the_end else []
+        notes = [NO_PEAK] if derivation.gives == "peak_load" and np.isinf(pieces[-1]) else []
+        at_the_end = pieces[-1] >= max(derivation.axis) - MERGE_TOLERANCE
+        notes += [BREAK_NOT_IDENTIFIED] if derivation.gives == "breakpoint" and at_the_end else []
         notes += [SEARCH_LIMIT.format(most)] if np.isfinite(most) else []
         return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
-    def _data_sets(self, asked: Derivation) -> tuple[list[SearchResult], float]:
+    def _data_sets(self, derivation: Derivation) -> tuple[list[SearchResult], float]:
         """Search results of a declaration, and the search limit of unbounded values."""
-        if asked.parts not in self._found:
+        if derivation.parts not in self._results:
             also = (
-                [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
+                [x for f in self.within._data_sets(derivation)[0] for x in f.best]
+                if self.within
+                else []
             )
-            limits = self.within.regions.of(asked.parts).limits(asked.parts) if self.within else ()
-            region, most = self.regions.of(asked.parts).closed(asked.parts, limits)
-            names = tuple(asked.derived.gives)
-            self._found[asked.parts] = (
-                search_ranges(region, asked.parts, names, _model(asked), self.seed, also),
+            limits = (
+                self.within.regions.of(derivation.parts).limits(derivation.parts)
+                if self.within
+                else ()
+            )
+            region, most = self.regions.of(derivation.parts).closed(derivation.parts, limits)
+            names = tuple(derivation.derived.gives)
+            self._results[derivation.parts] = (
+                search_ranges(region, derivation.parts, names, _model(derivation), self.seed, also),
                 most,
             )
-        return self._found[asked.parts]
+        return self._results[derivation.parts]
 
 
 def ranges(
@@ -119,20 +127,20 @@ def ranges(
     assumed = Answers(Regions(feasible), seed)
     text = Answers(Regions(alone), seed, assumed)
     rows = []
-    for asked in derivations(study):
-        with_them = assumed.answer(asked)
-        shared = all(alone.shares(q) for part in asked.parts for _, q in part.terms)
-        without = with_them if shared else text.answer(asked)
+    for derivation in derivations(study):
+        with_them = assumed.answer(derivation)
+        shared = all(alone.shares(q) for part in derivation.parts for _, q in part.terms)
+        without = with_them if shared else text.answer(derivation)
         alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)
-        notes = dict.fromkeys((asked.derived.note, *alone_, *with_them.notes))
+        notes = dict.fromkeys((derivation.derived.note, *alone_, *with_them.notes))
         rows.append(
             {
-                "derived": asked.derived.id,
-                "gives": asked.gives,
-                "label": asked.label,
-                "exhibits": asked.derived.exhibits,
-                "kind": asked.derived.kind,
-                "unit": asked.unit,
+                "derived": derivation.derived.id,
+                "gives": derivation.gives,
+                "label": derivation.label,
+                "exhibits": derivation.derived.exhibits,
+                "kind": derivation.derived.kind,
+                "unit": derivation.unit,
                 "low": with_them.pieces[0],
                 "high": with_them.pieces[-1],
                 "low_text": without.pieces[0],
@@ -141,22 +149,22 @@ def ranges(
                 "pieces_text": without.pieces,
                 "levels": with_them.levels,
                 "levels_text": without.levels,
-                "method": "searched" if asked.derived.kind in SEARCHED_FORMS else "exact",
+                "method": "searched" if derivation.derived.kind in SEARCHED_FORMS else "exact",
                 "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
-                "printed": printed_values(asked, claims),
+                "printed": printed_values(derivation, claims),
             }
         )
     return RANGES.frame(rows)
 
 
-def printed_values(asked: Derivation, claims: Claims) -> list[float]:
+def printed_values(derivation: Derivation, claims: Claims) -> list[float]:
     """Numbers that the paper prints for a derived number, from claims of the same relation.
 
     Vague words are left out.
     """
-    found: dict[float, None] = {}
-    kind = asked.derived.kind
+    values: dict[float, None] = {}
+    kind = derivation.derived.kind
     for claim in claims:
         if (
             claim.assumed
@@ -165,14 +173,14 @@ def printed_values(asked: Derivation, claims: Claims) -> list[float]:
             or claim.kind not in _CLAIM_KINDS.get(kind, ())
         ):
             continue
-        if any(instance.parts == asked.parts for instance in claim.instances):
+        if any(instance.parts == derivation.parts for instance in claim.instances):
             value = claim.value
             if (kind, claim.kind) == ("ratio", "percent_change"):
                 value = 1 + value / 100
             elif (kind, claim.kind) == ("percent_change", "ratio"):
                 value = 100 * (value - 1)
-            found[value] = None
-    return list(found)
+            values[value] = None
+    return list(values)
 
 
 _CLAIM_KINDS = {
@@ -184,9 +192,9 @@ _CLAIM_KINDS = {
 """Kinds of claims that print the number of each kind of derived number."""
 
 
-def _argmax(asked: Derivation, region: Region) -> AllowedRange:
-    places = region.largest(asked.parts)
-    levels = asked.derived.levels
+def _argmax(derivation: Derivation, region: Region) -> AllowedRange:
+    places = region.largest(derivation.parts)
+    levels = derivation.derived.levels
     order = np.argsort(levels) if all(isinstance(level, int | float) for level in levels) else None
     numbers = [float(levels[k]) for k in places] if order is not None else []
     ends = {int(order[0]), int(order[-1])} if order is not None else set()
@@ -197,27 +205,27 @@ def _argmax(asked: Derivation, region: Region) -> AllowedRange:
     )
 
 
-def _linear(asked: Derivation) -> Expression:
+def _linear(derivation: Derivation) -> Expression:
     """The linear combination that a value, a difference or a regression coefficient equals."""
-    parts = asked.parts
-    if asked.derived.kind != "line":
+    parts = derivation.parts
+    if derivation.derived.kind != "line":
         weights = np.array([1.0, -1.0])[: len(parts)]
     else:
-        x = np.array(asked.axis) - np.mean(asked.axis)
+        x = np.array(derivation.axis) - np.mean(derivation.axis)
         weights = x / (x @ x)
-        if asked.gives == "intercept":
-            weights = 1 / len(x) - np.mean(asked.axis) * weights
+        if derivation.gives == "intercept":
+            weights = 1 / len(x) - np.mean(derivation.axis) * weights
     terms = [
         (float(w) * c, q) for w, part in zip(weights, parts, strict=True) for c, q in part.terms
     ]
     return Expression(tuple(terms))
 
 
-def _model(asked: Derivation) -> Function:
+def _model(derivation: Derivation) -> Function:
     """Function that evaluates the model for many data sets at once."""
     from virtperf.models import many  # lazy import: only searched numbers need it
 
-    axis = np.array(asked.axis)
-    if asked.derived.kind == "usl":
-        return lambda values: many.usl(axis, values, asked.derived.load)
+    axis = np.array(derivation.axis)
+    if derivation.derived.kind == "usl":
+        return lambda values: many.usl(axis, values, derivation.derived.load)
     return lambda values: many.plateau_decline(axis, values)

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.params import WordReading
 from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
@@ -58,13 +58,13 @@ def other_readings(
                 study, others, _TEXT, explain=False, linear=CachedLinearSystem, known=alone
             )
             affected_claims = [c for c in others if c.id in affected]
-            found = (
+            changes = (
                 *_verdicts(feasible, affected_claims, verdicts),
                 *_dropped_differences(alone, feasible),
                 *_ranges(study, feasible, points),
                 *_derived(alone, feasible, changed, derived, seed),
             )
-            rows += [{**_EMPTY, "reading": reading, **row} for row in found]
+            rows += [{**_EMPTY, "reading": reading, **row} for row in changes]
     return READINGS.frame(rows)
 
 
@@ -89,13 +89,13 @@ def _verdicts(
     in_force = verdicts.set_index("claim")["text_verdict"]
     others = LeaveOneOut(feasible)
     for claim in affected_claims:
-        found = others.verdict(claim)
-        if found != in_force[claim.id]:
+        verdict = others.verdict(claim)
+        if verdict != in_force[claim.id]:
             yield {
                 "kind": "verdict",
                 "name": claim.id,
                 "verdict": in_force[claim.id],
-                "verdict_read": found,
+                "verdict_read": verdict,
             }
 
 
@@ -115,13 +115,13 @@ def _dropped_differences(alone: Feasible, feasible: Feasible) -> Iterator[dict[s
 
 def _dropped_states(feasible: Feasible) -> dict[str, str]:
     """Dropped claims, and whether every smallest resolution drops them or only some."""
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     for cluster in feasible.clusters:
-        resolutions = [frozenset(each) for each in cluster.found.resolutions]
+        resolutions = [frozenset(each) for each in cluster.contradictions.resolutions]
         always = frozenset.intersection(*resolutions)
         for claim in frozenset.union(*resolutions):
-            found[claim] = "set aside" if claim in always else "set aside, or another"
-    return found
+            states[claim] = "set aside" if claim in always else "set aside, or another"
+    return states
 
 
 def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -135,7 +135,7 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
     feasible.measure(q for q, _ in about)
     for quantity, row in about:
         low, high = map(
-            float, rounded([end.value for end in feasible.interval(quantity)], STABLE_DIGITS)
+            float, round_digits([end.value for end in feasible.interval(quantity)], STABLE_DIGITS)
         )
         before = float(row["low_text"]), float(row["high_text"])
         if differs(before, (low, high), study.quantities[quantity.name].resolution):
@@ -154,28 +154,29 @@ def _derived(
 ) -> Iterator[dict[str, Any]]:
     in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
     answers = Answers(Regions(feasible), seed)
-    for asked in derivations(feasible.study):
-        named = dict.fromkeys(q for part in asked.parts for _, q in part.terms)
+    for derivation in derivations(feasible.study):
+        named = dict.fromkeys(q for part in derivation.parts for _, q in part.terms)
         changed_quantities = [q for q in named if _system_changed(alone, feasible, q)]
-        if asked.of_itself or not changed_quantities:
+        if derivation.of_itself or not changed_quantities:
             continue
         owners = {
             c for q in changed_quantities if (system := feasible.system_of(q)) for c in system.owner
         }
-        row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
+        row, allowed = in_force[derivation.derived.id, derivation.label], answers.answer(derivation)
         before = float(row["low_text"]), float(row["high_text"])
         # round to the digits of the stored table: smaller differences do not count
         low, high = map(
-            float, rounded([found.pieces[0], found.pieces[-1]], RANGES.digits or STABLE_DIGITS)
+            float,
+            round_digits([allowed.pieces[0], allowed.pieces[-1]], RANGES.digits or STABLE_DIGITS),
         )
         levels = tuple(row["levels_text"])
-        if levels != found.levels or (not levels and differs(before, (low, high), 0.0)):
+        if levels != allowed.levels or (not levels and differs(before, (low, high), 0.0)):
             yield {
                 "kind": "derived",
-                "name": asked.derived.id,
-                "label": asked.label,
+                "name": derivation.derived.id,
+                "label": derivation.label,
                 "verdict": ", ".join(levels),
-                "verdict_read": ", ".join(found.levels),
+                "verdict_read": ", ".join(allowed.levels),
                 "low": before[0],
                 "high": before[1],
                 "low_read": low,
@@ -184,10 +185,12 @@ def _derived(
             }
 
 
-def _nearest_first(claims: Iterable[Claim], wanted: set[str], asked: set[Quantity]) -> list[str]:
+def _nearest_first(
+    claims: Iterable[Claim], claim_ids: set[str], quantities: set[Quantity]
+) -> list[str]:
     """Ids of the wanted claims: those that name an asked quantity first, then indirect ones."""
-    found = [claim for claim in claims if claim.id in wanted]
-    return [c.id for c in sorted(found, key=lambda c: asked.isdisjoint(_quantities_of(c)))]
+    selected = [claim for claim in claims if claim.id in claim_ids]
+    return [c.id for c in sorted(selected, key=lambda c: quantities.isdisjoint(_quantities_of(c)))]
 
 
 def _quantities_of(claim: Claim) -> set[Quantity]:

@@ -48,8 +48,8 @@ class Region:
 
     def ranges(self, of: Expression) -> list[tuple[float, float]]:
         """Range of a sum under each resolution."""
-        found = [self.system.interval(of, mask) for mask in self.masks]
-        return [(low.value, high.value) for low, high in found]
+        intervals = [self.system.interval(of, mask) for mask in self.masks]
+        return [(low.value, high.value) for low, high in intervals]
 
     def ratios(self, of: Expression, to: Expression) -> list[tuple[float, float]]:
         """Range of ``of / to`` under each resolution, over the values with ``to > 0``."""

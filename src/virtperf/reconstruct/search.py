@@ -99,25 +99,25 @@ class _Search:
         points, ends = self._evaluate(
             np.vstack([self._initial_points(also), vertices, self._hit_and_run(vertices)])
         )
-        found = SearchResult()
+        result = SearchResult()
         for name in names if len(points) else ():
             low, first = self._extreme(points, ends, name, 0)
             high, last = self._extreme(points, ends, name, 1)
             if low <= high:
-                found.ranges[name] = (low, high)
-                found.best += [
+                result.ranges[name] = (low, high)
+                result.best += [
                     dict(zip(self.system.quantities, map(float, x), strict=True))
                     for x in (first, last)
                 ]
-        found.data_sets = self.tried
-        return found
+        result.data_sets = self.tried
+        return result
 
     def _evaluate(self, points: np.ndarray) -> tuple[np.ndarray, MinMaxByName]:
         """The points with all values positive, and their numbers."""
         values = points @ self.E.T
-        kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
-        self.tried += int(kept.sum())
-        return points[kept], self.function(values[kept]) if kept.any() else {}
+        is_positive = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
+        self.tried += int(is_positive.sum())
+        return points[is_positive], self.function(values[is_positive]) if is_positive.any() else {}
 
     def _initial_points(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
         quantities = self.system.quantities
@@ -130,15 +130,15 @@ class _Search:
         directions = np.vstack(
             [np.eye(n), -np.eye(n), self.rng.standard_normal((VERTEX_DIRECTIONS, n))]
         )
-        found = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
-        return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
+        vertices = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
+        return np.array([x for x in vertices if x is not None]).reshape(-1, self.E.shape[1])
 
     def _hit_and_run(self, vertices: np.ndarray) -> np.ndarray:
         """Hit-and-run samples: a random direction, then a uniform step within the rows."""
         A, b = (part[self.mask] for part in (self.system.A, self.system.b))
         x = vertices.mean(axis=0)
         spread = vertices - x
-        found = []
+        points = []
         for weights in self.rng.standard_normal((HIT_AND_RUN_STEPS, len(vertices))):
             step = weights @ spread
             along, room = A @ step, np.maximum(b - A @ x, 0.0)
@@ -146,14 +146,14 @@ class _Search:
                 most = np.min(np.where(along > 1e-12, room / along, np.inf), initial=1.0)
                 least = np.max(np.where(along < -1e-12, room / along, -np.inf), initial=-1.0)
             x = x + self.rng.uniform(least, most) * step
-            found.append(x)
-        return np.array(found)
+            points.append(x)
+        return np.array(points)
 
     def _extreme(
         self, points: np.ndarray, ends: MinMaxByName, name: str, k: int
     ) -> tuple[float, np.ndarray]:
         """Minimum (k = 0) or maximum (k = 1) of a number, after local search, and its data set."""
-        values = _signed(ends, name, k)
+        values = _signed_objective(ends, name, k)
         order = np.argsort(values, kind="stable")
         best, x = values[order[0]], points[order[0]]
         for place in order[:LOCAL_STARTS]:
@@ -199,7 +199,7 @@ class _Search:
         points, ends = self._evaluate(points)
         if not len(points):
             return np.inf, np.empty(0)
-        values = _signed(ends, name, k)
+        values = _signed_objective(ends, name, k)
         at = int(np.argmin(values))
         return float(values[at]), points[at]
 
@@ -208,13 +208,15 @@ class _Search:
         values = self.E @ x
         step = 1e-5 * np.abs(values).max()
         near = values + step * np.vstack([np.eye(len(values)), -np.eye(len(values))])
-        ends = _signed(self.function(np.maximum(near, ZERO_SHARE * values.max())), name, k)
+        ends = _signed_objective(
+            self.function(np.maximum(near, ZERO_SHARE * values.max())), name, k
+        )
         with np.errstate(invalid="ignore"):
             slope = (ends[: len(values)] - ends[len(values) :]) / (2 * step)
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _signed(ends: MinMaxByName, name: str, k: int) -> np.ndarray:
+def _signed_objective(ends: MinMaxByName, name: str, k: int) -> np.ndarray:
     """Objective to minimise: the minimum, or the negated maximum (k = 1); NaN becomes inf."""
     values = -ends[name][1] if k else ends[name][0]
     return np.where(np.isnan(values), np.inf, values)

@@ -83,8 +83,8 @@ class LinearSystem:
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """Boolean mask of the rows of the given claims and of the natural bounds."""
-        wanted = {"", *claims}
-        return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owner_index]
+        active = {"", *claims}
+        return np.array([owner in active for owner in self._owners], dtype=bool)[self._owner_index]
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether the (masked) rows are feasible."""
@@ -92,13 +92,13 @@ class LinearSystem:
 
     def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
         """Whether ``c @ x`` can exceed a limit for some x that satisfies the (masked) rows."""
-        found = self._solve(-c, mask)
-        return found.status != OPTIMAL or -found.value > limit
+        result = self._solve(-c, mask)
+        return result.status != OPTIMAL or -result.value > limit
 
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
         """A vertex that minimises ``c @ x``; None if unbounded or infeasible."""
-        found = self._solve(c, mask)
-        return found.x if found.status == OPTIMAL else None
+        result = self._solve(c, mask)
+        return result.x if result.status == OPTIMAL else None
 
     def feasible_points(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         """The points, shape (m, n), that satisfy all (masked) rows."""
@@ -112,11 +112,11 @@ class LinearSystem:
         c = self.vector(expression)
         if c is None:
             return Extreme(-np.inf, ())
-        found = self._solve(c, mask)
-        if found.status != OPTIMAL:
+        result = self._solve(c, mask)
+        if result.status != OPTIMAL:
             return Extreme(-np.inf, ())
         return Extreme(
-            found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.binding)] if o))
+            result.value, tuple(dict.fromkeys(o for o in self.owner[list(result.binding)] if o))
         )
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
@@ -223,14 +223,14 @@ class Program:
 
     def activate(self, mask: np.ndarray | None) -> None:
         """Activate the rows of the mask (None: all); inactive rows get an infinite bound."""
-        wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
-        other = np.flatnonzero(wanted != self.active)
+        active = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
+        other = np.flatnonzero(active != self.active)
         # new bounds keep the last basis dual feasible; a new objective alone keeps it primal
         # feasible
         self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
         for i in other:
-            self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
-        self.active = wanted
+            self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if active[i] else np.inf)
+        self.active = active
 
     def minimum(self, c: np.ndarray) -> LPResult:
         """Minimise ``c @ x``, and return the binding rows (non-zero duals) too."""

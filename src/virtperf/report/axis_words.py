@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from virtperf.report.palette import SERIES_COLOURS
-from virtperf.report.wording import joined, pretty, printable
+from virtperf.report.wording import join_words, pretty, printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
 
@@ -26,7 +26,7 @@ _STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
 
 
-def axes_of(study: Study, figure: Exhibit) -> Axes:
+def axis_metadata(study: Study, figure: Exhibit) -> Axes:
     """Axis metadata of a figure, for ``frame.attrs["axes"]``.
 
     labels: label with the unit of each factor, quantity and panel; levels: levels of the factor in
@@ -56,14 +56,15 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
         if len(shared) > 1:
             panel = " ".join(shared)
             panels |= dict.fromkeys(shared, panel)
-            said = list(dict.fromkeys(study.quantities[name].label for name in shared))
+            quantity_labels = list(dict.fromkeys(study.quantities[name].label for name in shared))
             parts = zip(
-                *([part.rstrip(",") for part in label.split()] for label in said), strict=False
+                *([part.rstrip(",") for part in label.split()] for label in quantity_labels),
+                strict=False,
             )
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
             while same and same[-1] in _STOP_WORDS:  # "CPU of the", common to guests and drivers
                 same.pop()
-            labels[panel] = f"{' '.join(same) or joined(said)}, {unit}"
+            labels[panel] = f"{' '.join(same) or join_words(quantity_labels)}, {unit}"
             bounds[panel] = [
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
@@ -113,7 +114,7 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
         factor = study.factors[factor_name]
         (texts if isinstance(level, str) else numbers).append(level_words(factor, level))
     words = ", ".join(texts) if texts else "the value" if numbers else "this point"
-    words += f" at {joined(numbers)}" if numbers else ""
+    words += f" at {join_words(numbers)}" if numbers else ""
     return kind.unit.replace("reference", words)
 
 
@@ -122,7 +123,7 @@ def colours(study: Study) -> dict[str, int]:
     ``colour:`` in study.yaml names a label with the same colour.
 
     Labels of one figure have different colours while the palette lasts, then repeated colours with
-    other marks (`plot.theme.look`). Among the free colours the least used one is taken.
+    other marks (`plot.theme.series_style`). Among the free colours the least used one is taken.
     """
     figures = [
         [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]
@@ -132,11 +133,14 @@ def colours(study: Study) -> dict[str, int]:
     for figure in figures:
         for _, system in figure:
             beside[system] |= {other for _, other in figure} - {system}
-    found: dict[str, int] = {}
+    assigned: dict[str, int] = {}
     for system in dict.fromkeys(system for figure in figures for _, system in figure):
-        taken, used = {found.get(other) for other in beside[system]}, Counter(found.values())
-        found[system] = min(
-            range(len(SERIES_COLOURS) ** 2),
-            key=lambda k: (k in taken, k // len(SERIES_COLOURS), used[k], k),
+        adjacent, used = (
+            {assigned.get(other) for other in beside[system]},
+            Counter(assigned.values()),
         )
-    return {label: found[system] for figure in figures for label, system in figure}
+        assigned[system] = min(
+            range(len(SERIES_COLOURS) ** 2),
+            key=lambda k: (k in adjacent, k // len(SERIES_COLOURS), used[k], k),
+        )
+    return {label: assigned[system] for figure in figures for label, system in figure}

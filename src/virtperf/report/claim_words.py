@@ -145,14 +145,14 @@ def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
         word = str(result.get("text_verdict", ""))
         return limits if claim.kind in NUMBERED else _WITHOUT_NUMBER.get(word, limits)
     if claim.kind == "ordering":
-        return _order(low, high, unit, sure=result.get("text_verdict") != "contradicted")
+        return _order(low, high, unit, single_pair=result.get("text_verdict") != "contradicted")
     return f"a ratio of {limits}" if claim.kind == "equivalence" else limits
 
 
-def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
+def _order(low: float, high: float, unit: str, *, single_pair: bool) -> str:
     """Format an order by its difference, positive where the stated order holds.
 
-    `sure` False: the claim orders several pairs, and the other claims imply the opposite for one.
+    `single_pair` False: the claim orders several pairs, and the other claims imply the opposite for one.
     """
     if low == high == 0:
         return "no difference"
@@ -160,7 +160,7 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
         return f"this order, by {interval(low, high, unit)}"
     if high <= 0:
         return f"the opposite order, by {interval(-high, -low, unit)}"
-    return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
+    return f"{'either order' if single_pair else 'not always'}: {interval(low, high, unit)}"
 
 
 def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:

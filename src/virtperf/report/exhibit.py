@@ -33,19 +33,19 @@ class Estimates(dict[str, Any]):
         self.title = title
 
 
-def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
+def derived_ids(context: Context, exhibit: Exhibit) -> list[str]:
     """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
     shown below the first.
     """
-    found = dict.fromkeys(
-        asked.derived.id
-        for asked in derivations(context.study)
-        if asked.derived.exhibits[:1] == (exhibit.id,)
+    ids = dict.fromkeys(
+        derivation.derived.id
+        for derivation in derivations(context.study)
+        if derivation.derived.exhibits[:1] == (exhibit.id,)
     )
-    return list(found)
+    return list(ids)
 
 
-def parts_of(
+def build_parts(
     context: Context,
     exhibit: Exhibit,
     tables: Iterable[Estimates],
@@ -55,15 +55,15 @@ def parts_of(
 ) -> list[Record]:
     """Records shown below an exhibit: tables of estimates, derived numbers, claims."""
     whole = ". ".join((exhibit_name(exhibit.id, exhibit.kind), exhibit.title))
-    found = [
+    records = [
         kinds()["estimates"].record(context, table, title=f"{whole}: {table.title}")
         for table in tables
     ]
     if derived:
-        found.append(kinds()["ranges"].record(context, derived))
+        records.append(kinds()["ranges"].record(context, derived))
     if claims and any(exhibit.id in claim.exhibits for claim in context.data.paper_claims):
-        found.append(kinds()["claims"].record(context, exhibit.id))
-    return found
+        records.append(kinds()["claims"].record(context, exhibit.id))
+    return records
 
 
 def joined_record(
@@ -77,22 +77,22 @@ def joined_record(
     """
     body, end = split_tail(record.blocks)
     for part in parts:
-        own, folded = split_tail(part.blocks)
+        blocks, folded = split_tail(part.blocks)
         if part.kind == "claims":
-            folded = [_claims_folded(block, part) for block in folded]
-        elif part.kind == "ranges" and _rows(own) > MAX_OPEN_ROWS:
+            folded = [_fold_claims(block, part) for block in folded]
+        elif part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
             lead = [Paragraph(words=part.caption)] if part.caption else []
-            summary = f"{DERIVED} ({plural(_rows(own), 'number')})"
-            folded = [Folded(summary=summary, blocks=(*lead, *own)), *folded]
-            own = []
+            summary = f"{DERIVED} ({plural(_rows(blocks), 'number')})"
+            folded = [Folded(summary=summary, blocks=(*lead, *blocks)), *folded]
+            blocks = []
         else:
             title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
-            own = [
+            blocks = [
                 Heading(text=title),
                 *([Paragraph(words=part.caption)] if part.caption else []),
-                *own,
+                *blocks,
             ]
-        body += own
+        body += blocks
         end += folded
     whole = (record, *parts)
     words = {
@@ -100,30 +100,32 @@ def joined_record(
         "estimates": "Estimates (CSV)",
     }
     numbers = [
-        table.model_copy(update={"words": words.get(made.kind, table.words)})
-        for made in whole
-        for table in made.numbers
+        table.model_copy(update={"words": words.get(part_record.kind, table.words)})
+        for part_record in whole
+        for table in part_record.numbers
     ]
-    rests = {made for part in whole for made in part.provenance}
+    labels = {label for part in whole for label in part.provenance}
     return record.model_copy(
         update={
             "heading": heading,
             "note": note,
             "blocks": (*body, *end),
             "numbers": tuple(numbers),
-            "provenance": tuple(kind for kind in Provenance if kind in rests),
-            "claims": tuple(dict.fromkeys(claim for made in whole for claim in made.claims)),
+            "provenance": tuple(label for label in Provenance if label in labels),
+            "claims": tuple(
+                dict.fromkeys(claim for part_record in whole for claim in part_record.claims)
+            ),
         }
     )
 
 
-def folded_up(record: Record) -> Record:
+def fold(record: Record) -> Record:
     """Collapse a record, with its note as the first block."""
     note = [Paragraph(words=record.note)] if record.note else []
     return record.model_copy(update={"folded": True, "note": "", "blocks": (*note, *record.blocks)})
 
 
-def tables_folded(record: Record) -> Record:
+def fold_tables(record: Record) -> Record:
     """Collapse the long tables of a record."""
     blocks = [
         Folded(summary=f"Show {plural(len(block.rows), 'row')}", blocks=(block,))
@@ -138,7 +140,7 @@ def _rows(blocks: Iterable[Block]) -> int:
     return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
 
 
-def _claims_folded(block: Block, part: Record) -> Block:
+def _fold_claims(block: Block, part: Record) -> Block:
     if not isinstance(block, Folded):
         return block
     summary = f"Claims of the paper ({len(part.claims)})"
@@ -173,23 +175,24 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     alpha, series = 1 - context.level, exhibit.series[0]
     available = [fit for fit in fits.values() if getattr(fit, "available", True)]
     family = next(
-        (found for found in FIT_NAMES if available and hasattr(available[0], found[0])), None
+        (estimates for estimates in FIT_NAMES if available and hasattr(available[0], estimates[0])),
+        None,
     )
     if family is None:
         return None
-    _, title, asked = family
+    _, title, methods = family
     words = {
         "x": context.study.factors[series.over].label,
         "y": context.study.quantities[series.quantity].label.lower(),
     }
-    found = {
+    estimates = {
         str(label): {
-            ask.format(**words): with_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
-            for ask, get in asked.items()
+            ask.format(**words): add_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
+            for ask, get in methods.items()
         }
         for label, fit in fits.items()
     }
-    return Estimates(title, found)
+    return Estimates(title, estimates)
 
 
 def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
@@ -202,7 +205,7 @@ def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
         return fit if isinstance(fit, Missing) else Missing(str(err), getattr(fit, "origin", None))
 
 
-def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
+def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """
@@ -238,16 +241,16 @@ def ratios_to_baseline(
     if column == "series":
         points.sort(key=lambda point: factor.levels.index(point[1]))
     conditions = {(label, at): q for label, at, q in points if q in samples}
-    found: dict[str, Any] = {}
+    ratios: dict[str, Any] = {}
     for (label, at), quantity in conditions.items():
         baseline = conditions.get((label, level) if column == factor.name else (level, at))
         if baseline is None or baseline == quantity:
             continue
         count = plural(samples[quantity].n, "run")
-        found[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
+        ratios[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
             data, {quantity: 1.0}, {baseline: 1.0}, confidence, provenance, (exhibit.id,)
         )
-    if not any(estimate.available for estimate in found.values()):
-        found = {}
+    if not any(estimate.available for estimate in ratios.values()):
+        ratios = {}
     against = level_words(factor, level) if column == factor.name else str(level)
-    return Estimates(f"Ratio to {against}", found)
+    return Estimates(f"Ratio to {against}", ratios)

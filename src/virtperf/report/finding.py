@@ -17,9 +17,9 @@ import pandas as pd
 
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
-from virtperf.report.frames import StudyData, allowed, merge_pieces, shown_as_printed
+from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import joined, plural, short_number
+from virtperf.report.wording import join_words, plural, short_number
 from virtperf.study.claims import Claim, Instance
 from virtperf.study.definition import Exhibit, Factor
 from virtperf.study.quantities import Quantity
@@ -46,14 +46,14 @@ def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list
     """
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
     about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in ORDER_KINDS]
-    found: set[Quantity] = set()
-    kept = []
+    ordered: set[Quantity] = set()
+    remaining = []
     for claim in sorted(about, key=lambda claim: ORDER_KINDS.index(claim.kind)):
         within = [of for of in map(quantities, claim.instances) if of <= plotted]
         if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
-            found |= set().union(*within)
-            kept.append(claim)
-    return found, kept
+            ordered |= set().union(*within)
+            remaining.append(claim)
+    return ordered, remaining
 
 
 def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
@@ -80,13 +80,15 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
 
     along: dict[str, list[str]] = {}
     for label in labels:
-        own = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
-        for words in _chains(own, lambda point: tick_label(factor, point[1]), level_words_of):
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
+        for words in _chains(
+            chain_edges, lambda point: tick_label(factor, point[1]), level_words_of
+        ):
             along.setdefault(words, []).append(label)
     across: dict[str, list[str]] = {}
     for level in levels:
-        own = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
-        for words in _chains(own, lambda point: point[0]):
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
+        for words in _chains(chain_edges, lambda point: point[0]):
             of = across.setdefault(words, [])
             of.append(tick_label(factor, level) if of else level_words(factor, level))
     return [
@@ -199,24 +201,24 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
             continue
         strict = all(edges[point, other] for other in smaller)
         if order.below[point] == set(points) - {point}:
-            told = "every other point"
+            smaller_text = "every other point"
         else:
             of: dict[str, list[Any]] = {}
             for label, level in sorted(smaller, key=points.index):
                 of.setdefault(label, []).append(level)
-            told = "; ".join(
+            smaller_text = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
                 else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
                 for label, levels in of.items()
             )
-        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {told}"
+        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
 
 
 def _join_names(names: Iterable[str]) -> str:
     """Join names, with semicolons if a name contains a comma."""
-    listed = list(names)
-    return "; ".join(listed) if any("," in name for name in listed) else joined(listed)
+    all_names = list(names)
+    return "; ".join(all_names) if any("," in name for name in all_names) else join_words(all_names)
 
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
@@ -244,14 +246,14 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         point among others.
     `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
-    points, own = _with_measured(points)
+    points, only_measured = _substitute_measured(points)
     rows: list[Any] = list(points.itertuples(index=False))
-    others = [row for row, measured in zip(rows, own, strict=True) if not measured]
+    others = [row for row, measured in zip(rows, only_measured, strict=True) if not measured]
     lead = (
         "Measured means."
-        if own.all()
+        if only_measured.all()
         else "Printed values."
-        if shown_as_printed(points).all()
+        if is_printed_value(points).all()
         else ""
     )
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
@@ -262,35 +264,43 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     )
     labels_by_sentence: dict[str, list[str]] = {}
     for label in dict.fromkeys(row.series for row in rows):
-        said = _series([row for row in rows if row.series == label], factor)
-        labels_by_sentence.setdefault(said, []).append(str(label))
+        sentence = _series([row for row in rows if row.series == label], factor)
+        labels_by_sentence.setdefault(sentence, []).append(str(label))
     sentences = [
-        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {said}."
-        for said, labels in labels_by_sentence.items()
-        if said
+        f"{'; '.join(labels) if ',' in ''.join(labels) else join_words(labels)}: {sentence}."
+        for sentence, labels in labels_by_sentence.items()
+        if sentence
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    brief = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
+    short_claims = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
         : MAX_ORDERS if wide else 0
     ]
-    told = f"The text says: {' '.join(brief)}" if brief else ""
-    split = SPLIT_NOTE if any(" or " in said for said in labels_by_sentence) else ""
+    text_sentence = f"The text says: {' '.join(short_claims)}" if short_claims else ""
+    split = SPLIT_NOTE if any(" or " in sentence for sentence in labels_by_sentence) else ""
     several = points["series"].nunique() > 1
     return " ".join(
-        filter(None, [lead, *sentences, split, told, _measured(others, factor, several)])
+        filter(None, [lead, *sentences, split, text_sentence, _measured(others, factor, several)])
     )
 
 
-def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+def _substitute_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Substitute measured means and intervals at points without a printed number or a range; the
     mask marks these points.
     """
-    own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
+    only_measured = ~points["known"] & points["printed"].isna() & points["measured"].notna()
     ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
-    taken = {"low": ends["low"], "high": ends["high"], "printed": points["measured"], "known": own}
+    values_by_column = {
+        "low": ends["low"],
+        "high": ends["high"],
+        "printed": points["measured"],
+        "known": only_measured,
+    }
     return points.assign(
-        **{name: points[name].mask(own, values) for name, values in taken.items()}
-    ), own
+        **{
+            name: points[name].mask(only_measured, values)
+            for name, values in values_by_column.items()
+        }
+    ), only_measured
 
 
 _ORDER = "order only"
@@ -302,15 +312,17 @@ def _series(points: list[Any], factor: Factor) -> str:
     if not known:
         return "" if any(math.isfinite(p.measured) for p in points) else "no values"
     numeric = all(isinstance(p.x, int | float) for p in known)
-    course = _trend(known, factor) if numeric and len(known) > 2 else ""
-    if course:
-        return course
+    trend = _trend(known, factor) if numeric and len(known) > 2 else ""
+    if trend:
+        return trend
     parts: list[str] = []
     for phrase, group in groupby(known, key=_phrase):
         levels = [p.x for p in group]
         words = [tick_label(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
-        parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
+        parts.append(
+            f"{phrase} at {join_words(words)}" if numeric else f"{phrase} ({join_words(words)})"
+        )
     if len(parts) > MAX_NAMED_POINTS:
         parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; for the rest see the numbers"]
     return ", ".join(parts)
@@ -403,7 +415,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
         shown.append(f"{short_number(point.measured)} ({series}{level_words(factor, point.x)})")
     text = (
-        f"Measured: {joined(shown)}."
+        f"Measured: {join_words(shown)}."
         if len(measured) <= MAX_NAMED_POINTS
         else f"{plural(len(measured), 'measured point')}."
     )
@@ -426,7 +438,9 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
             "text allows, without the tolerance of verdicts."
         )
     if len(compared) == 1:
-        said = f"The interval {'overlaps' if inside else 'does not overlap'}"
+        overlap = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:
-        said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
-    return f"{text} {said} the range that the text allows."
+        overlap = (
+            f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
+        )
+    return f"{text} {overlap} the range that the text allows."

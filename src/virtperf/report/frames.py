@@ -20,17 +20,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import TableSchema
-from virtperf.report.axis_words import axes_of
+from virtperf.report.axis_words import axis_metadata
 from virtperf.report.wording import interval, pretty
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import RELATIVE, Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Exhibit, Study, load_study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
@@ -76,7 +76,7 @@ class StudyData:
         return dict(self._results.get(claim_id, {}))
 
     def require_stages(self) -> None:
-        """Raise `VirtperfError` if a stage output is missing: its empty table would be mistaken for
+        """Raise `RawperfError` if a stage output is missing: its empty table would be mistaken for
         a result.
         """
         of_stages = (f for f in self.missing if f.partition("/")[0] not in _INPUT_FOLDERS)
@@ -85,7 +85,7 @@ class StudyData:
             return
         folder = first.rpartition("/")[0]
         there = (self.study.folder.parent.parent / folder).is_dir()
-        raise VirtperfError(
+        raise RawperfError(
             f"data/{first if there else folder} is missing",
             remedy=f"run `virtperf pipeline {self.study.id}`",
         )
@@ -126,10 +126,10 @@ class StudyData:
         """Row positions in `observations` by quantity; rows at levels removed from the study are
         left out.
         """
-        found: dict[Quantity, list[int]] = {}
+        places: dict[Quantity, list[int]] = {}
         for row, quantity in rows_by_quantity(self.study, self.observations):
-            found.setdefault(quantity, []).append(row)
-        return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in found.items()}
+            places.setdefault(quantity, []).append(row)
+        return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in places.items()}
 
     @cached_property
     def _means(self) -> Means:
@@ -137,11 +137,13 @@ class StudyData:
 
     @cached_property
     def _results(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
+        results: dict[str, dict[str, Any]] = {}
         for frame in (self.verdicts, self.claim_results):
             for row in frame.to_dict("records"):
-                found.setdefault(str(row["claim"]), {}).update({str(k): v for k, v in row.items()})
-        return found
+                results.setdefault(str(row["claim"]), {}).update(
+                    {str(k): v for k, v in row.items()}
+                )
+        return results
 
 
 def load(
@@ -151,7 +153,7 @@ def load(
 
     Only measured runs are loaded; `examples` adds the synthetic example runs, and their verdicts if
     nothing was measured. `with_claims` False skips the claims, the slowest file to read. Raises
-    `VirtperfError` with the known studies for an unknown study, or with the stage to rerun if a
+    `RawperfError` with the known studies for an unknown study, or with the stage to rerun if a
     file can't be read or has unexpected columns.
     """
     folders = {
@@ -161,7 +163,7 @@ def load(
     }
     if study_id not in folders:
         known = sorted(folders)
-        raise VirtperfError(
+        raise RawperfError(
             f"there is no study {study_id!r}",
             file=data / "published" / study_id,
             expected=f"one of {', '.join(known) or 'none'}",
@@ -184,13 +186,13 @@ def load(
         return table.frame((), factors) if path is None else table.read(path, factors)
 
     def run_table(table: TableSchema) -> pd.DataFrame:
-        found = frame("runs", table)
-        own = (
-            found["provenance"].map(is_shown)
-            if "provenance" in found
-            else found["run_id"].isin(read)
+        table_rows = frame("runs", table)
+        is_selected = (
+            table_rows["provenance"].map(is_shown)
+            if "provenance" in table_rows
+            else table_rows["run_id"].isin(read)
         )
-        return found[own.astype(bool)].reset_index(drop=True)
+        return table_rows[is_selected.astype(bool)].reset_index(drop=True)
 
     def is_shown(kind: str) -> bool:
         return examples or kind != Provenance.EXAMPLE
@@ -200,7 +202,7 @@ def load(
         try:
             return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as err:
-            raise VirtperfError(
+            raise RawperfError(
                 "the file can't be read as JSON",
                 file=f"{stage}/{study_id}/{file}",
                 found=str(err),
@@ -226,7 +228,7 @@ def load(
         verdict_table = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
-        claims=claims_of(study, reading=reading) if claimed and with_claims else None,
+        claims=study_claims(study, reading=reading) if claimed and with_claims else None,
         points=frame("reconstructed", stage_tables.POINTS),
         ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
@@ -271,31 +273,33 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     printed_numbers = _printed_numbers(data)
     rows = []
     for row, quantity in _point_columns(data, figure):
-        found = limits.get((row["series"], row[figure.series[0].over]), {})
+        point_limits = limits.get((row["series"], row[figure.series[0].over]), {})
         if data.study.artifact and _natural_bounds_only(
-            found, data.study.quantities[quantity.name]
+            point_limits, data.study.quantities[quantity.name]
         ):
-            found = {}
-        text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
-        given = (
-            {name: found.get(name, none) for name, none in _NO_LIMITS.items()}
+            point_limits = {}
+        text = {name: point_limits.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
+        limit_columns = (
+            {name: point_limits.get(name, none) for name, none in _NO_LIMITS.items()}
             if assumptions
             else text
         )
         value, half_width = printed_numbers.get(quantity, (math.nan, math.nan))
         rows.append(
             row
-            | given
+            | limit_columns
             | {f"{name}_text": limit for name, limit in text.items()}
             | {
                 "printed": value,
                 "printed_half_width": half_width,
                 **{
-                    end: list(found.get(end if assumptions else end.replace("_", "_text_"), ()))
+                    end: list(
+                        point_limits.get(end if assumptions else end.replace("_", "_text_"), ())
+                    )
                     for end in ("low_by", "high_by")
                 },
-                "low_text_by": list(found.get("low_text_by", ())),
-                "high_text_by": list(found.get("high_text_by", ())),
+                "low_text_by": list(point_limits.get("low_text_by", ())),
+                "high_text_by": list(point_limits.get("high_text_by", ())),
                 "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
                 "provenance": str(
                     Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED
@@ -305,13 +309,13 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     return _with_axis_metadata(data, figure, rows, ())
 
 
-def _natural_bounds_only(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
+def _natural_bounds_only(limits: Mapping[Any, Any], kind: QuantityKind) -> bool:
     """Whether the limits are natural bounds only: the paper does not mention the point, or compares
     it with a point without a value.
     """
-    if not [*found.get("low_by", ()), *found.get("high_by", ())]:
+    if not [*limits.get("low_by", ()), *limits.get("high_by", ())]:
         return True
-    return math.isinf(found["high"]) and found["low"] <= kind.low
+    return math.isinf(limits["high"]) and limits["low"] <= kind.low
 
 
 def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
@@ -320,18 +324,20 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     `se`: standard error of the rounding error, uniform over the rounding interval: half_width /
         sqrt(3).
     """
-    found = points(data, exhibit)
-    found = found[found["printed"].notna()].rename(
+    printed_points = points(data, exhibit)
+    printed_points = printed_points[printed_points["printed"].notna()].rename(
         columns={"printed": "value", "printed_half_width": "half_width"}
     )
-    kept = [
-        *found.columns[: found.columns.get_loc("low")],
+    columns = [
+        *printed_points.columns[: printed_points.columns.get_loc("low")],
         "value",
         "se",
         "half_width",
         "provenance",
     ]
-    return found.assign(se=found["half_width"] / math.sqrt(3))[kept].reset_index(drop=True)
+    return printed_points.assign(se=printed_points["half_width"] / math.sqrt(3))[
+        columns
+    ].reset_index(drop=True)
 
 
 def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
@@ -354,9 +360,10 @@ def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
         "quantity": quantity.name,
         **dict(quantity.at),
     }
-    found = [row | run for run in _runs_of(data, quantity)]
+    runs_of_points = [row | run for run in _runs_of(data, quantity)]
     return pd.DataFrame(
-        found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"]
+        runs_of_points,
+        columns=None if runs_of_points else [*row, "run_id", "value", "se", "df", "provenance"],
     )
 
 
@@ -368,12 +375,12 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
     intervals.
     """
     figure = _figure(data, exhibit)
-    found = [
+    point_means = [
         (row, data.mean(q, kind)) for row, q in _point_columns(data, figure) for kind in RUN_KINDS
     ]
     names = ("value", "low", "high", "se", "df", "n")
     rows = []
-    for row, mean in found:
+    for row, mean in point_means:
         if mean is None:
             continue
         assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
@@ -393,7 +400,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 
     Raises `StudyError` if the exhibit is not a time series.
     """
-    figure = exhibit_of(data, exhibit)
+    figure = find_exhibit(data, exhibit)
     if figure.kind != "timeseries":
         raise StudyError(
             f"{figure.id} is not a time series figure",
@@ -418,7 +425,7 @@ def distribution(
 
     Raises `StudyError` if the exhibit is not a distribution.
     """
-    figure = exhibit_of(data, exhibit)
+    figure = find_exhibit(data, exhibit)
     if figure.kind != "distribution":
         raise StudyError(
             f"{figure.id} is not a distribution figure",
@@ -437,11 +444,11 @@ def distribution(
         "series", key=lambda column: column.map(order.index), kind="stable"
     ).reset_index(drop=True)
     shown = shown.assign(study=data.study.id)[["study", *table.columns]]
-    shown.attrs["axes"] = axes_of(data.study, figure)
+    shown.attrs["axes"] = axis_metadata(data.study, figure)
     return shown
 
 
-def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+def find_exhibit(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     """Look up an exhibit by id; raises `StudyError` with close matches."""
     if isinstance(exhibit, Exhibit):
         return exhibit
@@ -452,13 +459,13 @@ def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
-    found = exhibit_of(data, exhibit)
-    if not found.series:
+    figure = find_exhibit(data, exhibit)
+    if not figure.series:
         known = ", ".join(e.id for e in data.study.exhibits if e.series)
         raise StudyError(
-            f"{found.id} has no series to draw", file="study.yaml", expected=f"one of {known}"
+            f"{figure.id} has no series to draw", file="study.yaml", expected=f"one of {known}"
         )
-    return found
+    return figure
 
 
 def _point_columns(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
@@ -497,7 +504,7 @@ def _with_axis_metadata(
             for name in (*base, *columns)
         }
         frame = pd.DataFrame(empty)
-    frame.attrs["axes"] = axes_of(data.study, figure)
+    frame.attrs["axes"] = axis_metadata(data.study, figure)
     return frame
 
 
@@ -508,15 +515,15 @@ def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
     aside are included.
     """
     dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
-    found: dict[Quantity, tuple[float, float]] = {}
+    numbers: dict[Quantity, tuple[float, float]] = {}
     for claim in sorted(data.claims or (), key=lambda claim: claim.id in dropped):
         if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading:
             continue
         for instance in claim.instances:
             terms = instance.parts[0].terms
             if len(terms) == 1 and terms[0][0] == 1:
-                found.setdefault(terms[0][1], (claim.value, (claim.high - claim.low) / 2))
-    return found
+                numbers.setdefault(terms[0][1], (claim.value, (claim.high - claim.low) / 2))
+    return numbers
 
 
 def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
@@ -533,10 +540,10 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
         "df": df,
         "provenance": "provenance",
     }
-    found = rows.to_dict("records")
+    records = rows.to_dict("records")
     return [
         {name: row[column] for name, column in named.items()}
-        for row in found
+        for row in records
         if math.isfinite(row[value])
     ]
 
@@ -558,22 +565,22 @@ def point_table(
     ``measured_high`` (NaN without runs) and ``measured_runs`` (ids); ``known``: whether a stage has
     computed limits.
     """
-    found = points(data, exhibit, assumptions=assumptions)
+    table = points(data, exhibit, assumptions=assumptions)
     over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
-    found["x"] = found[over]
+    table["x"] = table[over]
     stored = means(data, exhibit, level=level)
     for kind in PROVENANCES:
-        wanted = kind if examples or kind != Provenance.EXAMPLE else ""
+        provenance = kind if examples or kind != Provenance.EXAMPLE else ""
         names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
-        rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
-        found = found.merge(
-            rows[[*keys, *names.values()]].astype({"x": found["x"].dtype}), on=keys, how="left"
+        rows = stored[stored["provenance"] == provenance].rename(columns={over: "x", **names})
+        table = table.merge(
+            rows[[*keys, *names.values()]].astype({"x": table["x"].dtype}), on=keys, how="left"
         )
-        found[f"{kind}_runs"] = [
-            cell if isinstance(cell, list) else [] for cell in found[f"{kind}_runs"]
+        table[f"{kind}_runs"] = [
+            cell if isinstance(cell, list) else [] for cell in table[f"{kind}_runs"]
         ]
-    found["known"] = found["low"].notna()
-    return found
+    table["known"] = table["low"].notna()
+    return table
 
 
 def allowed(pieces: Sequence[float]) -> str:
@@ -594,7 +601,7 @@ def merge_pieces(pieces: Sequence[float]) -> list[float]:
     return [*ends, *pieces[-1:]]
 
 
-def shown_as_printed(points: pd.DataFrame) -> pd.Series:
+def is_printed_value(points: pd.DataFrame) -> pd.Series:
     """Mask of the printed numbers inside the range left by the text; outside are misprints, and
     numbers refined by other statements, such as 1/6 printed as 17 %.
     """

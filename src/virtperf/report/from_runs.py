@@ -25,28 +25,30 @@ _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
 """Names of fit parameters, by the name of the derived number."""
 
 
-def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
+def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
     """Estimate a number with its interval from the measured runs of all its quantities, as an
     Estimate, Mean or Missing.
 
     None if a quantity has no measured run, or no model estimates the number.
     """
     if any(
-        data.mean(q, Provenance.MEASURED) is None for part in asked.parts for _, q in part.terms
+        data.mean(q, Provenance.MEASURED) is None
+        for part in derivation.parts
+        for _, q in part.terms
     ):
         return None  # most studies have none, and the models take a second to load
-    kind, alpha = asked.derived.kind, 1 - level
+    kind, alpha = derivation.derived.kind, 1 - level
     if kind == "value":
-        (coefficient, quantity), *others = asked.parts[0].terms
+        (coefficient, quantity), *others = derivation.parts[0].terms
         mean = data.mean(quantity, Provenance.MEASURED)
         return None if others or mean is None else mean.at(level).scaled(coefficient)
     if kind in ("ratio", "percent_change", "difference"):
-        of, to = ({q: c for c, q in part.terms} for part in asked.parts)
+        of, to = ({q: c for c, q in part.terms} for part in derivation.parts)
         if kind == "difference":
             return difference(data, of, to, level)
-        found = ratio_of_runs(data, of, to, level)
-        return found.map(lambda share: 100 * (share - 1)) if kind == "percent_change" else found
-    runs = _runs(data, asked)
+        ratio = ratio_of_runs(data, of, to, level)
+        return ratio.map(lambda share: 100 * (share - 1)) if kind == "percent_change" else ratio
+    runs = _runs(data, derivation)
     if runs is None:
         return None
     from virtperf import models
@@ -63,11 +65,11 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
     if not fit.available:
         return fit
     try:
-        if asked.gives in _PARAMETERS:
-            return fit.estimate(_PARAMETERS[asked.gives], alpha)
-        if asked.gives == "capacity":
-            return fit.throughput_at(asked.derived.load, alpha)
-        return getattr(fit, asked.gives)(alpha)
+        if derivation.gives in _PARAMETERS:
+            return fit.estimate(_PARAMETERS[derivation.gives], alpha)
+        if derivation.gives == "capacity":
+            return fit.throughput_at(derivation.derived.load, alpha)
+        return getattr(fit, derivation.gives)(alpha)
     except ModelError as err:
         return models.Missing(str(err), fit.origin)
 
@@ -131,18 +133,18 @@ def _estimate(
     return Estimate(contrast.value, low, high, level, method, notes, origin)
 
 
-def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:
+def _runs(data: StudyData, derivation: Derivation) -> pd.DataFrame | None:
     """Runs of all parts in one frame, with the part's axis position in column x; None if a part is
     a sum.
     """
-    if any(len(part.terms) > 1 for part in asked.parts):
+    if any(len(part.terms) > 1 for part in derivation.parts):
         return None
-    found = []
+    parts = []
     for place, part in zip(
-        asked.axis or map(float, range(len(asked.parts))), asked.parts, strict=False
+        derivation.axis or map(float, range(len(derivation.parts))), derivation.parts, strict=False
     ):
         ((coefficient, quantity),) = part.terms
         runs = frames.condition(data, quantity)
         runs = runs[runs["provenance"] == Provenance.MEASURED]
-        found.append(runs.assign(x=place, value=coefficient * runs["value"]))
-    return pd.concat(found, ignore_index=True)
+        parts.append(runs.assign(x=place, value=coefficient * runs["value"]))
+    return pd.concat(parts, ignore_index=True)

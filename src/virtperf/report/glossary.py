@@ -76,23 +76,23 @@ class Glossary(Model):
         """The terms that a text uses, in the glossary's order."""
         if self._pattern is None:
             return ()
-        used = {self._named(found).term for found in self._pattern.findall(text)}
+        used = {self._named(spelling).term for spelling in self._pattern.findall(text)}
         return tuple(term for group in self.groups for term in group.terms if term.term in used)
 
     def pieces(self, text: str, seen: set[str]) -> list[tuple[str, Term | None]]:
         """Split a text at the first use of each term, a piece with its term; `seen`: terms
         explained earlier on the page, updated in place.
         """
-        made: list[tuple[str, Term | None]] = []
+        pieces: list[tuple[str, Term | None]] = []
         end = 0
-        for found in self._pattern.finditer(text) if self._pattern is not None else ():
-            term = self._named(found[0])
+        for match in self._pattern.finditer(text) if self._pattern is not None else ():
+            term = self._named(match[0])
             if term.term in seen:
                 continue
             seen.add(term.term)
-            made += [(text[end : found.start()], None), (found[0], term)]
-            end = found.end()
-        return [piece for piece in (*made, (text[end:], None)) if piece[0]]
+            pieces += [(text[end : match.start()], None), (match[0], term)]
+            end = match.end()
+        return [piece for piece in (*pieces, (text[end:], None)) if piece[0]]
 
 
 EMPTY_GLOSSARY = Glossary()

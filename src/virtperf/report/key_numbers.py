@@ -51,25 +51,28 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 
     Reference points (100 by convention) and our assumptions do not count.
     """
-    given, alone = point_precision(data), point_precision(data, assumptions=False)
+    with_assumptions, text_alone = point_precision(data), point_precision(data, assumptions=False)
     assumed = {claim.id for claim in data.claims or () if claim.assumed}
     claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
     verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
     runs = data.series.groupby("provenance")["run_id"].nunique()
     return {
         "points": {
-            "all": given.points,
-            **{f"within_{p}_percent": n for p, n in zip(PERCENTS, given.within, strict=True)},
+            "all": with_assumptions.points,
+            **{
+                f"within_{p}_percent": n
+                for p, n in zip(PERCENTS, with_assumptions.within, strict=True)
+            },
             **{
                 f"within_{p}_percent_by_the_text_alone": n
-                for p, n in zip(PERCENTS, alone.within, strict=True)
+                for p, n in zip(PERCENTS, text_alone.within, strict=True)
             },
-            "without_upper_limit": given.open_ended,
+            "without_upper_limit": with_assumptions.open_ended,
         },
         "claims": {
             "all": len(claims),
-            "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
-            "by_measurement": _counted(verdicts["measured_verdict"], COUNTED_VERDICTS),
+            "by_the_text": _count_verdicts(claims["text_verdict"], TEXT_VERDICTS),
+            "by_measurement": _count_verdicts(verdicts["measured_verdict"], COUNTED_VERDICTS),
         },
         "contradictions": len(paper_contradictions(data)),
         "runs": {
@@ -91,22 +94,22 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     A condition is named by the factors with several levels for the quantity, if not at their
     default.
     """
-    found: dict[str, dict[Quantity, Mean]] = {}
+    means: dict[str, dict[Quantity, Mean]] = {}
     for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
         if provenance == Provenance.MEASURED.value and scale == OWN_SCALE:
-            found.setdefault(quantity.name, {})[quantity] = mean
+            means.setdefault(quantity.name, {})[quantity] = mean
     return {
         name: {
-            _condition(data.study, quantity, told): {
-                "mean": _rounded(mean.value),
-                "low": _rounded(mean.low),
-                "high": _rounded(mean.high),
+            _condition(data.study, quantity, varying): {
+                "mean": _round(mean.value),
+                "low": _round(mean.low),
+                "high": _round(mean.high),
                 "n": mean.n,
             }
             for quantity, mean in sorted(of_name.items())
         }
-        for name, of_name in sorted(found.items())
-        for told in [_varying_factors(list(of_name))]
+        for name, of_name in sorted(means.items())
+        for varying in [_varying_factors(list(of_name))]
     }
 
 
@@ -118,16 +121,16 @@ def _varying_factors(quantities: list[Quantity]) -> set[str]:
     return {factor for factor, known in levels.items() if len(known) > 1}
 
 
-def _condition(study: Study, quantity: Quantity, told: set[str]) -> str:
+def _condition(study: Study, quantity: Quantity, varying: set[str]) -> str:
     named = [
         f"{factor}={level_text(level)}"
         for factor, level in quantity.at
-        if factor in told and level != study.factors[factor].default
+        if factor in varying and level != study.factors[factor].default
     ]
     return ",".join(named) or "default"
 
 
-def _rounded(value: float) -> float | None:
+def _round(value: float) -> float | None:
     """Round to five significant digits, which agree across machines; None if not finite."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
 
@@ -180,9 +183,9 @@ def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
     return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)
 
 
-def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
-    found = verdicts.value_counts()
+def _count_verdicts(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
+    counts = verdicts.value_counts()
     return {
-        word.replace(" ", "_"): int(found.get(word, 0))
-        for word in (*words, *sorted(set(found.index) - {*words}))
+        word.replace(" ", "_"): int(counts.get(word, 0))
+        for word in (*words, *sorted(set(counts.index) - {*words}))
     }

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames, origins
 from virtperf.report import frames as stored
 from virtperf.report.exhibit import (
     ESTIMATES,
     Estimates,
-    derived_of,
+    build_parts,
+    derived_ids,
     fit_estimates,
-    folded_up,
+    fold,
+    fold_tables,
     joined_record,
-    parts_of,
     ratios_to_baseline,
-    tables_folded,
 )
-from virtperf.report.kinds import Context, check_exhibits, kind_of, kinds
+from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
 from virtperf.report.records import Record, Shown, ShownTogether
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
@@ -85,9 +85,9 @@ def load_study(
         Whether synthetic example runs are shown and, where nothing was measured, judged; figures,
         estimates and verdicts are labelled as based on examples.
     """
-    found = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
-    check_exhibits(found.study)
-    return LoadedStudy(Context(found, level, assumptions, show_examples, seed))
+    stored_data = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
+    check_exhibits(stored_data.study)
+    return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
 
 
 def find_data(start: Path | None = None) -> Path:
@@ -99,7 +99,7 @@ def find_data(start: Path | None = None) -> Path:
     for folder in (here, *here.parents, *package.parents):
         if (folder / "data" / "published").is_dir():
             return folder / "data"
-    raise VirtperfError(
+    raise RawperfError(
         "no repository of studies found",
         expected="a folder with data/published at or above the working folder",
         found=str(here),
@@ -131,9 +131,9 @@ class LoadedStudy:
         Example runs replace them if the study was loaded with `show_examples` and none of the
         figure's runs was measured: the two are never mixed.
         """
-        found = self._without_examples(frames.runs(self.data, exhibit_id))
-        measured = found["provenance"] == Provenance.MEASURED
-        return found[measured].reset_index(drop=True) if measured.any() else found
+        table = self._without_examples(frames.runs(self.data, exhibit_id))
+        measured = table["provenance"] == Provenance.MEASURED
+        return table[measured].reset_index(drop=True) if measured.any() else table
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """Printed numbers of a figure's points: value, half_width, se of rounding."""
@@ -157,7 +157,7 @@ class LoadedStudy:
         exhibit, `ProvenanceError` if a fit's origin does not match the study's runs.
         """
         picture, fits, others = _split_arguments(shown)
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         record, figure = self._drawn(exhibit, picture, [*fits, *others])
         return _shown(record, figure)
 
@@ -222,7 +222,7 @@ class LoadedStudy:
         The intervals are those of verdicts (`core.contrasts`): within blocks if both sides have
         them; empty without enough runs.
         """
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         ((column, level),) = to.items()
         factor = self.study.factors[exhibit.series[0].over]
         if column not in (factor.name, "series"):
@@ -243,38 +243,40 @@ class LoadedStudy:
         headed: bool,
         folded: bool = False,
     ) -> Shown:
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
-        made = [fit_estimates(self.context, exhibit, found) for found in fits if found]
-        made += [
+        fitted = [fit_estimates(self.context, exhibit, fit) for fit in fits if fit]
+        fitted += [
             item if isinstance(item, Estimates) else Estimates(ESTIMATES, item)
             for item in estimates
         ]
-        made += [Estimates(title, table) for title, table in tables.items()]
+        fitted += [Estimates(title, table) for title, table in tables.items()]
         measured = self.study.kind == "measured"
-        derived = derived_of(self.context, exhibit) if ranges is True else list(ranges or ())
-        parts = parts_of(
+        derived = derived_ids(self.context, exhibit) if ranges is True else list(ranges or ())
+        parts = build_parts(
             self.context,
             exhibit,
-            [table for table in made if table],
+            [table for table in fitted if table],
             [] if measured and ranges is True else derived,
             claims=claims and not measured,
         )
         heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
         note = note or str(exhibit.spec.get("note", ""))
         whole = joined_record(record, parts, heading=heading, note=note)
-        return _shown(folded_up(whole) if folded else whole, figure)
+        return _shown(fold(whole) if folded else whole, figure)
 
     def _drawn(
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
     ) -> tuple[Record, Figure | None]:
         """Record and figure of an exhibit; the default figure without a `picture`."""
-        given = [pair for found in fits if isinstance(found, Mapping) for pair in found.items()]
-        for label, fit in given:
+        labelled = [
+            pair for argument in fits if isinstance(argument, Mapping) for pair in argument.items()
+        ]
+        for label, fit in labelled:
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))
-        kind = kind_of(exhibit)
+        kind = find_kind(exhibit)
         if picture is None and kind.draw:
             picture = kind.draw(self.context, exhibit, *fits)
         return kind.record(self.context, exhibit, picture, *fits), picture
@@ -305,15 +307,15 @@ class LoadedStudy:
                     expected=f"one of {', '.join(APPENDIX)}",
                     remedy=did_you_mean(name, APPENDIX),
                 )
-        found = []
+        records = []
         for name in parts or APPENDIX:
             heading, note = APPENDIX[name]
             about = ("claims", "text") if name == "text" else (name,)
             record = kinds()[about[0]].record(self.context, *about[1:])
             above = {"heading": heading, "note": note, "level": 2}
-            record = tables_folded(record.model_copy(update=above))
-            found.append(_shown(record, None))
-        return ShownTogether(found)
+            record = fold_tables(record.model_copy(update=above))
+            records.append(_shown(record, None))
+        return ShownTogether(records)
 
     def setup(self) -> Shown:
         """Test set-up as described by the paper: machines, guests, workload, procedure; and our
@@ -395,7 +397,7 @@ class LoadedStudy:
 
     def _show_kind(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
         record = kinds()[kind].record(self.context, *arguments, **named)
-        return _shown(folded_up(record) if folded else record, None)
+        return _shown(fold(record) if folded else record, None)
 
 
 def _is_empty(values: Any) -> bool:

@@ -16,7 +16,7 @@ TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
 _RUN_PROVENANCES = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
-def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
+def shared_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     """Return the origin shared by all values, checked; None if all values are missing and without
     an origin.
 
@@ -41,17 +41,17 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     for label, origin in origins.items():
         kinds.setdefault(origin.provenance, label)
     if len(kinds) > 1:
-        said = [f"{label} is {kind}" for kind, label in kinds.items()]
+        descriptions = [f"{label} is {kind}" for kind, label in kinds.items()]
         raise ProvenanceError(
             f"one table can't mix {' and '.join(sorted(kinds))} values",
-            found="; ".join(said),
+            found="; ".join(descriptions),
             remedy="show each provenance in a separate table.",
         )
     return common_origin(origins.values())
 
 
 def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
-    """The origin of a frame, checked; raises `ProvenanceError` as `one_origin` does."""
+    """The origin of a frame, checked; raises `ProvenanceError` as `shared_origin` does."""
     origin = origin_of(frame)
     if origin is None:
         raise ProvenanceError(

@@ -38,7 +38,7 @@ def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[W
     """Values under every reading by name and label; readings that are not in the table equal the
     active one.
     """
-    found: dict[tuple[str, str], dict[WordReading, Any]] = {}
+    changes: dict[tuple[str, str], dict[WordReading, Any]] = {}
     table = data.readings
     for row in table[table["kind"] == kind].to_dict("records"):
         here, there = (
@@ -46,30 +46,30 @@ def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[W
             for names in _COLUMNS[kind]
         )
         key = row["name"], row["label"] or ""
-        found.setdefault(key, dict.fromkeys(READING_NAMES, here))[row["reading"]] = there
-    return found
+        changes.setdefault(key, dict.fromkeys(READING_NAMES, here))[row["reading"]] = there
+    return changes
 
 
 def measured_changes(data: StudyData) -> dict[str, dict[WordReading, str]]:
     """Verdicts of measured runs under every reading, by claim, for claims whose verdict changes."""
-    found: dict[str, dict[WordReading, str]] = {}
+    changes: dict[str, dict[WordReading, str]] = {}
     for row in data.verdicts_read.to_dict("records"):
         here = str(row["measured_verdict"])
-        cells = found.setdefault(str(row["claim"]), dict.fromkeys(READING_NAMES, here))
+        cells = changes.setdefault(str(row["claim"]), dict.fromkeys(READING_NAMES, here))
         cells[row["reading"]] = str(row["measured_verdict_read"])
-    return found
+    return changes
 
 
 def claims_by_number(data: StudyData) -> dict[tuple[str, str], list[str]]:
     """Claims with a word whose reading changes a derived number, by its name and label."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    claim_ids: dict[tuple[str, str], dict[str, None]] = {}
     table = data.readings
     for row in table[table["kind"] == "derived"].to_dict("records"):
-        found.setdefault((row["name"], row["label"]), {}).update(dict.fromkeys(row["claims"]))
-    return {key: list(claims) for key, claims in found.items()}
+        claim_ids.setdefault((row["name"], row["label"]), {}).update(dict.fromkeys(row["claims"]))
+    return {key: list(claims) for key, claims in claim_ids.items()}
 
 
-def folded(
+def collapsed_table(
     data: StudyData,
     summary: str,
     first: str,

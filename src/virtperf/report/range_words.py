@@ -40,16 +40,16 @@ class Bounds:
     order: float = math.nan
 
 
-def bounds_of(study: Study, asked: Derivation) -> Bounds:
+def bounds_of(study: Study, derivation: Derivation) -> Bounds:
     """The natural bounds of a derived number."""
-    terms = [term for part in asked.parts for term in part.terms]
+    terms = [term for part in derivation.parts for term in part.terms]
     positive = all(c > 0 and study.quantities[q.name].low >= 0 for c, q in terms)
-    match asked.derived.kind, asked.gives:
+    match derivation.derived.kind, derivation.gives:
         case "ratio", _:
             return Bounds(
                 0.0 if positive else -math.inf,
                 math.inf,
-                *((1.0, ORDER_ONLY_LIMITS[0]) if not asked.unit else ()),
+                *((1.0, ORDER_ONLY_LIMITS[0]) if not derivation.unit else ()),
             )
         case "percent_change", _:
             return Bounds(
@@ -119,9 +119,9 @@ def _interval_text(low: float, high: float, bounds: Bounds) -> str:
     return f"{short_number(low)} to {short_number(high)}"
 
 
-def peak_words(levels: Sequence[str], asked: Derivation) -> str:
+def peak_words(levels: Sequence[str], derivation: Derivation) -> str:
     """Format the possible levels of a maximum: ``12``, ``12, 15 or 18``, ``any of those tested``."""
-    if len(levels) == len(asked.derived.levels):
+    if len(levels) == len(derivation.derived.levels):
         return "any of those tested"
     return (
         levels[0]

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.provenance import Provenance
 from virtperf.report.wording import printable
 
@@ -53,7 +53,7 @@ class _Part(BaseModel):
 class Span(_Part):
     """A styled span of text within a paragraph or a cell.
 
-    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` is collapsed behind
+    `style`: ``verdict`` is a badge, ``small`` is shown below the rest, ``folded`` is collapsed behind
         `summary`.
     `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
         another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
@@ -214,12 +214,12 @@ class Numbers(_Part):
         return {name: part for name, part in fields.items() if name != "constant"} | {"rows": rows}
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
-        """Convert a frame: numbers rounded, infinities and NaN as None; `said` may override
+    def of(cls, frame: pd.DataFrame, name: str, **words: str) -> Numbers:
+        """Convert a frame: numbers rounded, infinities and NaN as None; `words` may override
         `words`.
         """
         rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
-        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **said)
+        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **words)
 
     def frame(self) -> pd.DataFrame:
         """The table as a frame."""
@@ -231,7 +231,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return float(rounded([value], RECORD_DIGITS)[0]) if math.isfinite(value) else None
+        return float(round_digits([value], RECORD_DIGITS)[0]) if math.isfinite(value) else None
     return str(value)
 
 
@@ -256,7 +256,7 @@ class Record(_Part):
     `provenance`: of everything shown. `claims`: ids of the claims discussed.
     `lineage`: sources beyond its own numbers: ``run:<id>``, ``exhibit:<id>``. Its own runs, files
         and lines are behind a link ``trace:<study>/<id>`` in a block.
-    `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
+    `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `blocks`
         below the drawing and the caption.
     `folded`: collapsed behind its name and title.
     """
@@ -356,10 +356,10 @@ class Shown:
         # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
         # notebook.
         text, drawing = record_text(record).partition("\n")[0], record.drawing
-        kept = record.with_picture("").model_dump(mode="json")
+        content = record.with_picture("").model_dump(mode="json")
         if drawing is None:
-            return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
-        picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}
+            return [({MIME: content, "text/html": html, "text/plain": text}, {})]
+        picture = {MIME: content, "image/svg+xml": drawing.svg, "text/plain": text}
         return [
             (picture, {"needs_background": "light"}),
             ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),

@@ -35,7 +35,7 @@ def make_report(
     """Execute a study's notebook and write its report, pages and metrics.
 
     Files: the executed notebook in build/; the report, and the pages of claims, data quality and
-    traces in reports/; summary metrics in metrics/. Raises `VirtperfError` if a cell of the
+    traces in reports/; summary metrics in metrics/. Raises `RawperfError` if a cell of the
     notebook fails, or a table that it shows can't be read or is missing; nothing is written if one
     is missing.
 

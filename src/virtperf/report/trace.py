@@ -13,7 +13,7 @@ from typing import Any
 
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
-from virtperf.report.wording import NO_BREAK, joined, number, plural, trace_key
+from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
@@ -101,7 +101,7 @@ class Limit:
             )
             if there
         ]
-        return joined(named) if self.claims or self.assumptions else NO_CLAIM
+        return join_words(named) if self.claims or self.assumptions else NO_CLAIM
 
 
 NO_CLAIM = "a natural bound, or the scale by convention"
@@ -326,9 +326,9 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         words += f", less {data.study.factors[rule['less']].label}"
     if kind.unit and not rule.get("relative"):
         words += f", in {kind.unit}"
-    found = data.study.reference_for(quantity)
-    if found is not None:
-        words += f", relative to the mean of the runs at {data.study.show(found[0])}, which is {found[1]:g}"
+    reference = data.study.reference_for(quantity)
+    if reference is not None:
+        words += f", relative to the mean of the runs at {data.study.show(reference[0])}, which is {reference[1]:g}"
     return f"{words}. Plotted: the mean over runs."
 
 
@@ -413,14 +413,14 @@ def _limit_lines(
     limits: tuple[Limit, Limit],
     claims: Mapping[str, str],
 ) -> Iterator[str]:
-    for end, value, found in zip(("lower", "upper"), ends, limits, strict=True):
+    for end, value, limit in zip(("lower", "upper"), ends, limits, strict=True):
         if value is None:
             yield f"    no {end} limit"
             continue
-        yield f"    {end} limit, by {found.source}"
-        for name in (*found.claims, *found.assumptions):
+        yield f"    {end} limit, by {limit.source}"
+        for name in (*limit.claims, *limit.assumptions):
             yield f"      {name}: {claims[name]}" if name in claims else f"      {name}"
-        yield from (f"      convention: {words}" for words in found.conventions)
+        yield from (f"      convention: {words}" for words in limit.conventions)
 
 
 def trace_text(trace: Trace, claims: dict[str, str], *, paper: bool = True) -> str:

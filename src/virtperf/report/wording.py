@@ -82,7 +82,7 @@ def short_number(value: float) -> str:
     return pretty(value, PROSE_SIGNIFICANT)
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_words(parts: Iterable[str]) -> str:
     """``a, b and c``."""
     items = list(parts)
     return (
@@ -101,7 +101,7 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{rest:02d}"
 
 
-def wrapped(text: object, width: int) -> str:
+def wrap_text(text: object, width: int) -> str:
     """Wrap text to lines of at most `width` characters, for labels inside a figure."""
     return (
         "\n".join(textwrap.wrap(str(text), width, break_long_words=True, break_on_hyphens=True))

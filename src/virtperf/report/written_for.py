@@ -12,8 +12,8 @@ import json
 
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData
-from virtperf.report.measured_findings import found_numbers
-from virtperf.report.wording import joined
+from virtperf.report.measured_findings import compute_numbers
+from virtperf.report.wording import join_words
 from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
@@ -32,17 +32,17 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     """Current basis of a finding, by the names of its numbers and the ids of its claims.
 
     A number is stored as formatted in the sentence, a claim as a digest of its fields with the
-    verdict of runs. Raises `StudyError` as `found_numbers` does.
+    verdict of runs. Raises `StudyError` as `compute_numbers` does.
     """
     known = {claim.id: claim for claim in data.claims or ()}
-    numbers = found_numbers(data, finding, level)
-    found = {name: number.text for name, number in numbers.items()}
+    numbers = compute_numbers(data, finding, level)
+    values = {name: number.text for name, number in numbers.items()}
     for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
         if name in known:
             verdict = verdict_words(known[name], data.result(name))[1]
             judged = f", {verdict}" if verdict != "no measurement" else ""
-            found[name] = f"{_digest(known[name])}{judged}"
-    return found
+            values[name] = f"{_digest(known[name])}{judged}"
+    return values
 
 
 def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
@@ -59,9 +59,9 @@ def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
     )
 
 
-def changes_in_words(told: tuple[str, ...]) -> str:
+def changes_in_words(differences: tuple[str, ...]) -> str:
     """Format `changes` as one sentence; "" without any."""
-    return f"Since this was written: {joined(told)}." if told else ""
+    return f"Since this was written: {join_words(differences)}." if differences else ""
 
 
 def _change(claim: Claim | None, name: str, before: str | None, now: str | None) -> str:
@@ -72,14 +72,14 @@ def _change(claim: Claim | None, name: str, before: str | None, now: str | None)
         return f"it no longer rests on {name}"
     if claim is None:
         return f"{what} was {before}, is {now}"
-    (said, _, verdict), (says, _, present) = before.partition(", "), now.partition(", ")
-    if said != says:
+    (old_value, _, verdict), (new_value, _, present) = before.partition(", "), now.partition(", ")
+    if old_value != new_value:
         return f"{what} was changed"
     return f"the verdict on {what} was {verdict or 'open'}, is {present or 'open'}"
 
 
 def _digest(claim: Claim) -> str:
     names = _DIGEST_FIELDS if claim.word else (*_DIGEST_FIELDS, *_LIMIT_FIELDS)
-    said = {name: getattr(claim, name) for name in names}
-    text = json.dumps(said, sort_keys=True, default=str)
+    fields = {name: getattr(claim, name) for name in names}
+    text = json.dumps(fields, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]

@@ -36,7 +36,7 @@ def process_runs(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The study, the parameters or the metric dictionary is invalid; runs changed while they were
         read; output of `reconstruct` is missing.
     """

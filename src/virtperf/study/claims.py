@@ -17,8 +17,8 @@ from rawperf.core.yamlio import Document
 from virtperf.core.params import WordReading
 from virtperf.study.definition import Study
 from virtperf.study.printed import TableClaims, table_claims
-from virtperf.study.quantities import Instance, instances_of
-from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
+from virtperf.study.quantities import Instance, expand_instances
+from virtperf.study.readings import NUMBERED, WITHIN, Readings, load_repository_readings
 
 TABLE_ROW = re.compile(r"\brow\b")
 """Pattern of a sentence key that denotes a table row, whose cells are claims of their own."""
@@ -142,8 +142,8 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
-        given = self.model_fields_set | ({"margin"} if self.word else set())
-        if missing := [name for name in _NEEDS[self.kind] if name not in given]:
+        fields_set = self.model_fields_set | ({"margin"} if self.word else set())
+        if missing := [name for name in _NEEDS[self.kind] if name not in fields_set]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
             raise ValueError(f"word sets the limits: omit {', '.join(sorted(twice))}")
@@ -157,14 +157,17 @@ class Claim(Model):
             return self._read_rule(readings)
         if not self.word:
             return self
-        found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
+        reading_limits = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
         limits = (
-            {"margin": found.high - 1}
+            {"margin": reading_limits.high - 1}
             if self.kind in WITHIN
-            else {"low": found.low, "high": found.high}
+            else {"low": reading_limits.low, "high": reading_limits.high}
         )
         return self.model_copy(
-            update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))}
+            update={
+                **limits,
+                "reading": "; ".join(filter(None, (reading_limits.text, self.reading))),
+            }
         )
 
     def _read_rule(self, readings: Readings) -> Claim:
@@ -242,10 +245,10 @@ class ClaimsFile(Model):
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
     """Count the sentences, and the table rows, that state these claims."""
-    listed = list(claims)
-    keys = {key for claim in listed for key in claim.sentences}
+    all_claims = list(claims)
+    keys = {key for claim in all_claims for key in claim.sentences}
     rows = sum(1 for key in keys if TABLE_ROW.search(key))
-    alone = sum(1 for claim in listed if not claim.sentences)
+    alone = sum(1 for claim in all_claims if not claim.sentences)
     return len(keys) - rows + alone, rows
 
 
@@ -284,8 +287,8 @@ class Claims:
             enable.
         """
         on = {name[1:] for name in off if name.startswith("+")}
-        left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
-        return tuple(c for c in self.claims if not c.assumed or c.id in on | left)
+        ids = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
+        return tuple(c for c in self.claims if not c.assumed or c.id in on | ids)
 
 
 def load_claims(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
@@ -326,7 +329,7 @@ def resolve_claims(
 ) -> tuple[Claim, ...]:
     """Fill in limits, instances and document positions of claims; report invalid ones."""
     worded = any(claim.word for _, claim in entries)
-    readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
+    readings = load_repository_readings(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
@@ -347,7 +350,7 @@ def resolve_claims(
         try:
             claim = claim.read(readings)
             claim.consistent()
-            instances = instances_of(study, claim, _NEEDS[claim.kind])
+            instances = expand_instances(study, claim, _NEEDS[claim.kind])
         except ValueError as err:
             report(document.error(f"claim {claim.id!r}: {err}", *where))
             continue

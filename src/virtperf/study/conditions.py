@@ -24,7 +24,14 @@ import pandas as pd
 from scipy import special
 
 from virtperf.core.contrasts import Replicates
-from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs, satterthwaite, student
+from virtperf.core.mean import (
+    BUCKETED,
+    Mean,
+    mean_over_bucketed,
+    mean_over_runs,
+    satterthwaite,
+    student,
+)
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
@@ -121,14 +128,14 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     trends: list[Trend] = []
     of_runs = {
         key: mean
-        for key, found in conditions.items()
-        if (mean := _mean(found, OWN_SCALE, level)) is not None
+        for key, values in conditions.items()
+        if (mean := _mean(values, OWN_SCALE, level)) is not None
     }
-    for (quantity, *levels, provenance), found in conditions.items():
+    for (quantity, *levels, provenance), values in conditions.items():
         at = dict(zip(study.factors, levels, strict=True))
         head = {"quantity": quantity, **at, "provenance": provenance}
         for scale in (OWN_SCALE, RELATIVE):
-            mean = _mean(found, scale, level)
+            mean = _mean(values, scale, level)
             if mean is not None:
                 if (
                     scale == RELATIVE
@@ -146,11 +153,11 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                         )
                 mean = _within_bounds(mean, study.quantities[quantity], scale)
                 facts = {name: getattr(mean, name) for name in _FACTS}
-                runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
+                runs = [row["run_id"] for row in values if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
-                trends.append(mean_trend(found, level) if scale == OWN_SCALE else Trend())
-    for made, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
-        made |= {
+                trends.append(mean_trend(values, level) if scale == OWN_SCALE else Trend())
+    for mean_row, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
+        mean_row |= {
             "trend": trend.value,
             "trend_low": trend.low,
             "trend_high": trend.high,
@@ -188,7 +195,7 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         method=first["method"],
     )
     if scale == OWN_SCALE and all(row["method"] == BUCKETED for row in known):
-        return over_bucketed([mean_of(row, level) for row in known], level=level)
+        return mean_over_bucketed([run_mean(row, level) for row in known], level=level)
     if len(known) == 1 and scale == OWN_SCALE and one.of_samples:
         return replace(one, n=int(first["n"]))
     method = f"{one.method} of one run"
@@ -200,27 +207,30 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         np.array([row[value] for row in known]), tuple(row["block"] for row in known)
     )
     if len(units := blocks.units) < len(known):  # runs of one block share its drift
-        return replace(over_runs(units.tolist(), (), (), level=level), n=len(known))
-    return over_runs(
+        return replace(mean_over_runs(units.tolist(), (), (), level=level), n=len(known))
+    return mean_over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )
 
 
-def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
+def run_mean(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
     """The mean of one run from its row of `OBSERVATIONS`; `level` is that of its interval."""
     value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
     return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
 
 
-def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
+def _with_reference(relative: Mean, numerator: Mean, reference: Mean) -> Mean:
     """A relative mean with the propagated errors of numerator and reference point.
 
     They replace the spread of its own runs.
     """
-    share, unit = own.value / reference.value, relative.value / own.value if own.value else 0.0
-    variances = [own.se**2, (share * reference.se) ** 2]
-    df = satterthwaite(variances, [own.df, reference.df])
-    se = abs(unit) * math.sqrt(sum(variances)) if own.value else relative.se
+    share, unit = (
+        numerator.value / reference.value,
+        relative.value / numerator.value if numerator.value else 0.0,
+    )
+    variances = [numerator.se**2, (share * reference.se) ** 2]
+    df = satterthwaite(variances, [numerator.df, reference.df])
+    se = abs(unit) * math.sqrt(sum(variances)) if numerator.value else relative.se
     return student(
         relative.value, se, df, level=relative.level, n=relative.n, method=relative.method
     )
@@ -229,14 +239,14 @@ def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
 def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
     """Convert the rows of the table `MEANS` to means with their origin."""
     rows = means.to_dict("records")
-    found: Means = {}
+    by_quantity: Means = {}
     for position, quantity in rows_by_quantity(study, means):
         row = rows[position]
         origin = Origin(Provenance(row["provenance"]), study.id, tuple(row["runs"]))
-        found[quantity, row["provenance"], row["scale"]] = Mean(
+        by_quantity[quantity, row["provenance"], row["scale"]] = Mean(
             **{f: row[f] for f in _FACTS}, origin=origin
         )
-    return found
+    return by_quantity
 
 
 def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:

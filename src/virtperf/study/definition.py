@@ -15,8 +15,8 @@ from rawperf.core.yamlio import Document
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
-from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
+from virtperf.study.derived import Derived, expand_derived
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, as_list
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
 REPLICATE = "replicate"
@@ -229,13 +229,13 @@ def load_study(folder: Path, report: Report = stop) -> Study:
             )
         )
     study = study.model_copy(
-        update={"exhibits": tuple(_with_marks(study, e) for e in study.exhibits)}
+        update={"exhibits": tuple(_expand_marks(study, e) for e in study.exhibits)}
     )
     _check(study, report)
     return study
 
 
-def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
+def _expand_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     """Expand the marks of a time-series figure to one-point series at its run's condition."""
     if not exhibit.marks:
         return exhibit
@@ -275,8 +275,8 @@ def _check(study: Study, report: Report) -> None:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
-        for known, wanted in (kind.observed_by.at if kind.observed_by else {}).items():
-            for level in listed(wanted):
+        for known, levels in (kind.observed_by.at if kind.observed_by else {}).items():
+            for level in as_list(levels):
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))
@@ -320,8 +320,8 @@ def _check(study: Study, report: Report) -> None:
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
     for position, finding in enumerate(study.findings):
-        for name, asked in finding.numbers.items():
-            for key, text in (("of", asked.of), ("to", asked.to)):
+        for name, number in finding.numbers.items():
+            for key, text in (("of", number.of), ("to", number.to)):
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:
@@ -364,6 +364,6 @@ def _check_derived(study: Study, report: Report) -> None:
                     study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts)
                 )
         try:
-            derivations_of(study, derived)
+            expand_derived(study, derived)
         except ValueError as err:
             report(study.document.error(f"{derived.id}: {err}", *place))

@@ -113,20 +113,22 @@ class Derivation:
 
 def derivations(study: Study) -> list[Derivation]:
     """All derived numbers of a study, in the order of study.yaml."""
-    return [found for derived in study.derived for found in derivations_of(study, derived)]
+    return [
+        derivation for derived in study.derived for derivation in expand_derived(study, derived)
+    ]
 
 
-def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
+def expand_derived(study: Study, derived: Derived) -> list[Derivation]:
     """Expand one declaration; raises `ValueError` for names that the study does not define."""
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
     combos = (dict(zip(each, combo, strict=True)) for combo in product(*each.values()))
-    found = [derivation for also in combos for derivation in _instance(study, derived, also)]
-    labels = [derivation.label for derivation in found]
+    derivations = [derivation for also in combos for derivation in _instance(study, derived, also)]
+    labels = [derivation.label for derivation in derivations]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise ValueError(f"duplicate label {twice[0]!r}: include the levels of for_each")
-    return found
+    return derivations
 
 
 def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iterator[Derivation]:
@@ -153,20 +155,20 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
             if derived.dividend
             else tuple(levels)
         )
-    label = _filled(study, derived.label, also)
+    label = _fill(study, derived.label, also)
     for gives, words in derived.gives.items() if derived.kind in CURVE_RESULTS else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
         yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
 
 
-def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
+def _fill(study: Study, label: str, also: Mapping[str, Level]) -> str:
     for factor, level in also.items():
         plain = isinstance(level, int) and level not in study.factors[factor].level_labels
         label = label.replace(
             f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level)
         )
-    if left := re.search(r"{[^{}]*}", label):
-        raise ValueError(f"{left[0]} in the label is not a factor of for_each")
+    if placeholder := re.search(r"{[^{}]*}", label):
+        raise ValueError(f"{placeholder[0]} in the label is not a factor of for_each")
     return label
 
 

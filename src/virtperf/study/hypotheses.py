@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, load_claims, resolve_claims
@@ -42,7 +42,9 @@ class HypothesesFile(Model):
     hypotheses: tuple[dict[str, Any], ...]
 
 
-def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
+def study_claims(
+    study: Study, report: Report = stop, *, reading: WordReading = "default"
+) -> Claims:
     """Claims of a paper, or hypotheses of a measured study.
 
     Raises as `load_claims` and `load_hypotheses`.
@@ -52,12 +54,12 @@ def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "de
 
 
 def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
-    """The result of `claims_of` under another reading; claims of papers are not parsed again."""
+    """The result of `study_claims` under another reading; claims of papers are not parsed again."""
     if study.kind != "measured":
         return claims.reread(study, reading)
     papers = {
-        folder: (paper, own.reread(paper, reading))
-        for folder, (paper, own) in claims.papers.items()
+        folder: (paper, paper_claims.reread(paper, reading))
+        for folder, (paper, paper_claims) in claims.papers.items()
     }
     return load_hypotheses(study, reading=reading, papers=papers)
 
@@ -81,7 +83,7 @@ def load_hypotheses(
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            fields = {**_inherited(study, written.get("from"), reading, loaded), **written}
+            fields = {**_inherited_fields(study, written.get("from"), reading, loaded), **written}
             hypothesis = Hypothesis.model_validate(fields)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
@@ -93,7 +95,7 @@ def load_hypotheses(
         except ValidationError as err:
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
-        except VirtperfError as err:
+        except RawperfError as err:
             if err.folder not in (None, document.path.parent):  # an invalid file of the paper
                 report(err)
                 continue
@@ -104,8 +106,8 @@ def load_hypotheses(
                 )
             )
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
-    own = resolve_claims(study, entries, document, report, reading)
-    return Claims(own, reading, {}, empty, document, loaded)
+    hypotheses = resolve_claims(study, entries, document, report, reading)
+    return Claims(hypotheses, reading, {}, empty, document, loaded)
 
 
 def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
@@ -130,7 +132,7 @@ def papers_repeated(study: Study) -> list[str]:
     return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
 
 
-def _inherited(
+def _inherited_fields(
     study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:
     """Fields inherited from the paper's claim; empty if the entry names none, or is malformed.
@@ -156,12 +158,12 @@ def _inherited(
         )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
-    given = {
+    inherited = {
         name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited
     }
     finite = {
         name: v
-        for name, v in given.items()
+        for name, v in inherited.items()
         if not (isinstance(v, float) and abs(v) == float("inf"))
     }
     return {**finite, "<repeats>": claim.says}

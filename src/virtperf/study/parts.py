@@ -167,15 +167,15 @@ class QuantityKind(Model):
 
     def observable(self, levels: Mapping[str, Any]) -> bool:
         """Whether runs at these levels, one of every factor, observe the quantity."""
-        wanted = self.observed_by.at if self.observed_by else {}
+        required = self.observed_by.at if self.observed_by else {}
         return self.observed_by is not None and all(
-            levels[f] in listed(w) for f, w in wanted.items()
+            levels[f] in as_list(w) for f, w in required.items()
         )
 
 
-def listed(wanted: Any) -> list[Any]:
+def as_list(levels: Any) -> list[Any]:
     """Wrap a single level in a list."""
-    return list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    return list(levels) if isinstance(levels, list | tuple) else [levels]
 
 
 class Series(Model):

@@ -114,7 +114,7 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
             remedy="replace the first line by the expected one",
         )
     entries = written.to_dict("records")
-    found = []
+    corrections = []
     for number, entry in enumerate(entries, 2):
         if table is not None and entry["table"] != table:
             continue
@@ -140,8 +140,10 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
                 expected=f"{content!r}, the content of that cell",
                 found=repr(entry["printed"]),
             )
-        found.append(Correction(**{str(k): str(v) for k, v in entry.items()}, position=rows[place]))
-    return found
+        corrections.append(
+            Correction(**{str(k): str(v) for k, v in entry.items()}, position=rows[place])
+        )
+    return corrections
 
 
 Where = tuple[str, int]

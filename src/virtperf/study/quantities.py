@@ -109,7 +109,7 @@ class Instance:
     axis: tuple[float, ...] = ()
 
 
-def instances_of(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
+def expand_instances(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
     """Expand a claim to its instances; `needs` are the fields that its kind requires.
 
     Raises `ValueError` for names that the study does not define.

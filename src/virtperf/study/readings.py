@@ -98,11 +98,11 @@ class Word(Model):
 
 def _excluded_use(uses: Iterable[float], strict: ReadingLimits) -> str:
     """Error text if the strict reading excludes a paper's own use of the word, else ""."""
-    found = next((use for use in uses if not strict.low <= use <= strict.top), None)
-    if found is None:
+    excluded = next((use for use in uses if not strict.low <= use <= strict.top), None)
+    if excluded is None:
         return ""
     limits = _words(strict.low or -inf, strict.top)
-    return f"the strict reading, {limits}, excludes {found:g}, a number under uses"
+    return f"the strict reading, {limits}, excludes {excluded:g}, a number under uses"
 
 
 class _Inverse(Model):
@@ -153,8 +153,8 @@ class Readings:
     def limits(self, name: str) -> tuple[float, float]:
         """The word's limits under this reading, as factors of the number or reference."""
         word = self[name]
-        found: ReadingLimits = getattr(word, self.reading)
-        return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
+        limits: ReadingLimits = getattr(word, self.reading)
+        return limits.low / (word.number or 1.0), limits.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
         """Limits that the word implies for a kind of claim with a printed `value`.
@@ -241,7 +241,7 @@ def load_readings(path: Path, reading: WordReading = "default", report: Report =
     return Readings(reading, words)
 
 
-def readings_beside(study: Path, reading: WordReading) -> Readings:
+def load_repository_readings(study: Path, reading: WordReading) -> Readings:
     """Load the `readings.yaml` of a study's repository, two levels above data/published/<study>.
 
     Raises as `load_readings`.

@@ -38,8 +38,8 @@ class FactDifference:
 
     @property
     def words(self) -> str:
-        found = "; ".join(f"{value} in {_listed(runs)}" for value, runs in self.runs.items())
-        return f"{self.group} differ in {self.what}: {found}"
+        values = "; ".join(f"{value} in {_join_runs(runs)}" for value, runs in self.runs.items())
+        return f"{self.group} differ in {self.what}: {values}"
 
     @property
     def remedy(self) -> str:
@@ -64,14 +64,14 @@ def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDiff
     """
     known = list(entries)
     experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
-    found: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
+    differences: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
     for name, group in _groups(known, experiments):
         for fact, what, values in _facts(study, group):
             if fact in study.machine_may_differ or len(values) < 2:
                 continue
-            listed = found.setdefault((name, fact, what), {})
+            runs_by_value = differences.setdefault((name, fact, what), {})
             for value, runs in values.items():
-                listed.setdefault(value, {}).update(dict.fromkeys(runs))
+                runs_by_value.setdefault(value, {}).update(dict.fromkeys(runs))
     return [
         FactDifference(
             fact,
@@ -79,7 +79,7 @@ def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDiff
             f"runs of experiment {name}" if name else "runs of the same condition",
             {value: tuple(runs) for value, runs in values.items()},
         )
-        for (name, fact, what), values in found.items()
+        for (name, fact, what), values in differences.items()
     ]
 
 
@@ -146,14 +146,14 @@ def _recorded(entry: RunEntry) -> str:
 
 
 def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_value: dict[str, list[str]] = {}
     for entry in group:
         if (fact := value(entry)) is not None:
-            found.setdefault(str(fact), []).append(str(entry["run_id"]))
-    return found
+            by_value.setdefault(str(fact), []).append(str(entry["run_id"]))
+    return by_value
 
 
-def _listed(runs: Sequence[str]) -> str:
+def _join_runs(runs: Sequence[str]) -> str:
     shown = ", ".join(runs[:MAX_LISTED_RUNS])
     more = len(runs) - MAX_LISTED_RUNS
     return f"{shown} and {more} more" if more > 0 else shown

@@ -21,9 +21,9 @@ from virtperf.core.contrasts import (
     log_ratio,
     pooled_error,
 )
-from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs
+from virtperf.core.mean import BUCKETED, Mean, mean_over_bucketed, mean_over_runs
 from virtperf.core.provenance import Provenance
-from virtperf.study.conditions import mean_of, rows_by_quantity
+from virtperf.study.conditions import rows_by_quantity, run_mean
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
@@ -61,8 +61,8 @@ class StudySamples(Mapping[Quantity, Replicates]):
 
     def count(self, quantity: Quantity) -> int:
         """Number of runs, or of independent samples in their place."""
-        found = self._independent.get(quantity)
-        return found.n if found else self[quantity].n
+        sample = self._independent.get(quantity)
+        return sample.n if sample else self[quantity].n
 
     def log_ratio(self, over: Terms, under: Terms) -> LogRatio | None:
         """``over / under`` on the log scale.
@@ -97,22 +97,22 @@ class StudySamples(Mapping[Quantity, Replicates]):
             return self._independent[quantity]
         values = self[quantity].values.tolist()
         unknown = [math.nan] * len(values)
-        return over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
+        return mean_over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
 
     def _side(self, terms: Terms) -> Replicates | None:
         """One side of a ratio as replicates; sums are formed within blocks.
 
         Only the blocks common to all quantities of the sum are used.
         """
-        found = [self[q].scaled(c) for q, c in terms.items()]
-        if len(found) == 1:
-            return found[0]
-        if not all(each.in_blocks for each in found):
+        samples = [self[q].scaled(c) for q, c in terms.items()]
+        if len(samples) == 1:
+            return samples[0]
+        if not all(each.in_blocks for each in samples):
             return None
-        common = [b for b in found[0].by_block if all(b in each.by_block for each in found)]
+        common = [b for b in samples[0].by_block if all(b in each.by_block for each in samples)]
         if not common:
             return None
-        sums = [sum(each.by_block[block] for each in found) for block in common]
+        sums = [sum(each.by_block[block] for each in samples) for block in common]
         return Replicates(np.array(sums), tuple(common))
 
     def _pooled(self, over: Terms, under: Terms) -> PooledError | None:
@@ -149,21 +149,21 @@ def samples_by_quantity(
     for place, quantity in rows_by_quantity(study, table):
         places.setdefault(quantity, []).append(place)
     independent: dict[Quantity, Mean] = {}
-    for quantity, found in places.items():
-        if bucketed[found].all():
-            means = [mean_of(table.iloc[place], level) for place in found]
-            independent[quantity] = over_bucketed(means, level=level)
-        elif len(found) == 1 and (mean := mean_of(table.iloc[found[0]], level)).of_samples:
+    for quantity, rows in places.items():
+        if bucketed[rows].all():
+            means = [run_mean(table.iloc[place], level) for place in rows]
+            independent[quantity] = mean_over_bucketed(means, level=level)
+        elif len(rows) == 1 and (mean := run_mean(table.iloc[rows[0]], level)).of_samples:
             independent[quantity] = mean
     return StudySamples(
         {
             quantity: Replicates(
-                np.array([columns[0][place] for place in found]),
-                tuple(columns[1][place] for place in found),
-                tuple(columns[2][place] for place in found),
-                tuple(columns[3][place] for place in found),
+                np.array([columns[0][place] for place in rows]),
+                tuple(columns[1][place] for place in rows),
+                tuple(columns[2][place] for place in rows),
+                tuple(columns[3][place] for place in rows),
             )
-            for quantity, found in places.items()
+            for quantity, rows in places.items()
         },
         independent,
     )

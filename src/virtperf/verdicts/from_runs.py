@@ -65,7 +65,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
     compared = []
     for stated in numbers:
-        number = _scaled(study, stated, samples)
+        number = _scale(study, stated, samples)
         if number is None:
             continue
         contrast: Contrast | None = None
@@ -135,7 +135,7 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
             if claim.kind == "sum" and not math.isfinite(low):
                 low, high = 0.0, 0.0
             others = [(-1.0, part) for part in parts[1:]]
-            yield from _levels(study, [(_combined((1.0, parts[0]), *others), low, high)])
+            yield from _levels(study, [(_combine((1.0, parts[0]), *others), low, high)])
         case "ordering":
             yield from _orders(study, pairwise(parts), claim.strict)
         case "argmax":
@@ -156,20 +156,20 @@ def _slope_differences(
     """Yield differences of slopes with limits: decreasing, or equal within the margin."""
     gaps = np.diff(axis)
     slopes = [
-        _combined((1 / gap, later), (-1 / gap, earlier))
+        _combine((1 / gap, later), (-1 / gap, earlier))
         for (earlier, later), gap in zip(pairwise(parts), gaps, strict=True)
     ]
     if claim.kind == "concave":
         for earlier, later in pairwise(slopes):
-            yield _combined((1.0, later), (-1.0, earlier)), -math.inf, 0.0
+            yield _combine((1.0, later), (-1.0, earlier)), -math.inf, 0.0
         return
     low, high = margin_factors(claim)
     for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
         if low == high:
-            yield _combined((1.0, later), (-1.0, earlier)), 0.0, 0.0
+            yield _combine((1.0, later), (-1.0, earlier)), 0.0, 0.0
         else:
-            yield _combined((1.0, later), (-high, earlier)), -math.inf, 0.0
-            yield _combined((1.0, later), (-low, earlier)), 0.0, math.inf
+            yield _combine((1.0, later), (-high, earlier)), -math.inf, 0.0
+            yield _combine((1.0, later), (-low, earlier)), 0.0, math.inf
 
 
 def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Iterator[_Number]:
@@ -206,7 +206,7 @@ def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) ->
             yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
 
 
-def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
+def _scale(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
     """Convert the number to the claim's scale; None if a required mean was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
@@ -255,7 +255,7 @@ def _common_factor(terms: Terms) -> float:
 
 def _order_as_difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """Express an order as the difference larger minus smaller, in the runs' own unit."""
-    terms = _combined((1, number.over), (-1, number.under))
+    terms = _combine((1, number.over), (-1, number.under))
     low = 0.0
     if number.low > 0:
         low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
@@ -280,7 +280,7 @@ def _comparison(
     claim: Claim, number: _Number, contrast: Contrast, samples: StudySamples, label: str
 ) -> Comparison:
     counts = [samples.count(q) for q in number.quantities]
-    found = Comparison(
+    comparison = Comparison(
         contrast,
         number.low,
         number.high,
@@ -292,9 +292,11 @@ def _comparison(
         strict=number.strict,
     )
     if not _has_tolerance(claim):
-        return found
-    low, high = _widened_limits(claim, number, found)
-    return replace(found, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance")
+        return comparison
+    low, high = _widened_limits(claim, number, comparison)
+    return replace(
+        comparison, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance"
+    )
 
 
 def _has_tolerance(claim: Claim) -> bool:
@@ -313,7 +315,7 @@ def _has_tolerance(claim: Claim) -> bool:
     return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
 
 
-def _widened_limits(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
+def _widened_limits(claim: Claim, number: _Number, comparison: Comparison) -> tuple[float, float]:
     if claim.kind in ("ratio", "percent_change", "equivalence"):
         neutral = 1.0
         ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
@@ -324,7 +326,7 @@ def _widened_limits(claim: Claim, number: _Number, found: Comparison) -> tuple[f
         claim.kind in ("difference", "sum")
         and len({math.copysign(1, c) for c in number.over.values()}) > 1
     ):
-        room_low = room_high = LIMIT_TOLERANCE / 2 * found.size
+        room_low = room_high = LIMIT_TOLERANCE / 2 * comparison.size
     else:
         room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
     wide_low, wide_high = low - room_low, high + room_high
@@ -366,10 +368,10 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
 
 
 def _terms(part: Expression) -> Terms:
-    return _combined(*((c, {q: 1.0}) for c, q in part.terms))
+    return _combine(*((c, {q: 1.0}) for c, q in part.terms))
 
 
-def _combined(*weighted: tuple[float, Terms]) -> Terms:
+def _combine(*weighted: tuple[float, Terms]) -> Terms:
     total: Terms = {}
     for weight, terms in weighted:
         for quantity, coefficient in terms.items():
@@ -453,10 +455,10 @@ def judge_claim(
     elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _runs_needed_text(needed, compared)
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
-    found = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
+    row = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
-        found |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
-    return decision, found
+        row |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
+    return decision, row
 
 
 def judge(
@@ -489,13 +491,13 @@ def judge(
     ours = {**NO_VERDICT, "measured_verdict": "not judged", "reason": "an assumption of ours"}
     rows = []
     for claim in claims:
-        decision, found = judge_claim(study, claim, samples, level, provenance=provenance)
+        decision, row = judge_claim(study, claim, samples, level, provenance=provenance)
         columns = {
             "claim": claim.id,
             "text_verdict": text.get(claim.id, "hypothesis"),
             "measured_verdict": words[decision],
         }
-        rows.append({**NO_VERDICT, **columns, **found, **(ours if claim.assumed else {})})
+        rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 
@@ -503,10 +505,10 @@ def _relabelled_as_default(
     study: Study, observations: pd.DataFrame, factor: str, level: Level
 ) -> pd.DataFrame:
     """Select the runs at one level of a factor and relabel them as the default level."""
-    there = observations[observations[factor].map(lambda own: own == level)]
-    moved = there.copy()
+    at_level = observations[observations[factor].map(lambda value: value == level)]
+    moved = at_level.copy()
     moved[factor] = pd.Series(
-        [study.factors[factor].default] * len(there), index=there.index, dtype=object
+        [study.factors[factor].default] * len(at_level), index=at_level.index, dtype=object
     )
     return moved
 

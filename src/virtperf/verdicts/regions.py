@@ -119,8 +119,8 @@ class Comparison:
             return math.nan
         df = self._of_runs.df
         quantile = special.stdtrit(df, (1 + level) / 2) + special.stdtrit(df, TARGET_POWER)
-        found = self._of_runs.detectable(float(quantile))
-        return found if self.relative else abs(self.factor) * found
+        distance = self._of_runs.detectable(float(quantile))
+        return distance if self.relative else abs(self.factor) * distance
 
     def distances(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances inside each finite end of the range, shape (sides, 2), and of a
@@ -200,8 +200,8 @@ def detectable_difference(
     known = [each for each in compared if each.known and not each.of_samples]
     if not known:
         return math.nan, None
-    found = max(known, key=lambda each: each.detectable(at_once))
-    return found.detectable(at_once), found
+    hardest = max(known, key=lambda each: each.detectable(at_once))
+    return hardest.detectable(at_once), hardest
 
 
 def runs_to_decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> float:

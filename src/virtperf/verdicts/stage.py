@@ -21,7 +21,7 @@ from virtperf.core.stage_tables import (
 )
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import NO_TEST, Hypothesis, claims_of, reread_claims
+from virtperf.study.hypotheses import NO_TEST, Hypothesis, reread_claims, study_claims
 from virtperf.verdicts.from_runs import judge
 
 
@@ -29,7 +29,7 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
     """Judge every claim, or hypothesis, by measured runs; replaces data/verdicts/STUDY.
 
     Reads `OBSERVATIONS` of data/runs/STUDY and, for a paper, `CLAIMS` of data/reconstructed/STUDY.
-    Raises `VirtperfError` if one of them can't be read.
+    Raises `RawperfError` if one of them can't be read.
     """
     text = None
     if study.kind != "measured":
@@ -37,7 +37,7 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
     observations = OBSERVATIONS.read(
         layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors)
     )
-    claims = claims_of(study, reading=parameters.reconstruct.readings)
+    claims = study_claims(study, reading=parameters.reconstruct.readings)
     with replaced_folder(layout.verdicts(study.id)) as folder:
         for table, provenance in (
             (VERDICTS, Provenance.MEASURED),
@@ -53,12 +53,12 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
                 )
                 VERDICTS_READ.write(read, folder / VERDICTS_READ.file)
         VERDICTS_ELSEWHERE.write(
-            _elsewhere(study, claims, text, observations, parameters.level),
+            _verdicts_elsewhere(study, claims, text, observations, parameters.level),
             folder / VERDICTS_ELSEWHERE.file,
         )
 
 
-def _elsewhere(
+def _verdicts_elsewhere(
     study: Study,
     claims: Claims,
     text: pd.DataFrame | None,
@@ -67,13 +67,17 @@ def _elsewhere(
 ) -> pd.DataFrame:
     """Build the verdicts by runs at the other levels of the factor in `judged_over`."""
     factor = study.factors.get(study.judged_over)
-    others = [own for own in factor.levels if own != factor.default] if factor else []
+    others = (
+        [other_level for other_level in factor.levels if other_level != factor.default]
+        if factor
+        else []
+    )
     rows: list[dict[str, Any]] = []
     for other in others:
         at = (study.judged_over, other)
         judged = judge(study, claims, text, observations, level=level, elsewhere=at)
-        found = judged.assign(level=other).to_dict("records")
-        rows += [{str(name): value for name, value in row.items()} for row in found]
+        records = judged.assign(level=other).to_dict("records")
+        rows += [{str(name): value for name, value in row.items()} for row in records]
     untested = {
         (claim.id, level): reason
         for claim in claims

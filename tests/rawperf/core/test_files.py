@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.files import replaced_folder, write_atomically
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from tests.cases import each_case
 
 
@@ -43,21 +43,21 @@ def test_a_file_is_written_whole(tmp_path):
 
 
 def test_rounding_to_significant_digits():
-    assert rounded([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [
+    assert round_digits([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [
         123.0,
         3.33e-9,
         -8.33e9,
         0.0,
         0.0,
     ]
-    assert rounded([3e300, 4.94e-324]).tolist() == [3e300, 0.0]
-    assert np.isnan(rounded([np.nan])[0])
-    assert rounded([np.inf])[0] == np.inf
+    assert round_digits([3e300, 4.94e-324]).tolist() == [3e300, 0.0]
+    assert np.isnan(round_digits([np.nan])[0])
+    assert round_digits([np.inf])[0] == np.inf
 
 
 @each_case("digits", [3, 5, 7, 10])
 def test_a_rounded_number_is_the_float_nearest_to_its_decimals(digits):
     numbers = 10.0 ** np.random.default_rng(7).uniform(-8, 20, 20_000)
-    assert rounded(numbers, digits).tolist() == [
+    assert round_digits(numbers, digits).tolist() == [
         float(f"{number:.{digits - 1}e}") for number in numbers
     ]

@@ -6,7 +6,7 @@ from rawperf import all_formats
 from rawperf.core.errors import StudyError
 from rawperf.core.metrics import load_metrics
 from rawperf.perfkit.layout import load_layouts
-from rawperf.registry import with_presets
+from rawperf.registry import extend_with_presets
 from tests.rawperf.sample_files import sample
 
 DICTIONARY = """\
@@ -43,7 +43,7 @@ def dictionary(tmp_path):
 
 @pytest.fixture(scope="module")
 def real(root):
-    return with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
+    return extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
 
 
 def records(*rows):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Flag, Keyed, Level, Levels, Model, Number, Texts, Whole, load_model
 
 
@@ -98,14 +98,14 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
     ],
 )
 def test_a_mistake_is_said_with_its_place(tmp_path, text, said):
-    with pytest.raises(VirtperfError) as caught:
+    with pytest.raises(RawperfError) as caught:
         load(tmp_path, text)
     assert said in str(caught.value)
 
 
 def test_all_mistakes_are_reported_in_the_order_of_the_file(tmp_path):
     found = []
-    with pytest.raises(VirtperfError) as last:
+    with pytest.raises(RawperfError) as last:
         load(tmp_path, "count: many\nfine: maybe\nparts: [{}]", found.append)
     assert [p.problem for p in (*found, last.value)] == [
         "count: wrong value",

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.units import _UNITS_BY_NAME, conversion_factor, rate_unit
 from tests.cases import each_case
 
@@ -44,14 +44,14 @@ def test_known_factors(source, target, factor):
 @given(st.sampled_from(UNITS), st.sampled_from(UNITS))
 def test_different_kinds_do_not_convert(a, b):
     if KIND[a] != KIND[b]:
-        with pytest.raises(VirtperfError, match="no conversion"):
+        with pytest.raises(RawperfError, match="no conversion"):
             conversion_factor(a, b)
 
 
 @each_case(("source", "target"), [("furlong", "s"), ("s", "furlong")])
 def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, target):
     with pytest.raises(
-        VirtperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"
+        RawperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"
     ):
         conversion_factor(source, target)
 
@@ -77,17 +77,17 @@ def test_units_divide(source, per, target, factor):
 def test_things_are_counted_in_rates_only():
     assert conversion_factor("1/min", "requests/s") == pytest.approx(1 / 60)
     for unit in ("requests", "requests/h", "percent"):
-        with pytest.raises(VirtperfError, match=f"unknown unit '{unit}'"):
+        with pytest.raises(RawperfError, match=f"unknown unit '{unit}'"):
             conversion_factor("1/s", unit)
     with pytest.raises(
-        VirtperfError, match="'B/s' measures information rate, 'MiBs/s' measures rate"
+        RawperfError, match="'B/s' measures information rate, 'MiBs/s' measures rate"
     ):
         conversion_factor("B/s", "MiBs/s")
 
 
 def test_a_quotient_that_is_nothing_known_is_named():
     with pytest.raises(
-        VirtperfError, match="'s per MiB' measures something else, 'MiB' measures information"
+        RawperfError, match="'s per MiB' measures something else, 'MiB' measures information"
     ):
         conversion_factor("s", "MiB", per="MiB")
 
@@ -100,5 +100,5 @@ def test_rates_of_counters(unit, rate):
 
 
 def test_a_percentage_is_no_counter():
-    with pytest.raises(VirtperfError, match="has no rate"):
+    with pytest.raises(RawperfError, match="has no rate"):
         rate_unit("%")

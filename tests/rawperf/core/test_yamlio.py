@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.metrics import load_metrics
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.params import load_parameters
@@ -31,7 +31,7 @@ def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_p
     (tmp_path / name).write_text(BOMB)
     began = time.monotonic()
     with pytest.raises(
-        VirtperfError, match=r"line 6: the file is too large with its aliases .* expanded"
+        RawperfError, match=r"line 6: the file is too large with its aliases .* expanded"
     ):
         load(tmp_path / name)
     assert time.monotonic() - began < 1
@@ -52,7 +52,7 @@ def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_p
 )
 def test_what_no_program_can_use_is_refused_with_its_line(tmp_path, text, problem):
     (tmp_path / "x.yaml").write_text(text)
-    with pytest.raises(VirtperfError, match=problem):
+    with pytest.raises(RawperfError, match=problem):
         load_yaml(tmp_path / "x.yaml")
 
 
@@ -65,7 +65,7 @@ def test_a_few_aliases_are_fine(tmp_path):
 
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
     (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff")
-    with pytest.raises(VirtperfError, match=r"x\.yaml line 2: the file is not UTF-8.* Save it as"):
+    with pytest.raises(RawperfError, match=r"x\.yaml line 2: the file is not UTF-8.* Save it as"):
         load_yaml(tmp_path / "x.yaml")
 
 
@@ -74,7 +74,7 @@ def test_a_command_names_the_path_and_a_result_the_file_alone(tmp_path):
     path = tmp_path / "data" / "x.yaml"
     for content in (b"a: \xff", b"a: 1\na: 2", b"- 1"):
         path.write_bytes(content)
-        with pytest.raises(VirtperfError) as caught:
+        with pytest.raises(RawperfError) as caught:
             load_yaml(path)
         error = caught.value
         assert str(error).startswith("x.yaml line ")

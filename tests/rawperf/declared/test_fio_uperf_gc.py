@@ -12,7 +12,7 @@ import pytest
 
 from rawperf import sniff
 from rawperf.core.metrics import load_metrics
-from rawperf.registry import with_presets
+from rawperf.registry import extend_with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 
@@ -80,7 +80,7 @@ GC_NEW = """\
 @pytest.fixture(scope="module")
 def metrics(root: Path):  # type: ignore[no-untyped-def]
     """Metrics of a text in the dictionary's units: (metric, entity) -> values."""
-    dictionary = with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
+    dictionary = extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
 
     def of(data: str | bytes) -> dict[tuple[str, str], list[float]]:
         data = data.encode() if isinstance(data, str) else data

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from rawperf.core.buckets import bucket_of
+from rawperf.core.buckets import parse_bucket
 from rawperf.core.errors import RawperfError
 from rawperf.tidy import read as read_file
 from tests.cases import each_case
@@ -96,7 +96,7 @@ def test_every_percentile_and_bin_of_fio() -> None:
         bins = table[table["metric"] == f"io_job_{way}_time_buckets"]
         assert bins["value"].tolist() == list(job["clat_ns"]["bins"].values())
         assert bins["value"].sum() == job["clat_ns"]["N"]
-        buckets = [bucket_of(entity) for entity in bins["entity"]]
+        buckets = [parse_bucket(entity) for entity in bins["entity"]]
         assert all(bucket is not None and bucket.owner == "mixed" for bucket in buckets)
         lowest = min(bucket.lower for bucket in buckets if bucket)
         assert lowest <= job["clat_ns"]["min"] <= max(bucket.upper for bucket in buckets if bucket)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from rawperf import sniff
-from rawperf.core.buckets import bucket_of
+from rawperf.core.buckets import parse_bucket
 from rawperf.core.errors import FormatError
 from rawperf.tidy import read
 from tests.cases import each_case
@@ -227,11 +227,11 @@ def test_buckets_of_prometheus_have_the_counts_of_their_own() -> None:
     found = of("prometheus/histograms.txt", report="buckets", field=field)
     found = found[found["entity"].str.startswith(labels)]
     assert found["value"].tolist() == own.ravel().tolist()
-    buckets = [bucket_of(entity) for entity in found["entity"][:size]]
+    buckets = [parse_bucket(entity) for entity in found["entity"][:size]]
     assert [bucket.upper for bucket in buckets if bucket] == [float(le) for le, _ in rows[:size]]
     assert {(bucket.owner, bucket.unit) for bucket in buckets if bucket} == {(labels, "B")}
     seconds = of("prometheus/histograms.txt", field="prometheus_http_request_duration_seconds")
-    assert {bucket_of(entity).unit for entity in seconds["entity"]} == {"s"}  # type: ignore[union-attr]
+    assert {parse_bucket(entity).unit for entity in seconds["entity"]} == {"s"}  # type: ignore[union-attr]
 
 
 def test_histograms_of_ebpf_tools() -> None:

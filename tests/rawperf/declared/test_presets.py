@@ -16,7 +16,7 @@ from rawperf import FormatError, all_formats, registry, sniff
 from rawperf.core.errors import StudyError, stop
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
-from rawperf.registry import with_presets
+from rawperf.registry import extend_with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 from tests.rawperf.seeds import SEEDS
@@ -27,7 +27,7 @@ PRESETS = sorted(name for name, form in all_formats().items() if isinstance(form
 @pytest.fixture(scope="module")
 def metrics(root: Path):  # type: ignore[no-untyped-def]
     """Metrics of a file in the dictionary's units."""
-    dictionary = with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
+    dictionary = extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
 
     def of(name: str) -> pd.DataFrame:
         form = sniff(sample(name))
@@ -323,7 +323,7 @@ def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) 
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "comment: my\n"))
     form = sniff(b"my tool v1\nrate=5\n")
     assert form.title == "a tool of mine"
-    dictionary = with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
+    dictionary = extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
     records = form.read(b"my tool v1\nrate=5\n").records
     assert dictionary.translate(records, "my-tool")[["metric", "value"]].to_numpy().tolist() == [
         ["my_rate", 5.0]
@@ -368,7 +368,7 @@ def test_a_wrong_metric_of_a_preset_is_named_with_its_line(
 ) -> None:
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
-        with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), stop)
+        extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), stop)
     assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
 
 
@@ -376,7 +376,7 @@ def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> N
     (tmp_path / "m.yaml").write_text(
         "metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}"
     )
-    dictionary = with_presets(load_metrics(tmp_path / "m.yaml"))
+    dictionary = extend_with_presets(load_metrics(tmp_path / "m.yaml"))
     assert dictionary["memory_free"].formats == (
         "meminfo",
         "prometheus",
@@ -388,5 +388,5 @@ def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> N
 
 def test_every_metric_of_a_preset_is_in_the_dictionary(root: Path) -> None:
     problems: list = []
-    with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), problems.append)
+    extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), problems.append)
     assert problems == []

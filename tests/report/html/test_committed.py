@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.report.html.notebooks import keep_outputs
 
 
@@ -37,5 +37,5 @@ def test_a_notebook_edited_since_is_refused(tmp_path):
     own, done = tmp_path / "own.ipynb", tmp_path / "done.ipynb"
     nbformat.write(notebook("a = 1"), own)
     nbformat.write(notebook("a = 2", output="2"), done)
-    with pytest.raises(VirtperfError, match="edited after its execution"):
+    with pytest.raises(RawperfError, match="edited after its execution"):
         keep_outputs(done, own)

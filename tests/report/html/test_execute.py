@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from rawperf.core.errors import VirtperfError
-from virtperf.report.html.notebooks import execute, records_of
+from rawperf.core.errors import RawperfError
+from virtperf.report.html.notebooks import execute, read_records
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_what_cells_leave_is_kept_and_nothing_of_the_machine(
     assert str(tmp_path) not in one and "start_time" not in one
     (output,) = plot.outputs
     assert output.output_type == "display_data" and "image/png" in output.data
-    (record,) = records_of(out)
+    (record,) = read_records(out)
     assert (record.id, record.drawing.svg) == ("figure-1", "<svg/>")
     picture, words = shown.outputs
     assert (picture.data["image/svg+xml"], picture.data["text/plain"]) == ("<svg/>", "T")
@@ -72,7 +72,7 @@ def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(
     log = "get_ipython().kernel.log.error('KeyboardInterrupt caught in kernel.')"
     notebook = write(tmp_path / "in.ipynb", log, "y = 2\nfor _ in range(2):\n    z = y / 0")
     with pytest.raises(
-        VirtperfError,
+        RawperfError,
         match=r"in\.ipynb: cell 3 failed at line 3 \(z = y / 0\) with ZeroDivisionError",
     ):
         execute(notebook, out, {"level": 0.9})
@@ -82,14 +82,14 @@ def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(
 
 def test_an_unknown_parameter_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
     notebook = write(tmp_path / "in.ipynb", "open('started', 'w')")
-    with pytest.raises(VirtperfError, match="takes no parameter 'levle'; expected one of level"):
+    with pytest.raises(RawperfError, match="takes no parameter 'levle'; expected one of level"):
         execute(notebook, tmp_path / "out.ipynb", {"levle": 0.9})
     assert not (tmp_path / "started").exists()
 
 
 def test_what_is_no_notebook_is_said(tmp_path: Path) -> None:
-    with pytest.raises(VirtperfError, match="missing"):
+    with pytest.raises(RawperfError, match="missing"):
         execute(tmp_path / "none.ipynb", tmp_path / "out.ipynb", {})
     (tmp_path / "bad.ipynb").write_text("[]")
-    with pytest.raises(VirtperfError, match="not a notebook"):
+    with pytest.raises(RawperfError, match="not a notebook"):
         execute(tmp_path / "bad.ipynb", tmp_path / "out.ipynb", {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
+from virtperf.report.html.markdown import ContentsEntry, Writer, render_cells
 
 
 def test_headings_get_anchors_that_nothing_else_has() -> None:
@@ -16,7 +16,7 @@ def test_headings_get_anchors_that_nothing_else_has() -> None:
 
 
 def test_a_link_may_lead_to_a_later_heading_but_not_nowhere() -> None:
-    (first, _), (_, headings) = pages_of(
+    (first, _), (_, headings) = render_cells(
         ["[on](#later) [off](#gone) [fig](#figure-2)", "## Later"], frozenset({"figure-2"})
     )
     assert '<a href="#later">on</a> off <a href="#figure-2">fig</a>' in first

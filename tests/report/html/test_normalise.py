@@ -9,7 +9,7 @@ from nbformat import NotebookNode, writes
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tests.report.html.toy_notebook import executed
-from virtperf.report.html.notebooks import normalise, written
+from virtperf.report.html.notebooks import normalise, serialize
 from virtperf.report.records import MIME
 
 
@@ -63,7 +63,7 @@ def test_it_changes_nothing_twice_and_not_its_argument(notebook: NotebookNode) -
 
 def test_a_file_has_each_record_on_one_line_and_reads_as_before() -> None:
     notebook = normalise(executed())
-    text = written(notebook)
+    text = serialize(notebook)
     lines = [line for line in text.splitlines() if MIME in line]
     assert len(lines) == sum(
         MIME in o.get("data", {}) for c in notebook.cells for o in c.get("outputs", ())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
-from virtperf.report.html.record import NOTEBOOK, LinkBase, trace_place
+from virtperf.report.html.record import NOTEBOOK, LinkResolver, trace_anchor
 from virtperf.report.wording import trace_key
 
-PAGE = LinkBase(known=frozenset({"claim-busy", "figure-2", "here"}))
+PAGE = LinkResolver(page_ids=frozenset({"claim-busy", "figure-2", "here"}))
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_a_readers_own_exhibit_has_no_page_of_runs_or_claims() -> None:
 
 @each_case("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
 def test_any_other_link_is_refused(link: str) -> None:
-    with pytest.raises(VirtperfError, match="unknown kind of link"):
+    with pytest.raises(RawperfError, match="unknown kind of link"):
         PAGE.address(link, "toy")
 
 
 def test_a_key_has_the_place_that_its_page_gives_it() -> None:
-    assert trace_place(trace_key("toy", "figure-2", "z/VM 5.3", 12)) == "figure-2-z-vm-5-3-12"
+    assert trace_anchor(trace_key("toy", "figure-2", "z/VM 5.3", 12)) == "figure-2-z-vm-5-3-12"
 
 
 def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
-    here = LinkBase(known=frozenset({"figure-5"}))
+    here = LinkResolver(page_ids=frozenset({"figure-5"}))
     assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
     assert (
         NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"
@@ -60,7 +60,9 @@ def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
 
 
 def test_a_claim_that_a_report_does_not_show_stands_on_the_page_of_claims() -> None:
-    report = LinkBase(known=frozenset({"claim-busy"}), beyond=frozenset({"busy", "more-at-8"}))
+    report = LinkResolver(
+        page_ids=frozenset({"claim-busy"}), fallback_claims=frozenset({"busy", "more-at-8"})
+    )
     assert report.address("claim:busy", "toy") == "#claim-busy"
     assert report.address("claim:more-at-8", "toy") == "claims-toy.html#claim-more-at-8"
     assert report.address("claim:an-assumption", "toy") == ""

@@ -8,7 +8,7 @@ from tests.report.html.site.conftest import Parsed
 from tests.report.html.toy_notebook import claims, diagram, estimates, figure, summary, table
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
+from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
 from virtperf.report.records import Folded, Grid, Paragraph, Record, Span
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
@@ -63,7 +63,7 @@ def test_provenance_is_a_word_with_its_meaning() -> None:
 
 
 def test_computed_numbers_lead_to_what_they_rest_on() -> None:
-    parsed = Parsed(record_html(estimates(), place=LinkBase(frozenset({"figure-2"}))))
+    parsed = Parsed(record_html(estimates(), place=LinkResolver(frozenset({"figure-2"}))))
     assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
     assert "Computed from the values of Figure 2 and run measured-a-4-r1." in parsed.text
 
@@ -137,7 +137,7 @@ def test_long_words_may_break() -> None:
 
 
 def test_ids_are_made_unique_before_there_is_markup() -> None:
-    one, two = with_distinct_ids([claims(), claims()], taken=["claim-busy"])
+    one, two = make_ids_distinct([claims(), claims()], used_ids=["claim-busy"])
     assert (one.id, two.id) == ("claims-figure-2", "claims-figure-2-2")
     grids = [block for record in (one, two) for block in record.blocks if isinstance(block, Grid)]
     assert [grid.ids for grid in grids] == [("claim-more-at-8", ""), ("", "")]
@@ -150,5 +150,5 @@ def test_ids_within_folded_blocks_count() -> None:
     folded = Record(
         kind="k", id="r", study="toy", title="", blocks=(Folded(summary="Notes", blocks=(grid,)),)
     )
-    one, two = with_distinct_ids([folded, folded])
+    one, two = make_ids_distinct([folded, folded])
     assert "note-1" in ids([one]) and "note-1" not in ids([two])

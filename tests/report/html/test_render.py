@@ -15,12 +15,12 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
-from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.notebooks import read_records
 from virtperf.report.html.report import render, to_html
 from virtperf.report.records import MIME
 from virtperf.study.definition import load_study
@@ -172,15 +172,15 @@ def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: Notebook
     del other.cells[2].outputs[0]["data"][MIME]["kind"]
     nbformat.write(other, tmp_path / "in.ipynb")
     with pytest.raises(
-        VirtperfError, match=r"in\.ipynb: an exhibit is not a valid record of this version: kind"
+        RawperfError, match=r"in\.ipynb: an exhibit is not a valid record of this version: kind"
     ):
-        records_of(tmp_path / "in.ipynb")
-    assert records_of(tmp_path / "none.ipynb") == []
+        read_records(tmp_path / "in.ipynb")
+    assert read_records(tmp_path / "none.ipynb") == []
 
 
 def test_records_come_back_as_they_went_in(tmp_path: Path, notebook: NotebookNode) -> None:
     nbformat.write(notebook, tmp_path / "in.ipynb")
-    assert records_of(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
+    assert read_records(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
 
 
 def test_pictures_become_images_with_text() -> None:
@@ -276,10 +276,10 @@ def test_render_writes_the_page(tmp_path: Path, notebook: NotebookNode) -> None:
 def test_what_cannot_be_rendered_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notebook: NotebookNode
 ) -> None:
-    with pytest.raises(VirtperfError, match="missing"):
+    with pytest.raises(RawperfError, match="missing"):
         render(tmp_path / "none.ipynb", tmp_path / "out.html")
     (tmp_path / "bad.ipynb").write_text("{not json")
-    with pytest.raises(VirtperfError, match="not a notebook"):
+    with pytest.raises(RawperfError, match="not a notebook"):
         render(tmp_path / "bad.ipynb", tmp_path / "out.html")
     failed = new_notebook(
         cells=[
@@ -287,10 +287,10 @@ def test_what_cannot_be_rendered_is_said(
         ]
     )
     nbformat.write(failed, tmp_path / "failed.ipynb")
-    with pytest.raises(VirtperfError, match="cell 1 failed with E: v"):
+    with pytest.raises(RawperfError, match="cell 1 failed with E: v"):
         render(tmp_path / "failed.ipynb", tmp_path / "out.html")
     monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
     nbformat.write(notebook, tmp_path / "in.ipynb")
-    with pytest.raises(VirtperfError, match="too large"):
+    with pytest.raises(RawperfError, match="too large"):
         render(tmp_path / "in.ipynb", tmp_path / "out.html")
     assert not (tmp_path / "out.html").exists()

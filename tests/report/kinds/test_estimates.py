@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.plain import plain
 from tests.report.toy import HOSTILE
@@ -123,7 +123,7 @@ def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
 
 
 def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
-    with pytest.raises(VirtperfError, match="A is not an estimate"):
+    with pytest.raises(RawperfError, match="A is not an estimate"):
         loaded.estimates({"A": 3.0}, title="Numbers")
 
 

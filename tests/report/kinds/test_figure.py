@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.report import toy
 from tests.report.plain import links, plain
 from tests.report.toy import DOLLARS, HOSTILE, change
@@ -155,11 +155,11 @@ def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
 def test_what_belongs_to_no_figure_is_refused(measured: LoadedStudy) -> None:
     loaded, runs = measured, measured.runs("figure-2")
     fits = models.line("value ~ guests", runs, by="series")
-    with pytest.raises(VirtperfError, match="has no fitted curves"):
+    with pytest.raises(RawperfError, match="has no fitted curves"):
         loaded.show("figure-3", None, fits)
-    with pytest.raises(VirtperfError, match=r"study\.estimates"):
+    with pytest.raises(RawperfError, match=r"study\.estimates"):
         loaded.show("figure-2", None, {"peak": Estimate(1, 0, 2, 0.95, "profile")})
-    with pytest.raises(VirtperfError, match="this figure has no such series"):
+    with pytest.raises(RawperfError, match="this figure has no such series"):
         loaded.show("figure-2", None, {"System Z": fits[HOSTILE], "System Y": fits[HOSTILE]})
 
 
@@ -184,7 +184,7 @@ def test_a_colour_is_that_of_a_series_of_the_study(tmp_path: Path) -> None:
     assert found["System A"] == found["Memory"] != found["System B"]
     path.write_text(text.replace("{label: System A, at:", "{label: System A, colour: Memroy, at:"))
     with pytest.raises(
-        VirtperfError, match=r"figure-3: no series is named 'Memroy'.*Did you mean 'Memory'"
+        RawperfError, match=r"figure-3: no series is named 'Memroy'.*Did you mean 'Memory'"
     ):
         load_study("toy", tmp_path / "data")
 

@@ -14,7 +14,7 @@ from virtperf.report.loaded import LoadedStudy
 
 def test_excluded_runs_and_failed_audits_are_counted(loaded: LoadedStudy) -> None:
     shown = loaded.quality()
-    assert "1 run excluded" in repr(shown) and "sar.txt" in plain(shown)
+    assert "1 excluded because of errors" in repr(shown) and "sar.txt" in plain(shown)
     assert re.search(r"Audits of the runs: 1 failed", repr(shown))
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from tests.cases import each_case
 from virtperf.report.plot import axis
-from virtperf.report.plot.axis import AxisWords
+from virtperf.report.plot.axis import AxisMetadata
 
 
 def levels(*found: object, numeric: bool = True) -> axis.AxisLevels:
-    return axis.levels_of(
-        [pd.DataFrame({"x": list(found)})], "x", AxisWords({}, {}, {}), numeric=numeric
+    return axis.axis_levels(
+        [pd.DataFrame({"x": list(found)})], "x", AxisMetadata({}, {}, {}), numeric=numeric
     )
 
 
@@ -25,22 +25,22 @@ def ranges(*ends: tuple[float, float]) -> pd.DataFrame:
 
 
 def test_a_far_band_does_not_flatten_a_figure() -> None:
-    assert axis.top_of([100.0, math.nan], ranges((0, 150))) == pytest.approx(1.06 * 150)
-    assert axis.top_of([100.0], ranges((0, 5000))) == pytest.approx(
+    assert axis.upper_limit([100.0, math.nan], ranges((0, 150))) == pytest.approx(1.06 * 150)
+    assert axis.upper_limit([100.0], ranges((0, 5000))) == pytest.approx(
         1.06 * axis.CLIPPED_HEIGHT_FACTOR * 100
     )
-    assert axis.top_of([], ranges((90, 100), (0, 5000))) == pytest.approx(
+    assert axis.upper_limit([], ranges((90, 100), (0, 5000))) == pytest.approx(
         1.06 * axis.CLIPPED_HEIGHT_FACTOR * 100
     )
-    assert axis.top_of([95.0], ranges((0, 100)), bound=100.0) == pytest.approx(105)
-    assert axis.top_of([], ranges()) == pytest.approx(1.06)
+    assert axis.upper_limit([95.0], ranges((0, 100)), bound=100.0) == pytest.approx(105)
+    assert axis.upper_limit([], ranges()) == pytest.approx(1.06)
 
 
 def test_every_range_begins_within_the_figure() -> None:
     assert (
-        axis.top_of([1.0], ranges((300, 900))) > 900
+        axis.upper_limit([1.0], ranges((300, 900))) > 900
     )  # cut off at 2.2 it could not be seen at all
-    assert axis.top_of([1.0], ranges((300, math.inf))) > 300
+    assert axis.upper_limit([1.0], ranges((300, math.inf))) > 300
 
 
 @each_case(
@@ -56,32 +56,32 @@ def test_every_range_begins_within_the_figure() -> None:
 def test_an_axis_begins_above_zero_only_where_zero_would_press_all_into_a_line(
     values: list[float], top: float, floor: float
 ) -> None:
-    assert axis.bottom_of(values, top, lines=True) == pytest.approx(floor)
-    assert axis.bottom_of(values, top) == pytest.approx(min(0.0, floor))
+    assert axis.lower_limit(values, top, lines=True) == pytest.approx(floor)
+    assert axis.lower_limit(values, top) == pytest.approx(min(0.0, floor))
 
 
 def test_a_share_near_its_bound_has_little_room_above() -> None:
-    assert axis.lowered(105.0, 99.0, [99.9, 100.0], 100.0) == pytest.approx(100.06)
-    assert axis.lowered(105.0, 99.0, [100.5], 100.0) == pytest.approx(
+    assert axis.reduce_margin(105.0, 99.0, [99.9, 100.0], 100.0) == pytest.approx(100.06)
+    assert axis.reduce_margin(105.0, 99.0, [100.5], 100.0) == pytest.approx(
         100.59
     )  # an interval may end above
     assert (
-        axis.lowered(105.0, 0.0, [100.0], 100.0)
-        == axis.lowered(105.0, 99.0, [100.0], math.inf)
+        axis.reduce_margin(105.0, 0.0, [100.0], 100.0)
+        == axis.reduce_margin(105.0, 99.0, [100.0], math.inf)
         == 105.0
     )
 
 
 def test_own_numbers_ascend_and_words_stay_in_their_order() -> None:
-    assert list(levels(8, 1, 4, 1).where) == [1, 4, 8]
-    assert levels("b", "a").where == {"b": 0.0, "a": 1.0}
-    assert levels(8, 1, numeric=False).where == {1: 0.0, 8: 1.0}
+    assert list(levels(8, 1, 4, 1).positions) == [1, 4, 8]
+    assert levels("b", "a").positions == {"b": 0.0, "a": 1.0}
+    assert levels(8, 1, numeric=False).positions == {1: 0.0, 8: 1.0}
 
 
 def test_a_studys_order_and_words_are_kept() -> None:
-    words = AxisWords({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
-    found = axis.levels_of([pd.DataFrame({"x": [10240, 20480]})], "x", words)
-    assert (list(found.where), found.texts) == ([20480, 10240], ("20,480", "10,240"))
+    words = AxisMetadata({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
+    found = axis.axis_levels([pd.DataFrame({"x": [10240, 20480]})], "x", words)
+    assert (list(found.positions), found.tick_labels) == ([20480, 10240], ("20,480", "10,240"))
     left, right = found.limits
     assert left > right
 
@@ -89,7 +89,7 @@ def test_a_studys_order_and_words_are_kept() -> None:
 @each_case("found", [(20480, 11264, 10240, 9216), (1, 2, 3, 4, 100000), tuple(range(1, 14))])
 def test_tick_labels_never_run_into_each_other(found: tuple[int, ...]) -> None:
     figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
-    axis.y_axis(axes, 0.0, 1.0, "y")
+    axis.set_y_axis(axes, 0.0, 1.0, "y")
     levels(*found).draw(axes, "x", labelled=True)
     figure.canvas.draw()
     boxes = [t.get_window_extent() for t in axes.get_xticklabels() if t.get_text()]

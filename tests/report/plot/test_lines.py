@@ -17,7 +17,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.plot.drawn import across, boxes, brackets, dots, legend, lines, words
 from tests.report.toy import DOLLARS, HOSTILE
@@ -27,7 +27,7 @@ from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.palette import SERIES_COLOURS, SURFACE
 from virtperf.report.plot.curves import CURVE_STEPS
-from virtperf.report.plot.theme import look
+from virtperf.report.plot.theme import series_style
 
 
 def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
@@ -273,18 +273,18 @@ def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
 def test_wrong_names_are_answered_by_near_ones(
     own: pd.DataFrame, named: dict[str, Any], near: str
 ) -> None:
-    with pytest.raises(VirtperfError, match=f"did you mean '{near}'|Did you mean '{near}'"):
+    with pytest.raises(RawperfError, match=f"did you mean '{near}'|Did you mean '{near}'"):
         plot.lines(**{"runs": own, "x": "users", "y": "tps", "hue": "tool"} | named)
 
 
 def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
-    with pytest.raises(VirtperfError, match="can't be drawn from a float"):
+    with pytest.raises(RawperfError, match="can't be drawn from a float"):
         plot.lines(runs=own, x="users", y="tps", fits=1.5)
-    with pytest.raises(VirtperfError, match="a model with a formula"):
+    with pytest.raises(RawperfError, match="a model with a formula"):
         plot.lines(runs=own, x="users", y="tps", fits=sm.OLS(own["tps"], own["users"]).fit())
-    with pytest.raises(VirtperfError, match="levels that are not numbers"):
+    with pytest.raises(RawperfError, match="levels that are not numbers"):
         plot.lines(runs=own, x="tool", y="tps", fits=smf.ols("tps ~ users", own).fit())
-    with pytest.raises(VirtperfError, match="no data to draw"):
+    with pytest.raises(RawperfError, match="no data to draw"):
         plot.lines(x="users")
 
 
@@ -309,6 +309,6 @@ def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
 
 
 def test_no_two_of_many_series_share_colour_and_hatch_or_colour_and_marker() -> None:
-    looks = [look(position) for position in range(36)]
+    looks = [series_style(position) for position in range(36)]
     assert len({(one.colour, one.hatch) for one in looks}) == 36
     assert len({(one.colour, one.marker) for one in looks}) == 36

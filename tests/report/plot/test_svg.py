@@ -10,7 +10,7 @@ import pytest
 
 from virtperf.report import plot
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.plot.svg import shorter_path
+from virtperf.report.plot.svg import shorten_path
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -103,4 +103,4 @@ def test_paths_without_a_shape_are_left_out() -> None:
     ],
 )
 def test_lines_along_an_axis_have_one_coordinate(path: str, expected: str) -> None:
-    assert shorter_path(path) == expected
+    assert shorten_path(path) == expected

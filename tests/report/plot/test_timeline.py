@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.report.plot.drawn import legend, lines, words
 from virtperf.report import plot
 from virtperf.report.frames import timeline
@@ -41,5 +41,5 @@ def test_a_readers_own_series(own: pd.DataFrame) -> None:
         own, x="users", y="tps", hue=None, row=None, ylabel="Throughput, 1/s"
     ).axes
     assert words(axes) == "Throughput, 1/s" and legend(axes) == []
-    with pytest.raises(VirtperfError, match=r"no column 'tsp'.*'tps'"):
+    with pytest.raises(RawperfError, match=r"no column 'tsp'.*'tps'"):
         plot.timeline(own, x="users", y="tsp")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tests.cases import each_case
 from virtperf.report import plot
-from virtperf.report.plot.svg import placed
+from virtperf.report.plot.svg import tip_rectangles
 
 SVG = "{http://www.w3.org/2000/svg}"
 POINTS = pd.DataFrame(
@@ -56,7 +56,7 @@ def test_words_stand_where_the_point_is_drawn() -> None:
 
 
 def test_a_figure_without_points_has_none() -> None:
-    assert list(placed(Figure())) == []
+    assert list(tip_rectangles(Figure())) == []
 
 
 def test_both_kinds_of_ranges_are_told() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.plain import links, plain
 from tests.report.synthesis.conftest import SYNTHESIS, build
@@ -22,7 +22,7 @@ from virtperf.report.synthesis.checks import matching_label
 from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 from virtperf.report.synthesis.tables import agreement
-from virtperf.report.synthesis.values import REFERENCE, Value, instances, quotients, scaled
+from virtperf.report.synthesis.values import REFERENCE, Value, instances, quotients, scale_value
 from virtperf.study.definition import load_study
 
 INF = math.inf
@@ -46,7 +46,7 @@ def test_values_are_those_of_the_studies(synthesis: Synthesis) -> None:
     assert said.link == "claim:other/more-at-8" and said.provenance is Provenance.PUBLISHED
     assert (other.system, other.name) == ("Other 2, 2026", "Other 2, 2026: Other")
     peak = synthesis.values["best"][-1]
-    assert peak.words == "System A peaks at 8 guests" and peak.said == f"states: {peak.words}"
+    assert peak.words == "System A peaks at 8 guests" and peak.text == f"states: {peak.words}"
 
 
 def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
@@ -109,7 +109,7 @@ def test_pages(synthesis: Synthesis) -> None:
     growth = plain(synthesis.question("growth"))
     assert "another system" in growth and "states: System A peaks at 8 guests" in growth
     assert "6 of 7" in plain(synthesis.coverage())
-    with pytest.raises(VirtperfError, match="growth"):
+    with pytest.raises(RawperfError, match="growth"):
         synthesis.question("grwth")
 
 
@@ -161,7 +161,7 @@ def test_quotients_and_multiples_hold_all_values() -> None:
     (found,) = quotients([value("s", (2, 3))], [value("s", (4, 8))])
     assert found.pieces == ((0.25, 0.75),)
     assert quotients([value("s", (2, 3))], [value("s", (0, 8))])[0].pieces == ((0.25, INF),)
-    half = scaled(value("s", (1.0, 1.2), (2.0, 2.2)), 0.5)
+    half = scale_value(value("s", (1.0, 1.2), (2.0, 2.2)), 0.5)
     assert half.pieces == ((0.5, 0.6), (1.0, 1.1)) and half.words == "0.5 to 0.6 or 1 to 1.1"
 
 
@@ -268,5 +268,5 @@ def test_nothing_is_wrong_with_the_example(tmp_path: Path) -> None:
     (data / "synthesis.yaml").unlink()
     check_synthesis_file(Layout(tmp_path), {}, problems)  # a repository need not have one
     assert not len(problems)
-    with pytest.raises(VirtperfError, match=r"synthesis\.yaml"):
+    with pytest.raises(RawperfError, match=r"synthesis\.yaml"):
         load_synthesis(data)

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
-from rawperf.core.errors import FormatError, StudyError, VirtperfError
-from rawperf.registry import choose_format, dictionary_of
+from rawperf.core.errors import FormatError, RawperfError, StudyError
+from rawperf.registry import build_dictionary, choose_format
 from tests.toy_runs import STUDY, console, write_run
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import Study, load_study
 
@@ -87,7 +87,7 @@ def test_run_yaml_may_name_it(samples) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
-    inputs = inputs_of(study)
+    inputs = study_inputs(study)
     assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
     assert choose_format(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"
     assert choose_format(console(n=3), "driver1.csv", None, inputs, file="f").name == "my-driver"
@@ -102,7 +102,7 @@ def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> 
 
 
 def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
-    dictionary = dictionary_of(root / "src" / "rawperf" / "metrics.yaml", inputs_of(study))
+    dictionary = build_dictionary(root / "src" / "rawperf" / "metrics.yaml", study_inputs(study))
     assert dictionary["page_element_throughput"].formats[:2] == ("my-driver", "iwl-console")
 
 
@@ -134,8 +134,8 @@ def test_a_mistake_is_said_with_its_line_of_study_yaml(
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "study.yaml").write_text(STUDY + text)
     with pytest.raises(StudyError, match=words) as caught:
-        dictionary_of(
-            root / "src" / "rawperf" / "metrics.yaml", inputs_of(load_study(tmp_path / "toy"))
+        build_dictionary(
+            root / "src" / "rawperf" / "metrics.yaml", study_inputs(load_study(tmp_path / "toy"))
         )
     assert (caught.value.file, caught.value.line) == ("study.yaml", line + STUDY.count("\n"))
 
@@ -164,10 +164,10 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     by_file = vp.read("driver1.csv", format="own.yaml", interval_s=60)
     assert by_file["t"].tolist() == [60.0 * k for k in range(19)]
     assert set(by_file["metric"]) == {"page_element_throughput"}
-    with pytest.raises(VirtperfError, match="no study 'ty'"):
+    with pytest.raises(RawperfError, match="no study 'ty'"):
         vp.read("driver1.csv", study="ty")
     monkeypatch.chdir("/")
-    with pytest.raises(VirtperfError, match="study 'toy' not found"):
+    with pytest.raises(RawperfError, match="study 'toy' not found"):
         vp.read(tmp_path / "driver1.csv", study="toy")
 
 

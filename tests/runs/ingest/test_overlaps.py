@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import FormatError
-from rawperf.sample_rows import SampleRows, in_order, rows_of
+from rawperf.sample_rows import SampleRows, build_samples, sort_samples
 from tests.cases import each_case
 from virtperf.runs.ingest.samples import Overlaps
 
@@ -15,14 +15,16 @@ NAN = float("nan")
 
 def checked(rows: SampleRows, *cuts: int) -> None:
     overlaps = Overlaps("r1", ["a.csv", "b.csv", "c.csv"], lambda _: ("loops", "driver", "", "m"))
-    for part in np.split(in_order(rows, "series"), cuts):
+    for part in np.split(sort_samples(rows, "series"), cuts):
         overlaps.check(part)
 
 
 def samples(*found: tuple[int, float, float], series: int = 0) -> SampleRows:
     """Of each sample: file, time, value."""
     file, t, value = zip(*found, strict=True)
-    return rows_of(len(found), series=series, file=file, t=t, value=value, order=range(len(found)))
+    return build_samples(
+        len(found), series=series, file=file, t=t, value=value, order=range(len(found))
+    )
 
 
 @each_case("cuts", [(), (1,), (2,), (1, 2, 3)])

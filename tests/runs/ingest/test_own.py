@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.rawperf.test_swapon import PROC_SWAPS
 from virtperf.runs.ingest.own import read
 
@@ -69,7 +69,7 @@ def test_tables_that_can_not_be_read_are_named_as_they_were_given(
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(VirtperfError, match=said) as caught:
+    with pytest.raises(RawperfError, match=said) as caught:
         read(f"in/{name}")
     assert (caught.value.file, caught.value.line) == (f"in/{name}", line)
 
@@ -88,7 +88,7 @@ def test_raw_files_that_can_not_be_read_are_named_as_they_were_given(tmp_path, m
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "notes.txt").write_text("words\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(VirtperfError) as caught:
+    with pytest.raises(RawperfError) as caught:
         read("in/notes.txt")
     assert caught.value.file == "in/notes.txt"
 
@@ -96,9 +96,9 @@ def test_raw_files_that_can_not_be_read_are_named_as_they_were_given(tmp_path, m
 def test_what_nothing_recognises_says_what_to_do(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("words\n")
-    with pytest.raises(VirtperfError, match=r"declared\.md"):
+    with pytest.raises(RawperfError, match=r"declared\.md"):
         read(path)
-    with pytest.raises(VirtperfError, match="can't be read"):
+    with pytest.raises(RawperfError, match="can't be read"):
         read(tmp_path / "absent.csv")
 
 

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.sample_rows import ROW, DropDuplicates, Rates, SampleRows, rows_of
+from rawperf.sample_rows import ROW, DropDuplicates, Rates, SampleRows, build_samples
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.runs.ingest import samples
@@ -132,7 +132,7 @@ def test_a_table_of_a_file_in_parts_is_the_table(
 
 
 def random_rows(n: int, series: int) -> SampleRows:
-    rows = rows_of(
+    rows = build_samples(
         n, series=RNG.integers(0, series, n), file=RNG.integers(0, 3, n), value=RNG.random(n)
     )
     rows["t"] = np.where(RNG.random(n) < 0.05, np.nan, RNG.integers(0, n, n))
@@ -172,7 +172,7 @@ def test_rates_go_on_from_part_to_part() -> None:
     def named(number: int) -> tuple[str, str, str, str]:
         return ("tool", "host", f"h{number}", "m")
 
-    rows = rows_of(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
+    rows = build_samples(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
     whole, parts = Rates(named), Rates(named)
     expected = whole.of(rows)
     assert expected["value"].tolist() == [0.5, 1.0, 0.1]
@@ -185,13 +185,13 @@ def test_rates_go_on_from_part_to_part() -> None:
         "1",
         "h0",
     ]
-    late = parts.of(rows_of(1, t=55, value=1.5, order=6))
+    late = parts.of(build_samples(1, t=55, value=1.5, order=6))
     assert len(late) == 0  # behind what was given, so that nothing is known of its growth
 
 
 def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
-    rows = rows_of(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
+    rows = build_samples(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
     assert once.of(rows[:2])["order"].tolist() == [5]
     assert once.of(rows[2:])["order"].tolist() == [1]
     assert once.sentences() == [
@@ -202,14 +202,14 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
 
 def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
     once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
-    rows = rows_of(
+    rows = build_samples(
         4, series=[0, 0, 1, 1], t=1, value=[4096, 4101, 0, 0], line=[7, 7, 8, 8], order=range(4)
     )
     assert once.of(rows)["value"].tolist() == [4096, 0]
     assert once.sentences() == []
     for line, value in (([7, 8], [4096, 4096]), ([7, 7], [4096, 5000]), ([0, 0], [1, 1])):
         other = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
-        other.of(rows_of(2, t=1, value=value, line=line, order=range(2)))
+        other.of(build_samples(2, t=1, value=value, line=line, order=range(2)))
         assert other.sentences()[0].startswith("1 duplicate value(s) were dropped")
 
 

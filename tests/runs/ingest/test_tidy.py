@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.metrics import load_metrics
 from rawperf.tidy import (
     COLUMNS,
@@ -182,11 +182,11 @@ def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
     (tmp_path / "f").write_bytes(b"abc")
     assert file_bytes(tmp_path / "f") == b"abc"
     (tmp_path / "f").write_bytes(b"abcd")
-    with pytest.raises(VirtperfError, match="too large; expected at most 3 bytes"):
+    with pytest.raises(RawperfError, match="too large; expected at most 3 bytes"):
         file_bytes(tmp_path / "f")
     os.mkfifo(tmp_path / "pipe")
     for name, kind in (("pipe", "a pipe or a device"), (".", "a folder")):
         with pytest.raises(
-            VirtperfError, match=f"the path is {kind}, not a file. Use - to read from a pipe"
+            RawperfError, match=f"the path is {kind}, not a file. Use - to read from a pipe"
         ):
             file_bytes(tmp_path / name)

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 import virtperf as vp
-from rawperf.core.buckets import Bucket, bucket_of
+from rawperf.core.buckets import Bucket, parse_bucket
 from rawperf.core.errors import RawperfError
 from tests.rawperf.sample_files import sample
 from tests.toy_boots import Boots
-from virtperf.core.mean import BUCKETED, Mean, over_bucketed
+from virtperf.core.mean import BUCKETED, Mean, mean_over_bucketed
 from virtperf.core.order_statistics import BucketCounts, quantile
 from virtperf.core.stage_tables import DISTRIBUTIONS, MEANS, OBSERVATIONS
 from virtperf.report.kinds.distribution import OF_BUCKETS, percentiles
@@ -117,7 +117,7 @@ def test_the_figure_draws_buckets_and_says_so(place):
 
 def test_equal_buckets_of_several_runs_are_no_proof_of_equal_values():
     run = Mean(256.0, 1.0, 99.0, 128.0, 256.0, 0.95, 100, BUCKETED)
-    both = over_bucketed([run, run, run], level=0.95)
+    both = mean_over_bucketed([run, run, run], level=0.95)
     assert (both.value, both.low, both.high, both.n) == (256.0, 128.0, 256.0, 300)
 
 
@@ -137,9 +137,9 @@ def test_names_of_buckets_are_read_back():
         Bucket(128.0, float("inf"), "us"),
         Bucket(float("-inf"), 0.0, "us", "x 1 to 2 ms"),
     ):
-        assert bucket_of(bucket.name) == bucket
-    assert bucket_of("eth0") is None
-    assert bucket_of("3 to 2 us") is None
+        assert parse_bucket(bucket.name) == bucket
+    assert parse_bucket("eth0") is None
+    assert parse_bucket("3 to 2 us") is None
 
 
 def test_what_buckets_cannot_say_is_refused(place):

@@ -3,7 +3,7 @@ import shutil
 import numpy as np
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
 from virtperf.core.stage_tables import (
@@ -271,7 +271,7 @@ def test_no_run_gives_empty_tables_with_their_columns(place):
 
 
 def test_without_samples_the_remedy_is_named(place, tmp_path):
-    with pytest.raises(VirtperfError, match="Run `virtperf runs"):
+    with pytest.raises(RawperfError, match="Run `virtperf runs"):
         summarize(place.study, tmp_path / "nothing", place.out, level=0.95)
 
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 import virtperf.study.new.write as module
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.check.everything import check_everything
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -66,13 +66,13 @@ def test_a_title_may_hold_anything(layout):
 
 @pytest.mark.parametrize("study", ["Upper", "with space", "../up", "-x", "x", "ünïcode", "a" * 80])
 def test_what_is_no_id_is_refused(layout, study):
-    with pytest.raises(VirtperfError, match="invalid study id"):
+    with pytest.raises(RawperfError, match="invalid study id"):
         write_study(layout, study)
 
 
 def test_nothing_is_overwritten(written):
     before = {p: p.read_bytes() for p in written.root.rglob("*") if p.is_file()}
-    with pytest.raises(VirtperfError, match="already exists"):
+    with pytest.raises(RawperfError, match="already exists"):
         write_study(written, "my-study")
     assert {p: p.read_bytes() for p in written.root.rglob("*") if p.is_file()} == before
 
@@ -93,6 +93,6 @@ def test_what_fails_half_way_leaves_nothing(layout, monkeypatch):
 def test_a_folder_that_is_no_repository_is_refused(tmp_path):
     from virtperf.core.paths import Layout
 
-    with pytest.raises(VirtperfError, match="not a repository of studies"):
+    with pytest.raises(RawperfError, match="not a repository of studies"):
         write_study(Layout(tmp_path), "my-study")
     assert not list(tmp_path.iterdir())

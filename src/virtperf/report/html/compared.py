@@ -58,7 +58,7 @@ def comparison_page(
         if comparison["b"]
         else f"A/A test: {comparison['a']}"
     )
-    made = page(
+    html = page(
         "compared",
         title,
         comparison=comparison,
@@ -67,8 +67,8 @@ def comparison_page(
         wide=True,
         width=INTERVAL_WIDTH,
     )
-    refuse_large(made, title)
-    return made
+    refuse_large(html, title)
+    return html
 
 
 def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | None]:
@@ -84,12 +84,12 @@ def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | N
         share = (math.log(ratio) - low) / (high - low)
         return round(INSET + share * (INTERVAL_WIDTH - 2 * INSET), 1)
 
-    found: list[Drawn | None] = []
+    drawn: list[Drawn | None] = []
     for row in rows:
         if row["ratio"] is None or row["ratio"] <= 0:
-            found.append(None)
+            drawn.append(None)
             continue
         limits = [place(v) if v is not None and v > 0 else None for v in (row["low"], row["high"])]
         band = place(1 / (1 + margin)), place(1 + margin)
-        found.append(Drawn(place(row["ratio"]), limits[0], limits[1], place(1.0), band))
-    return found
+        drawn.append(Drawn(place(row["ratio"]), limits[0], limits[1], place(1.0), band))
+    return drawn

@@ -47,16 +47,16 @@ class Writer:
         return Markup(body)  # noqa: S704 (written by the renderer below, which escapes)
 
 
-def pages_of(
-    sources: Sequence[str], taken: frozenset[str]
+def render_cells(
+    sources: Sequence[str], used_ids: frozenset[str]
 ) -> tuple[list[Markup], list[list[ContentsEntry]]]:
     """Render all Markdown cells of one page in two passes, so that links may lead to later
     headings; returns the HTML and the headings of each cell.
     """
-    first = Writer(taken=taken)
+    first = Writer(taken=used_ids)
     for source in sources:
         first.html(source)
-    last = Writer(taken=taken, known=taken | {heading.anchor for heading in first.headings})
+    last = Writer(taken=used_ids, known=used_ids | {heading.anchor for heading in first.headings})
     written, headings = [], []
     for source in sources:
         before = len(last.headings)

@@ -24,7 +24,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 from pydantic import ValidationError
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from virtperf.report.records import MIME, NOTEBOOK_ONLY, Record
 
@@ -65,7 +65,7 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     return clean
 
 
-def written(notebook: NotebookNode) -> str:
+def serialize(notebook: NotebookNode) -> str:
     """Serialize a notebook with the data of each output on one line: indentation would double the
     file.
     """
@@ -88,11 +88,11 @@ def written(notebook: NotebookNode) -> str:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Read a notebook file; raises `VirtperfError` where it is missing or no notebook."""
+    """Read a notebook file; raises `RawperfError` where it is missing or no notebook."""
     try:
         return nbformat.read(path, as_version=4)
     except FileNotFoundError as err:
-        raise VirtperfError("the notebook is missing", file=path) from err
+        raise RawperfError("the notebook is missing", file=path) from err
     except (
         nbformat.reader.NotJSONError,
         nbformat.ValidationError,
@@ -100,13 +100,13 @@ def read_notebook(path: Path) -> NotebookNode:
         AttributeError,
         KeyError,
     ) as err:
-        raise VirtperfError(f"not a notebook: {err}", file=path) from err
+        raise RawperfError(f"not a notebook: {err}", file=path) from err
 
 
-def record_of(output: NotebookNode) -> Record | None:
+def output_record(output: NotebookNode) -> Record | None:
     """Parse the record in an output, with the picture beside it; None for other outputs.
 
-    Raises `VirtperfError` if the output is declared as a record but not valid in this version.
+    Raises `RawperfError` if the output is declared as a record but not valid in this version.
     """
     data = output.get("data", {})
     if MIME not in data:
@@ -115,7 +115,7 @@ def record_of(output: NotebookNode) -> Record | None:
         record = Record.model_validate(data[MIME])
     except ValidationError as err:
         first = err.errors()[0]
-        raise VirtperfError(
+        raise RawperfError(
             f"an exhibit is not a valid record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
             remedy="execute the notebook again.",
         ) from err
@@ -128,10 +128,10 @@ def for_notebook_only(output: NotebookNode) -> bool:
     return all(metadata.get(name) == value for name, value in NOTEBOOK_ONLY.items())
 
 
-def records_of(path: Path) -> list[Record]:
+def read_records(path: Path) -> list[Record]:
     """All records of an executed notebook in order; empty if the file does not exist.
 
-    Raises `VirtperfError` if the file is no notebook, or a record is of another version.
+    Raises `RawperfError` if the file is no notebook, or a record is of another version.
     """
     if not path.is_file():
         return []
@@ -139,9 +139,9 @@ def records_of(path: Path) -> list[Record]:
         outputs = [
             output for cell in read_notebook(path).cells for output in cell.get("outputs", ())
         ]
-        return [record for output in outputs if (record := record_of(output)) is not None]
-    except VirtperfError as err:
-        raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
+        return [record for output in outputs if (record := output_record(output)) is not None]
+    except RawperfError as err:
+        raise RawperfError(err.problem, file=path, remedy=err.remedy) from err
 
 
 IGNORE_OUTPUT_TAG = "nbval-ignore-output"
@@ -158,20 +158,20 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     metadata.
 
     `executed` has one injected cell of parameters. Cells tagged `IGNORE_OUTPUT_TAG` keep no outputs, so that
-    a large notebook stays small in git; its report has all of them. Raises `VirtperfError` if the
+    a large notebook stays small in git; its report has all of them. Raises `RawperfError` if the
     notebook was edited after the execution.
     """
     source, done = (read_notebook(path) for path in (notebook, executed))
-    own = [
+    cells = [
         cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())
     ]
-    if [cell.source for cell in own] != [cell.source for cell in source.cells]:
-        raise VirtperfError(
+    if [cell.source for cell in cells] != [cell.source for cell in source.cells]:
+        raise RawperfError(
             "the notebook was edited after its execution",
             file=notebook,
             remedy="run `dvc repro`, then try again.",
         )
-    for cell, with_outputs in zip(source.cells, own, strict=True):
+    for cell, with_outputs in zip(source.cells, cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs = [] if ignores_output(cell) else with_outputs.outputs
             cell.execution_count = None
@@ -180,7 +180,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
         for output in cell.outputs:
             if "execution_count" in output:
                 output["execution_count"] = count
-    write_atomically(notebook, written(normalise(source)))
+    write_atomically(notebook, serialize(normalise(source)))
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -194,7 +194,7 @@ _QUIET = "--Application.log_level=CRITICAL"
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
     """Execute a notebook in its folder and, on success, write it normalised with its outputs.
 
-    Raises `VirtperfError` if the notebook is missing or invalid; a parameter is not in its cell
+    Raises `RawperfError` if the notebook is missing or invalid; a parameter is not in its cell
     `parameters`; a cell fails (with its number, the line in it and the exception).
     """
     _check(notebook, parameters)
@@ -220,7 +220,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
             except PapermillExecutionError as err:
                 raise _cell_error(err, notebook, injected=bool(parameters)) from err
         finished = normalise(nbformat.read(done, as_version=4))
-    write_atomically(out, written(finished))
+    write_atomically(out, serialize(finished))
     return out
 
 
@@ -240,7 +240,7 @@ def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
     )
     unknown = sorted(set(parameters) - known)
     if unknown:
-        raise VirtperfError(
+        raise RawperfError(
             f"the notebook takes no parameter {unknown[0]!r}",
             file=notebook.name,
             expected=f"one of {', '.join(sorted(known)) or 'none (no cell is tagged parameters)'}",
@@ -277,7 +277,7 @@ def _kernel_environment(folder: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
+def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> RawperfError:
     # papermill injects its cell behind the parameters, before all cells that can fail
     number = err.cell_index + (0 if injected else 1)
     traceback = _ANSI.sub("", "\n".join(err.traceback))
@@ -294,7 +294,7 @@ def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool)
         if line is not None and 0 < line <= len(source)
         else (source[0] if source else "")
     )
-    return VirtperfError(
+    return RawperfError(
         f"cell {number} failed at line {line or 1} ({shown}) with {err.ename}: "
         f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name,

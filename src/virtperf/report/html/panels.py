@@ -47,7 +47,7 @@ def history_page(
     under `columns`.
     """
     title = f"History of {histories['place']}"
-    made = page(
+    html = page(
         "history",
         title,
         histories=histories,
@@ -58,8 +58,8 @@ def history_page(
         width=WIDTH,
         height=HEIGHT,
     )
-    refuse_large(made, title)
-    return made
+    refuse_large(html, title)
+    return html
 
 
 def _panel(row: Mapping[str, Any]) -> Panel:

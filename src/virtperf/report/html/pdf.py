@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Candidate commands for Chromium; the first one installed is used."""
@@ -23,22 +23,22 @@ SANDBOX_REMEDY = (
 def print_to_pdf(page: Path, out: Path) -> None:
     """Print an HTML file with its print style sheet into the PDF file `out`.
 
-    Raises `VirtperfError` if the page is missing, Chromium is not installed, or it wrote no file.
+    Raises `RawperfError` if the page is missing, Chromium is not installed, or it wrote no file.
     """
     if not page.is_file():
-        raise VirtperfError(
+        raise RawperfError(
             "the report is missing", file=page, remedy="`virtperf pipeline` makes it"
         )
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        raise VirtperfError(
+        raise RawperfError(
             "Chromium, which prints PDF files, is not installed",
             expected=f"one of the commands {', '.join(BROWSERS)}",
             remedy="install it (on Debian: apt-get install chromium), or print the page from your "
             "own browser: it has a print style sheet",
         )
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
-        made = Path(folder, "page.pdf")
+        pdf = Path(folder, "page.pdf")
         command = [
             browser,
             "--headless",
@@ -46,7 +46,7 @@ def print_to_pdf(page: Path, out: Path) -> None:
             "--disable-background-networking",
             "--no-pdf-header-footer",
             f"--user-data-dir={folder}/profile",
-            f"--print-to-pdf={made}",
+            f"--print-to-pdf={pdf}",
             page.absolute().as_uri(),
         ]
         if os.geteuid() == 0:  # Chromium has no sandbox for root, as in containers
@@ -58,11 +58,11 @@ def print_to_pdf(page: Path, out: Path) -> None:
             stderr = done.stderr.strip()
         except subprocess.TimeoutExpired:
             stderr = f"timeout after {TIMEOUT_S} s"
-        if not made.is_file():
-            raise VirtperfError(
+        if not pdf.is_file():
+            raise RawperfError(
                 "Chromium wrote no PDF",
                 file=page,
                 found=stderr[-_LAST_CHARACTERS:] or None,
                 remedy=SANDBOX_REMEDY if "No usable sandbox" in stderr else None,
             )
-        shutil.copyfile(made, out)
+        shutil.copyfile(pdf, out)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.report.html.templating import environment
 from virtperf.report.records import (
     RECORD_DIGITS,
@@ -33,7 +33,7 @@ def record_html(
     *,
     notebook: bool = False,
     repeated: bool = False,
-    place: LinkBase | None = None,
+    place: LinkResolver | None = None,
     heading: str = "",
 ) -> Markup:
     """Render a record on `place`; by default, on a page with this record alone.
@@ -43,7 +43,7 @@ def record_html(
     so it is embedded as an image, because its ids must be unique on a page. `heading`: the heading
     above, which the caption does not repeat.
     """
-    where = place or (NOTEBOOK if notebook else LinkBase(known=frozenset(ids([record]))))
+    where = place or (NOTEBOOK if notebook else LinkResolver(page_ids=frozenset(ids([record]))))
     blocks, tail = split_tail(record.blocks)
     if record.kind == "setup" and not notebook:
         blocks, tail = _folded_tables(blocks)
@@ -52,7 +52,7 @@ def record_html(
             [_for_notebook(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
         )
     else:
-        blocks, tail = ([_with_traces(b, record) for b in part] for part in (blocks, tail))
+        blocks, tail = ([_link_traces(b, record) for b in part] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
@@ -78,28 +78,28 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
         yield from _block_ids(record.blocks)
 
 
-def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
+def make_ids_distinct(records: Iterable[Record], used_ids: Iterable[str] = ()) -> list[Record]:
     """Make ids unique on one page: a record with a taken id gets a numeric suffix.
 
     A row or a heading with a taken id loses it: links lead to the first one of a name.
     """
-    seen = set(taken)
-    made = []
+    seen = set(used_ids)
+    distinct = []
     for record in records:
         name, count = record.id, 1
         while name in seen:
             count += 1
             name = f"{record.id}-{count}"
         seen.add(name)
-        made.append(
+        distinct.append(
             record.model_copy(
                 update={
                     "id": name,
-                    "blocks": tuple(_drop_taken_ids(b, seen) for b in record.blocks),
+                    "blocks": tuple(_drop_used_ids(b, seen) for b in record.blocks),
                 }
             )
         )
-    return made
+    return distinct
 
 
 def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
@@ -107,22 +107,22 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
 
     The tables of a set-up are long, and seldom read one after the other.
     """
-    kept: list[Block] = []
+    visible: list[Block] = []
     folded: list[Block] = []
     for block in blocks:
-        above = kept[-1] if kept else None
+        above = visible[-1] if visible else None
         if isinstance(block, Grid) and isinstance(above, Heading):
-            kept.pop()
+            visible.pop()
             folded.append(Folded(summary=above.text, blocks=(block,)))
         else:
-            kept.append(block)
-    return kept, folded
+            visible.append(block)
+    return visible, folded
 
 
-def _with_traces(block: Block, record: Record) -> Block:
+def _link_traces(block: Block, record: Record) -> Block:
     """Link the last value in each row of a figure's points to its trace."""
     if isinstance(block, Folded):
-        parts = tuple(_with_traces(part, record) for part in block.blocks)
+        parts = tuple(_link_traces(part, record) for part in block.blocks)
         return block.model_copy(update={"blocks": parts})
     if not isinstance(block, Grid) or not block.points:
         return block
@@ -131,8 +131,8 @@ def _with_traces(block: Block, record: Record) -> Block:
         link = f"trace:{trace_key(record.study, str(exhibit), str(series), x)}"
         last = max(k for k, cell in enumerate(cells) if cell)
         value = cells[last]
-        told = (Span(text=value, link=link),) if isinstance(value, str) else value
-        rows.append((*cells[:last], told, *cells[last + 1 :]))
+        words = (Span(text=value, link=link),) if isinstance(value, str) else value
+        rows.append((*cells[:last], words, *cells[last + 1 :]))
     return block.model_copy(update={"rows": tuple(rows)})
 
 
@@ -158,20 +158,20 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
             yield from _block_ids(block.blocks)
 
 
-def _drop_taken_ids(block: Block, seen: set[str]) -> Block:
+def _drop_used_ids(block: Block, used_ids: set[str]) -> Block:
     """Drop taken ids of a block, and register its own as taken."""
 
     def free(name: str) -> str:
-        if not name or name in seen:
+        if not name or name in used_ids:
             return ""
-        seen.add(name)
+        used_ids.add(name)
         return name
 
     if isinstance(block, Grid) and block.ids:
         return block.model_copy(update={"ids": tuple(map(free, block.ids))})
     if isinstance(block, Folded):
         return block.model_copy(
-            update={"blocks": tuple(_drop_taken_ids(part, seen) for part in block.blocks)}
+            update={"blocks": tuple(_drop_used_ids(part, used_ids) for part in block.blocks)}
         )
     return block
 
@@ -179,26 +179,27 @@ def _drop_taken_ids(block: Block, seen: set[str]) -> Block:
 LINK_PREFIXES = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
 
 
-def trace_place(key: str) -> str:
+def trace_anchor(key: str) -> str:
     """Anchor of a key on its study's trace page: the key without the study's name."""
     return slug(key.partition("/")[2])
 
 
 @dataclass(frozen=True)
-class LinkBase:
+class LinkResolver:
     """Resolves links relative to a page or a notebook; `folder` is the path to the reports.
 
-    `known`: ids on this page; links to other exhibits or claims are dropped. `elsewhere`: exhibits
-    and claims are on another page, the study's report. `listed`: claims linked to the page of all
-    claims; `beyond`: claims linked there unless this page shows them. `prefix`: start of the names
-    of pages of runs and traces, which stand beside those of the study itself.
+    `page_ids`: ids on this page; links to other exhibits or claims are dropped. `is_other_page`:
+    exhibits and claims are on another page, the study's report. `listed_claims`: claims linked to
+    the page of all claims; `fallback_claims`: claims linked there unless this page shows them.
+    `prefix`: start of the names of pages of runs and traces, in the same folder as those of the
+    study itself.
     """
 
-    known: frozenset[str] = frozenset()
+    page_ids: frozenset[str] = frozenset()
     folder: str = ""
-    elsewhere: bool = False
-    listed: frozenset[str] = frozenset()
-    beyond: frozenset[str] = frozenset()
+    is_other_page: bool = False
+    listed_claims: frozenset[str] = frozenset()
+    fallback_claims: frozenset[str] = frozenset()
     prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
@@ -208,8 +209,8 @@ class LinkBase:
             return link
         if link.startswith("#"):
             return self._anchor(link[1:], study)
-        unseen = rest in self.beyond and f"claim-{rest}" not in self.known
-        if kind == "claim" and (rest in self.listed or unseen):
+        unseen = rest in self.fallback_claims and f"claim-{rest}" not in self.page_ids
+        if kind == "claim" and (rest in self.listed_claims or unseen):
             return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
         if kind in ("claim", "exhibit") and "/" in rest:
             of, _, name = rest.partition("/")
@@ -218,32 +219,34 @@ class LinkBase:
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":
             of, _, _ = rest.partition("/")
-            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_place(rest)}"
+            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_anchor(rest)}"
         if kind == "run":
             return (
                 f"{self.folder}{quote(f'quality-{self.prefix}{study}')}.html#run-{quote(rest)}"
                 if study
                 else ""
             )
-        raise VirtperfError(
+        raise RawperfError(
             f"unknown kind of link: {link!r}",
             expected=f"a link that begins with {' or '.join(LINK_PREFIXES)}",
         )
 
     def _anchor(self, anchor: str, study: str) -> str:
-        if self.elsewhere:
+        if self.is_other_page:
             return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
-        return f"#{quote(anchor)}" if anchor in self.known else ""
+        return f"#{quote(anchor)}" if anchor in self.page_ids else ""
 
 
-NOTEBOOK = LinkBase(folder="../reports/", elsewhere=True)  # notebooks are in a sibling folder
+NOTEBOOK = LinkResolver(
+    folder="../reports/", is_other_page=True
+)  # notebooks are in a sibling folder
 
 
 _SAFE = "/,;:=[]()*!"  # not percent-encoded in URLs, which keeps pages small
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_of(numbers: Numbers) -> str:
+def to_csv(numbers: Numbers) -> str:
     """A table as CSV text: `RECORD_DIGITS` significant digits, ``\\n`` line ends, missing values empty.
 
     Text that a spreadsheet would run as a formula begins with an apostrophe.
@@ -265,4 +268,4 @@ def _cell(value: str | int | float | bool | None) -> str:
 
 def address(numbers: Numbers) -> str:
     """The CSV as a ``data:`` URL."""
-    return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"
+    return f"data:text/csv;charset=utf-8,{quote(to_csv(numbers), safe=_SAFE)}"

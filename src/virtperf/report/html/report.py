@@ -21,20 +21,25 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
-from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
-from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
-from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
-from virtperf.report.html.sanitize import own_html
+from virtperf.report.html.markdown import ContentsEntry, Writer, render_cells
+from virtperf.report.html.notebooks import (
+    for_notebook_only,
+    normalise,
+    output_record,
+    read_notebook,
+)
+from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
+from virtperf.report.html.sanitize import sanitize_html
 from virtperf.report.html.templating import (
     TEMPLATES,
     equip,
     image_address,
+    read_scripts,
     refuse_large,
     tidy,
-    with_policy,
 )
 from virtperf.report.records import Record, markdown_above
 from virtperf.study.definition import Study
@@ -76,10 +81,10 @@ def render(
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
-    `title` is the window title; by default the notebook's first heading. `notice` stands above
-    everything; `prefix` starts the names of pages about runs (`LinkBase`); with a `study`, the page
+    `title` is the window title; by default the notebook's first heading. `notice` is shown above
+    everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
     links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
-    in the page are explained at its top. Raises `VirtperfError` if the notebook can't be read, one
+    in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
     of its cells failed, or the page is too large for a browser.
     """
     page = to_html(
@@ -109,7 +114,7 @@ def to_html(
     name: str = "",
 ) -> str:
     """Render a notebook as a page, deterministically. `name` is its file's name."""
-    code, policy = with_policy("page.js")
+    code, policy = read_scripts("page.js")
     clean = normalise(notebook)
     resources = {
         "page": build_page(clean, title, notice, prefix, glossary, claims),
@@ -127,7 +132,7 @@ def _read(path: Path) -> nbformat.NotebookNode:
     for position, cell in enumerate(notebook.cells, 1):
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
-                raise VirtperfError(
+                raise RawperfError(
                     f"cell {position} failed with {output.ename}: {output.evalue}",
                     file=path.name,
                     remedy="correct the cell and execute the notebook again.",
@@ -193,45 +198,49 @@ def build_page(
         if c.cell_type == "markdown" or (c.cell_type == "code" and (c.source.strip() or c.outputs))
     ]
     shown = {
-        k: [(o, record_of(o)) for o in c.outputs]
+        k: [(o, output_record(o)) for o in c.outputs]
         for k, c in enumerate(cells)
         if c.cell_type == "code"
     }
-    records = with_distinct_ids(
+    records = make_ids_distinct(
         record for pairs in shown.values() for _, record in pairs if record is not None
     )
-    taken = frozenset(ids(records))
-    prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
-    headings = [heading for found in of_prose for heading in found]
-    place = LinkBase(taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix)
-    written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
+    used_ids = frozenset(ids(records))
+    prose, of_prose = render_cells(list(_prose(cells, shown)), used_ids)
+    headings = [heading for page_headings in of_prose for heading in page_headings]
+    place = LinkResolver(
+        used_ids | {heading.anchor for heading in headings}, fallback_claims=claims, prefix=prefix
+    )
+    written, distinct_records, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code without output is shown with the next code that has some
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
-            body, found = next(written)
-            heading = found[-1].text if found else heading
+            body, page_headings = next(written)
+            heading = page_headings[-1].text if page_headings else heading
             parts.append(PagePart("prose", body))
             continue
-        seen: list[Output] = []
+        outputs: list[Output] = []
         for output, record in shown[position]:
             if record is not None and markdown_above(record):
-                body, found = next(written)
-                heading = found[-1].text if found else heading
-                parts += [PagePart("shown", Markup(), outputs=tuple(seen))] if seen else []
+                body, page_headings = next(written)
+                heading = page_headings[-1].text if page_headings else heading
+                parts += [PagePart("shown", Markup(), outputs=tuple(outputs))] if outputs else []
                 parts.append(PagePart("prose", body))
-                seen = []
-            made = _output(output, record, next(chosen) if record else None, place, heading)
-            seen += [made] if made is not None else []
+                outputs = []
+            rendered = _output(
+                output, record, next(distinct_records) if record else None, place, heading
+            )
+            outputs += [rendered] if rendered is not None else []
         quiet.append(cell.source)
-        if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
+        if outputs or not any(shown.get(later) for later in range(position + 1, len(cells))):
             source = highlight(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
             # long lines scroll sideways, which must work from the keyboard
             source = source.replace("<pre>", '<pre tabindex="0">', 1)
             summary = _summary(cell.source)
-            parts.append(PagePart("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
+            parts.append(PagePart("code", Markup(source), summary, tuple(outputs)))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return ReportPage(
@@ -283,14 +292,19 @@ def _summary(source: str) -> str:
 def _output(
     output: NotebookNode,
     record: Record | None,
-    chosen: Record | None,
-    place: LinkBase,
+    distinct_record: Record | None,
+    place: LinkResolver,
     heading: str,
 ) -> Output | None:
-    if record is not None and chosen is not None:
+    if record is not None and distinct_record is not None:
         return Output(
             "html",
-            record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading),
+            record_html(
+                distinct_record,
+                repeated=distinct_record.id != record.id,
+                place=place,
+                heading=heading,
+            ),
         )
     if for_notebook_only(output):
         return None
@@ -304,7 +318,7 @@ def _output(
 def _candidates(data: NotebookNode) -> Iterator[Output]:
     """Yield the representations of a user's output, the richest first."""
     if "text/html" in data:
-        yield Output("own", own_html(data["text/html"]))
+        yield Output("own", sanitize_html(data["text/html"]))
     text = data.get("text/plain", "")
     for mime in _PICTURES:
         if mime in data:

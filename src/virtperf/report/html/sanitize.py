@@ -56,7 +56,7 @@ _DROPPED = re.compile(r"<(script|style|template|noscript)\b.*?(</\1\s*>|\Z)", re
 """Elements removed with their content."""
 
 
-def own_html(text: str) -> Markup:
+def sanitize_html(text: str) -> Markup:
     """Keep tables and text of an output's HTML by allow-lists; scripts, handlers, frames, forms,
     style rules and pictures are removed (a picture is a separate output: image/png, image/svg+xml).
     """

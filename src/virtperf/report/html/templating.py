@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
@@ -49,20 +49,20 @@ LONG_CAPTION = 400  # characters; a longer caption opens on a click
 @cache
 def environment() -> Environment:
     """Jinja2 environment over the package's templates."""
-    made = Environment(
+    created = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    equip(made)
-    return made
+    equip(created)
+    return created
 
 
-def equip(made: Environment) -> None:
+def equip(environment_: Environment) -> None:
     """Add the globals and filters used by the templates."""
-    made.filters |= {
+    environment_.filters |= {
         "breakable": breakable,
         "slug": slug,
         "printable": printable,
@@ -74,7 +74,7 @@ def equip(made: Environment) -> None:
         "css_string": css_string,
         "verdict_kind": verdict_kind,
     }
-    made.globals |= {
+    environment_.globals |= {
         "VERDICTS": VERDICT_MEANINGS,
         "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
@@ -100,7 +100,7 @@ def css_string(text: object) -> str:
     """Quote and escape text as a CSS string."""
     return (
         "'"
-        + re.sub(r"[^\w .,:%()/-]", lambda found: f"\\{ord(found[0]):x} ", printable(text))
+        + re.sub(r"[^\w .,:%()/-]", lambda match: f"\\{ord(match[0]):x} ", printable(text))
         + "'"
     )
 
@@ -128,7 +128,7 @@ def page(
     `scripts` are names of script files, beside the one on every page. A `wide` page has the full
     width of the window.
     """
-    code, policy = with_policy("page.js", *scripts)
+    code, policy = read_scripts("page.js", *scripts)
     values |= {
         "scripts": code,
         "policy": policy,
@@ -139,7 +139,7 @@ def page(
     return tidy(environment().get_template(f"site/{template}.html.j2").render(values))
 
 
-def with_policy(*names: str) -> tuple[list[Markup], str]:
+def read_scripts(*names: str) -> tuple[list[Markup], str]:
     """Read script files of the template folder; returns them with a content security policy that
     allows only these scripts, by hash.
 
@@ -162,9 +162,9 @@ def tidy(text: str) -> str:
 
 
 def refuse_large(page: str, name: str) -> None:
-    """Raise `VirtperfError` where a page is larger than `LIMIT_BYTES`."""
+    """Raise `RawperfError` where a page is larger than `LIMIT_BYTES`."""
     if (size := len(page.encode())) > LIMIT_BYTES:
-        raise VirtperfError(
+        raise RawperfError(
             "the page is too large",
             file=name,
             expected=f"at most {LIMIT_BYTES:,} bytes",

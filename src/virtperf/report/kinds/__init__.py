@@ -45,7 +45,7 @@ else:
 class ExhibitSpec(Model):
     """Fields common to all entries of `exhibits` in study.yaml; a kind adds its own.
 
-    `section` is the section of the paper; `note`, Markdown, stands above the exhibit in reports.
+    `section` is the section of the paper; `note`, Markdown, is shown above the exhibit in reports.
     """
 
     id: str
@@ -95,18 +95,18 @@ class ExhibitKind:
 
 def kinds() -> Mapping[str, ExhibitKind]:
     """All kinds by name, discovered among the modules of this package."""
-    return _found(tuple(__path__))
+    return _find_kinds(tuple(__path__))
 
 
 @lru_cache(maxsize=4)
-def _found(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
+def _find_kinds(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
     modules = [
         importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(folders)
     ]
     return {module.KIND.name: module.KIND for module in modules if hasattr(module, "KIND")}
 
 
-def kind_of(exhibit: Exhibit) -> ExhibitKind:
+def find_kind(exhibit: Exhibit) -> ExhibitKind:
     """Kind of an exhibit in study.yaml; raises `StudyError` with close matches for an unknown kind."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
@@ -119,11 +119,11 @@ def kind_of(exhibit: Exhibit) -> ExhibitKind:
     return declared[exhibit.kind]
 
 
-def spec_of(exhibit: Exhibit) -> Any:
+def parse_spec(exhibit: Exhibit) -> Any:
     """Parse an exhibit's entry in study.yaml by its kind's model; `check_exhibits` has validated
     it.
     """
-    model = kind_of(exhibit).spec
+    model = find_kind(exhibit).spec
     assert model is not None
     return model.model_validate(exhibit.spec)
 
@@ -133,8 +133,8 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
     for position, exhibit in enumerate(study.exhibits):
         where = ("exhibits", position)
         try:
-            kind = kind_of(exhibit)
-            spec_of(exhibit)
+            kind = find_kind(exhibit)
+            parse_spec(exhibit)
             if kind.check is not None:
                 kind.check(study, exhibit)
         except ValidationError as err:
@@ -143,9 +143,11 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
                 report(problem)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-            said = {name: part for name, part in parts.items() if part}
+            details = {name: part for name, part in parts.items() if part}
             report(
-                err if err.line is not None else study.document.error(err.problem, *where, **said)
+                err
+                if err.line is not None
+                else study.document.error(err.problem, *where, **details)
             )
 
 

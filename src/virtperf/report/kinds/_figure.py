@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide, order_claims, order_lines
-from virtperf.report.frames import PROVENANCES, allowed, point_table, shown_as_printed
+from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, point_table
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
 from virtperf.report.records import (
     Block,
@@ -110,24 +110,24 @@ def record(
     factor = study.factors[exhibit.series[0].over]
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    says = [claim.says for claim in claims]
-    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, says)
+    statements = [claim.says for claim in claims]
+    name, sentence = exhibit_name(exhibit.id, "figure"), finding(points, factor, statements)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
-        from virtperf.report.plot.curves import curves_of
+        from virtperf.report.plot.curves import evaluate_curves
 
         levels = {
             str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)
         }
-        found = curves_of(fits, levels, factor.name, context.level)
-        if curves := [table.assign(series=label) for label, table in found.items()]:
+        fitted = evaluate_curves(fits, levels, factor.name, context.level)
+        if curves := [table.assign(series=label) for label, table in fitted.items()]:
             words = "Fitted curves (CSV)"
             numbers.append(
                 Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words)
             )
     there = {
         Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & ~shown_as_printed(points),
+        Provenance.RECONSTRUCTED: points["known"] & ~is_printed_value(points),
         Provenance.MEASURED: points["measured"].notna(),
         Provenance.EXAMPLE: points["example"].notna(),
     }
@@ -150,7 +150,7 @@ def record(
         study=study.id,
         name=name,
         title=exhibit.title,
-        caption=said,
+        caption=sentence,
         provenance=tuple(kind for kind, rows in there.items() if rows.any()),
         numbers=tuple(numbers),
         blocks=tuple(blocks),
@@ -159,7 +159,7 @@ def record(
             figure,
             exhibit.id,
             f"{name}: {exhibit.title}",
-            said,
+            sentence,
             numbers,
             summary="The figure with all ranges" if mostly_open else "",
         ),
@@ -221,23 +221,23 @@ def drawing(
     return Drawing(svg=picture, description=description, digest=digest, summary=summary)
 
 
-def fits_among(shown: Sequence[object]) -> dict[str, Any]:
-    """Collect the fits by label from a notebook's arguments; raises `VirtperfError` for anything
+def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
+    """Collect the fits by label from a notebook's arguments; raises `RawperfError` for anything
     else.
     """
     for item in shown:
-        given = list(item.values()) if isinstance(item, Mapping) else [item]
+        fits = list(item.values()) if isinstance(item, Mapping) else [item]
         wrong = [
             v
-            for v in given
+            for v in fits
             if getattr(v, "available", True)
             and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
         ]
         if wrong or not isinstance(item, Mapping):
-            raise VirtperfError(
+            raise RawperfError(
                 "a figure is shown with fits by series",
                 expected="a mapping of label to fit, as virtperf.models gives",
-                found=type((wrong or given)[0]).__name__,
+                found=type((wrong or fits)[0]).__name__,
                 remedy="show estimates by study.estimates(...).",
             )
     return {
@@ -341,22 +341,22 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
             for kind in PROVENANCES
         },
     }
-    kept = {
+    columns_shown = {
         name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}
     }
-    if kept.get("With our assumptions") == kept.get(
+    if columns_shown.get("With our assumptions") == columns_shown.get(
         "The text alone allows"
     ):  # they change nothing here
-        kept.pop("With our assumptions", None)
+        columns_shown.pop("With our assumptions", None)
     numeric = [
         k
-        for k, name in enumerate(kept)
+        for k, name in enumerate(columns_shown)
         if k == 1 or name in ("Printed", *map(str.capitalize, PROVENANCES))
     ]
     return Grid(
         label=label,
-        columns=tuple(kept),
-        rows=tuple(zip(*kept.values(), strict=True)),
+        columns=tuple(columns_shown),
+        rows=tuple(zip(*columns_shown.values(), strict=True)),
         numeric=tuple(numeric),
         points=True,
     )

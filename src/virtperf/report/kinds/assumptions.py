@@ -24,7 +24,7 @@ def record(context: Context) -> Record:
         c for column in ("low_by", "high_by") for cell in data.points[column] for c in cell
     )
     aside = set(map(str, data.contradictions.get("dropped", ())))
-    said = {c.id: c.says for c in data.claims or ()}
+    statements = {c.id: c.says for c in data.claims or ()}
     rows: list[tuple[Words, ...]] = []
     for claim in assumed:
         state = (
@@ -38,7 +38,9 @@ def record(context: Context) -> Record:
             else state
         )
         name = Span(text=claim.id, style="small")
-        rows.append(((claim.says, name), _with_links(claim.why, said), shown, str(binds[claim.id])))
+        rows.append(
+            ((claim.says, name), _link_claims(claim.why, statements), shown, str(binds[claim.id]))
+        )
     table = Grid(
         label="Assumptions",
         columns=("Assumption", "Reason", "State", "Limits of plotted points set by it"),
@@ -50,14 +52,14 @@ def record(context: Context) -> Record:
     return register(context, "assumptions", table, claims=(c.id for c in assumed))
 
 
-def _with_links(text: str, said: dict[str, str]) -> Words:
+def _link_claims(text: str, statements: dict[str, str]) -> Words:
     """Replace ids of claims in prose by links with the claims' wording."""
     words: list[str | Span] = []
     for word in re.split(r"(\s+)", text):
         name = word.rstrip(".,;:)")
-        if "-" in name and name in said:
+        if "-" in name and name in statements:
             words += [
-                Span(text=f"“{said[name].rstrip('.')}”", link=f"claim:{name}"),
+                Span(text=f"“{statements[name].rstrip('.')}”", link=f"claim:{name}"),
                 word[len(name) :],
             ]
         elif words and isinstance(words[-1], str):

@@ -12,7 +12,7 @@ def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
     """Build the record of the figure; fits raise `StudyError`, since bars have no fitted curves."""
-    if _figure.fits_among(shown):
+    if _figure.collect_fits(shown):
         raise StudyError(
             f"{exhibit.id} is a bar figure, which has no fitted curves",
             remedy="show the fit's estimates by study.estimates(...).",

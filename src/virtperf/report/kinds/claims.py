@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words, quantities
-from virtperf.report.frames import exhibit_of
+from virtperf.report.frames import find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import contradiction_numbers
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
@@ -73,19 +73,19 @@ def record(context: Context, about: str | None = None) -> Record:
     """
     data = context.data
     study, conflicts = data.study, contradiction_numbers(data)
-    chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
+    selected = [c for c in data.paper_claims if about is None or about in c.exhibits]
     plotted: set[str] = set()
     if about is None:
         title = "All claims of the paper"
     elif about == "text":
         title = "What the paper says elsewhere"
     else:
-        exhibit = exhibit_of(data, about)
+        exhibit = find_exhibit(data, about)
         title = f"Claims about {exhibit_name(exhibit.id, exhibit.kind)}"
-        plotted = _plotted(study, exhibit)
+        plotted = _plotted_quantities(study, exhibit)
     rows: list[tuple[Words, ...]] = []
-    found = []
-    for claim in chosen:
+    cells = []
+    for claim in selected:
         result, claim_text = data.result(claim.id), claim_in_words(claim, data)
         verdicts = {
             "text_verdict": claim_text.text_verdict,
@@ -101,21 +101,21 @@ def record(context: Context, about: str | None = None) -> Record:
                 _measured_verdict_cell(claim_text),
             )
         )
-        found.append({**result, "claim": claim.id, **verdicts})
-    table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+        cells.append({**result, "claim": claim.id, **verdicts})
+    table = pd.DataFrame(cells).reindex(columns=list(_NUMBERS))
     measured = (table["measured_verdict"] != "no measurement").any()
     columns = _COLUMNS if measured else _COLUMNS[:4]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
-    if chosen:
-        spoken = [
+    if selected:
+        quantities_by_claim = [
             {quantity.name for i in claim.instances for quantity in quantities(i)}
-            for claim in chosen
+            for claim in selected
         ]
         grid = Grid(
             label=title,
             columns=columns,
             rows=tuple(row[: len(columns)] for row in rows),
-            ids=tuple(f"claim-{claim.id}" for claim in chosen),
+            ids=tuple(f"claim-{claim.id}" for claim in selected),
             stacks=True,
             layout="claims",
         )
@@ -125,10 +125,10 @@ def record(context: Context, about: str | None = None) -> Record:
                     table.assign(
                         shown=[
                             shown_verdict(verdict, claim.n_places)
-                            for verdict, claim in zip(table["text_verdict"], chosen, strict=True)
+                            for verdict, claim in zip(table["text_verdict"], selected, strict=True)
                         ]
                     ),
-                    [not plotted or bool(plotted & names) for names in spoken],
+                    [not plotted or bool(plotted & names) for names in quantities_by_claim],
                 )
             ),
             Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,)),
@@ -139,13 +139,13 @@ def record(context: Context, about: str | None = None) -> Record:
         id=anchor,
         study=study.id,
         title=title,
-        claims=tuple(c.id for c in chosen),
+        claims=tuple(c.id for c in selected),
         blocks=tuple(blocks),
-        numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if chosen else (),
+        numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if selected else (),
     )
 
 
-def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
+def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:
     """Plotted quantities of an exhibit; for a distribution, all quantities observed by the same
     samples.
     """

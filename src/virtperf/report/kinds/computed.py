@@ -29,10 +29,10 @@ def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> R
     columns = tuple(map(str, shown.columns))
     rows = tuple(tuple(_words(v) for v in row) for row in shown.itertuples(index=False))
     table = Grid(label=title, columns=columns, rows=rows, numeric=numeric)
-    made = analysis(context, "computed", title, origin, shown, table, remark(note))
+    built = analysis(context, "computed", title, origin, shown, table, remark(note))
     ours = {Provenance.PUBLISHED: Provenance.COMPUTED}
-    return made.model_copy(
-        update={"provenance": tuple(ours.get(word, word) for word in made.provenance)}
+    return built.model_copy(
+        update={"provenance": tuple(ours.get(word, word) for word in built.provenance)}
     )
 
 

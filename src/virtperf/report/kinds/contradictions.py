@@ -11,7 +11,7 @@ from typing import Any
 from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READING_NAMES, changed_readings, folded
+from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
 from virtperf.report.records import (
     Block,
     Folded,
@@ -23,7 +23,7 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import exhibit_name, interval, joined, plural
+from virtperf.report.wording import exhibit_name, interval, join_words, plural
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (
@@ -51,11 +51,11 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     those of the paper.
     """
     set_by = points_by_claim(data)
-    own = [id(entry) for entry in paper_contradictions(data)]
+    paper_entries = [id(entry) for entry in paper_contradictions(data)]
 
     def rank(entry: dict[str, Any]) -> tuple[bool, bool, int]:
         count = len(dependent_points(entry, set_by))
-        return not count, id(entry) not in own, -count
+        return not count, id(entry) not in paper_entries, -count
 
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
 
@@ -64,13 +64,13 @@ def points_by_claim(data: StudyData) -> dict[str, set[PlottedPoint]]:
     """Plotted points with an end set by a claim, with our assumptions or by the text alone, by
     claim.
     """
-    found: dict[str, set[PlottedPoint]] = {}
+    points: dict[str, set[PlottedPoint]] = {}
     for row in data.points.to_dict("records"):
         for claim in {claim for column in ENDS for claim in row[column]}:
-            found.setdefault(claim, set()).add(
+            points.setdefault(claim, set()).add(
                 (str(row["exhibit"]), str(row["series"]), str(row["x"]))
             )
-    return found
+    return points
 
 
 def dependent_points(
@@ -79,12 +79,12 @@ def dependent_points(
     """Plotted points affected by a contradiction: those that differ between its resolutions, and
     those with an end set by one of its claims.
     """
-    found: set[PlottedPoint] = set()
+    points: set[PlottedPoint] = set()
     for claim in {claim for conflict in entry["conflicts"] for claim in conflict}:
-        found |= set_by.get(claim, set())
+        points |= set_by.get(claim, set())
     for point in (p for options in entry["choices"] for o in options for p in o["points"]):
-        found.add((str(point["exhibit"]), str(point["series"]), str(point["x"])))
-    return found
+        points.add((str(point["exhibit"]), str(point["series"]), str(point["x"])))
+    return points
 
 
 def set_aside(data: StudyData) -> set[str]:
@@ -116,8 +116,8 @@ def claim_link(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
     if claim is None:
         return (Span(text=claim_id, style="code"), ", a claim that no longer exists")
     if claim.assumed:
-        said = "stated outside the paper's text, used as an assumption"
-        kind = f" ({said if claim.ledger else 'an assumption of ours'})"
+        note = "stated outside the paper's text, used as an assumption"
+        kind = f" ({note if claim.ledger else 'an assumption of ours'})"
     else:
         kind = " (words read as numbers)" if claim.reading else ""
     return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
@@ -128,30 +128,33 @@ def record(context: Context) -> Record:
     remaining range, and errata. Entries that affect no plotted point are collapsed.
     """
     data = context.data
-    found = contradiction_entries(data)
-    if not found:
+    entries = contradiction_entries(data)
+    if not entries:
         none = "No claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
-    said = {c.id: c for c in data.claims or ()}
-    own = len(paper_contradictions(data))
-    parts = [(own, "contradiction", "of the paper"), (len(found) - own, "assumption", "of ours")]
-    lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
-    excluded = " that its claims exclude" if len(found) > own else ""
+    claims = {c.id: c for c in data.claims or ()}
+    n_of_paper = len(paper_contradictions(data))
+    parts = [
+        (n_of_paper, "contradiction", "of the paper"),
+        (len(entries) - n_of_paper, "assumption", "of ours"),
+    ]
+    lead = join_words(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
+    excluded = " that its claims exclude" if len(entries) > n_of_paper else ""
     set_by = points_by_claim(data)
-    points = [dependent_points(entry, set_by) for entry in found]
+    points = [dependent_points(entry, set_by) for entry in entries]
     rows: list[tuple[Words, ...]] = []
     details: list[Block] = []
-    for k, entry in enumerate(found, 1):
-        excluding = (*_conflict_cell(data, entry, said), *_affected_points(data, points[k - 1]))
-        rows.append((str(k), excluding, tuple(_resolution_cell(data, entry, said))))
-        details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
+    for k, entry in enumerate(entries, 1):
+        excluding = (*_conflict_cell(data, entry, claims), *_affected_points(data, points[k - 1]))
+        rows.append((str(k), excluding, tuple(_resolution_cell(data, entry, claims))))
+        details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, claims)]
     shown = sum(map(bool, points))  # entries with dependent points come first
-    without = len(found) - shown
+    without = len(entries) - shown
     papers = {id(entry) for entry in paper_contradictions(data)}
-    theirs = sum(id(entry) in papers for entry in found[shown:])
+    theirs = sum(id(entry) in papers for entry in entries[shown:])
     kinds = ((theirs, "contradiction"), (without - theirs, "assumption"))
-    counted = joined(plural(n, word) for n, word in kinds if n)
+    counted = join_words(plural(n, word) for n, word in kinds if n)
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
@@ -161,23 +164,23 @@ def record(context: Context) -> Record:
             (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
             * bool(without)
         ),
-        *_changes_by_reading(data, said),
+        *_changes_by_reading(data, claims),
         Folded(summary="All conflicting sets of claims and their relations", blocks=tuple(details)),
     ]
-    members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
+    members = dict.fromkeys(c for e in entries for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
 
 
-def _changes_by_reading(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
+def _changes_by_reading(data: StudyData, claims: Mapping[str, Claim]) -> list[Block]:
     """Claims whose set-aside status differs under other readings of words."""
     changed = changed_readings(data, "set aside")
     rows: dict[Words, Sequence[Words]] = {
-        claim_link(said.get(name), name): [cells[r] for r in READING_NAMES]
+        claim_link(claims.get(name), name): [cells[r] for r in READING_NAMES]
         for (name, _), cells in changed.items()
     }
     differ = "differs" if len(rows) == 1 else "differ"
     summary = f"With other readings of words, {plural(len(rows), 'claim')} set aside {differ}"
-    return folded(data, summary, "Claim", rows)
+    return collapsed_table(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
@@ -197,7 +200,7 @@ def _affected_points(data: StudyData, points: set[PlottedPoint]) -> Iterator[Spa
     if names:
         more = f" and {plural(len(names) - MAX_EXHIBITS, 'exhibit')} more"
         where = (
-            joined(names)
+            join_words(names)
             if len(names) <= MAX_EXHIBITS
             else f"{', '.join(names[:MAX_EXHIBITS])}{more}"
         )
@@ -208,11 +211,11 @@ def _affected_points(data: StudyData, points: set[PlottedPoint]) -> Iterator[Spa
         )
 
 
-def _conflict_cell(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
+def _conflict_cell(data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]) -> Words:
     """The shortest set of claims that exclude each other, and errata on the claims."""
     words: list[str | Span] = []
     for claim in entry["conflicts"][0]:
-        words += [" " if words else "", *claim_link(said.get(claim), claim)]
+        words += [" " if words else "", *claim_link(claims.get(claim), claim)]
     more = len(entry["conflicts"]) - 1
     if more:
         words.append(Span(text=f"{plural(more, 'more set')} with the same cause", style="small"))
@@ -224,18 +227,20 @@ def _conflict_cell(data: StudyData, entry: dict[str, Any], said: dict[str, Claim
 
 
 def _resolution_cell(
-    data: StudyData, entry: dict[str, Any], said: dict[str, Claim]
+    data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]
 ) -> Iterator[str | Span]:
     """Claims set aside by every resolution, then each alternative with the remaining ranges."""
     for claim in entry["always"]:
         yield "Without: "
-        yield from claim_link(said.get(claim), claim)
+        yield from claim_link(claims.get(claim), claim)
         yield " "
-        if claim in said and not said[claim].assumed:
-            unit = unit_of(said[claim], data.study)
-            rest = implied(said[claim], data.result(claim), unit)
+        if claim in claims and not claims[claim].assumed:
+            unit = unit_of(claims[claim], data.study)
+            rest = implied(claims[claim], data.result(claim), unit)
             if rest not in ("not computed", "anything"):
-                limits = f"Printed: {printed_number(said[claim], unit)}. The others allow: {rest}."
+                limits = (
+                    f"Printed: {printed_number(claims[claim], unit)}. The others allow: {rest}."
+                )
                 yield Span(text=limits, style="small")
     names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
     for options in entry["choices"]:
@@ -243,14 +248,14 @@ def _resolution_cell(
             yield "Or without: " if k else "Without: "
             for n, claim in enumerate(option["aside"]):
                 yield " " if n else ""
-                yield from claim_link(said.get(claim), claim)
+                yield from claim_link(claims.get(claim), claim)
             points = [
                 f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
                 f"{_limits(p['low'], p['high'])}"
                 for p in option["points"][:MAX_POINTS_PER_RESOLUTION]
             ]
-            left = "; ".join(points) or "No plotted point depends on it."
-            yield Span(text=left, style="small")
+            affected = "; ".join(points) or "No plotted point depends on it."
+            yield Span(text=affected, style="small")
 
 
 def _limits(low: float | None, high: float | None) -> str:
@@ -258,10 +263,10 @@ def _limits(low: float | None, high: float | None) -> str:
     return interval(-math.inf if low is None else low, math.inf if high is None else high)
 
 
-def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> list[Block]:
+def _groups(data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]) -> list[Block]:
     conflicts: Sequence[Sequence[str]] = entry["conflicts"]
-    lists = [Listing(items=tuple(claim_link(said.get(c), c) for c in one)) for one in conflicts]
-    members = [said[c] for c in conflicts[0] if c in said]
+    lists = [Listing(items=tuple(claim_link(claims.get(c), c) for c in one)) for one in conflicts]
+    members = [claims[c] for c in conflicts[0] if c in claims]
     of = [{q for i in c.instances for q in quantities(i)} for c in members]
     # quantities that the first claim shares with the others
     about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))] if of else []

@@ -22,9 +22,9 @@ from pydantic import Field, model_validator
 from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, source, spec_of
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, parse_spec, source
 from virtperf.report.records import Box, Diagram, Numbers, Record
-from virtperf.report.wording import exhibit_name, joined
+from virtperf.report.wording import exhibit_name, join_words
 from virtperf.study.definition import Exhibit
 
 
@@ -65,7 +65,7 @@ def nested_boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
 
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
     """Build the diagram as nested boxes, with its connections in words."""
-    study, spec = context.study, spec_of(exhibit)
+    study, spec = context.study, parse_spec(exhibit)
     every = list(nested_boxes(spec.rows))
     around = {inner.id: box.label for box in every for row in box.rows for inner in row}
     count = Counter(box.label for box in every)  # equal labels are qualified by the enclosing box
@@ -75,10 +75,10 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     }
     edges = [(labels[e.start], labels[e.end], e.label) for e in spec.edges]
     table = pd.DataFrame(edges, columns=["from", "to", "connection"])
-    held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
-    said = " ".join(f"{label} holds {joined(inner)}." for label, inner in held if inner)
+    contents = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
+    sentence = " ".join(f"{label} holds {join_words(inner)}." for label, inner in contents if inner)
     name = exhibit_name(exhibit.id, "figure")
-    label = f"{name}: {exhibit.title}. {said}".strip()
+    label = f"{name}: {exhibit.title}. {sentence}".strip()
     return Record(
         kind="diagram",
         id=exhibit.id,

@@ -99,9 +99,9 @@ def record(
     study = context.study
     samples = frames.distribution(context.data, exhibit, examples=context.examples)
     name, table = exhibit_name(exhibit.id, "figure"), percentiles(samples, context.level)
-    said = _finding(table, study.quantities[exhibit.series[0].quantity].unit)
+    sentence = _finding(table, study.quantities[exhibit.series[0].quantity].unit)
     if len(table) and in_buckets(samples):
-        said += f" {OF_BUCKETS}"
+        sentence += f" {OF_BUCKETS}"
     numbers = [Numbers.of(table, f"{study.id}-{exhibit.id}")] if len(table) else []
     missing = [s.label for s in exhibit.series if s.label not in set(samples["series"])]
     blocks: list[Block] = []
@@ -123,12 +123,12 @@ def record(
         study=study.id,
         name=name,
         title=exhibit.title,
-        caption=said,
+        caption=sentence,
         provenance=tuple(Provenance(kind) for kind in dict.fromkeys(samples["provenance"])),
         numbers=tuple(numbers),
         blocks=tuple(blocks),
         claims=context.data.claims_about(exhibit.id),
-        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", sentence, numbers),
     )
 
 
@@ -158,8 +158,8 @@ def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
     for (series, unit, provenance, run_id), part in samples.groupby(keys, sort=False):
         row = {"series": series, "unit": unit, "provenance": provenance, "run_id": run_id}
         row["samples"] = round(part["count"].sum())
-        found = _of_buckets(part, level) if in_buckets(part) else _of_samples(part, level)
-        for label, (value, low, high) in found.items():
+        estimates = _of_buckets(part, level) if in_buckets(part) else _of_samples(part, level)
+        for label, (value, low, high) in estimates.items():
             row |= {label: value, f"{label}_low": low, f"{label}_high": high}
         rows.append(row)
     parts = [f"{name}{end}" for name in (*QUANTILES, _SPREAD) for end in ("", "_low", "_high")]
@@ -173,18 +173,18 @@ def in_buckets(samples: pd.DataFrame) -> bool:
 
 def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Limits]:
     values = part["value"].to_numpy(dtype=float)
-    found = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
-    return {**found, _SPREAD: interquartile_range(values, level)}
+    estimates = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
+    return {**estimates, _SPREAD: interquartile_range(values, level)}
 
 
 def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Limits]:
     """Quantiles as upper bounds of their buckets; quartile intervals hold jointly (Bonferroni)."""
     counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
-    found = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
+    estimates = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
     each = 1 - (1 - level) / 2
     first, third = (counts.quantile(share, each) for share in (0.25, 0.75))
     spread = third[0] - first[0], max(third[1] - first[2], 0.0), third[2] - first[1]
-    return {**found, _SPREAD: spread}
+    return {**estimates, _SPREAD: spread}
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ def record(context: Context) -> Record:
     data, study = context.data, context.study
     measured = study.kind == "measured"
     factor = study.factors.get(study.judged_over)
-    found = data.verdicts_elsewhere
-    if factor is None or found.empty:
+    verdicts = data.verdicts_elsewhere
+    if factor is None or verdicts.empty:
         return register(context, "elsewhere", note("The study has runs at one level only."))
     others = [level for level in factor.levels if level != factor.default]
     by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
-        (row["claim"], row["level"]): row for row in found.to_dict("records")
+        (row["claim"], row["level"]): row for row in verdicts.to_dict("records")
     }
     rows: list[tuple[Words, ...]] = []
     table = []
@@ -40,26 +40,26 @@ def record(context: Context) -> Record:
         if all(_verdict(result) == "no measurement" for result in results[1:]):
             left_out += 1
             continue
-        said = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
+        texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
         unit = unit_of(claim, study)
-        rows.append((*said, *(_cell(result, unit) for result in results)))
+        rows.append((*texts, *(_cell(result, unit) for result in results)))
         for level, result in zip([factor.default, *others], results, strict=True):
             numbers = {name: result.get(name) for name in NUMBERS}
             table.append({"claim": claim.id, factor.name: level, **numbers})
     heads = ("Hypothesis",) if measured else ("Claim", "Printed")
-    own = factor.show(factor.default or "")
+    default_level = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
-        columns=(*heads, own, *(factor.show(level) for level in others)),
+        columns=(*heads, default_level, *(factor.show(level) for level in others)),
         rows=tuple(rows),
         stacks=True,
     )
     what = "Hypotheses" if measured else "Claims"
     first = (
-        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {own}. "
+        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {default_level}. "
         f"This table judges them separately by the runs of each {factor.label}."
         if measured
-        else f"The paper's claims are about {own}. This table also judges them by the runs of each other "
+        else f"The paper's claims are about {default_level}. This table also judges them by the runs of each other "
         f"{factor.label}; a different absolute number there does not contradict the paper."
     )
     words = (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.report.kinds import Context, ExhibitKind, analysis
-from virtperf.report.origins import one_origin
+from virtperf.report.origins import shared_origin
 from virtperf.report.records import Grid, Record
 from virtperf.report.wording import as_precise, pretty
 
@@ -24,10 +24,10 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
 
     `estimates` is one estimate, or label to `virtperf.models.Estimate` or `Missing`, or label to a
     mapping of them (a group of rows). Raises `ProvenanceError` if an estimate has no origin, its
-    origin does not match this study, or provenances are mixed; `VirtperfError` for other objects.
+    origin does not match this study, or provenances are mixed; `RawperfError` for other objects.
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
-    origin = one_origin(context.data, flat)
+    origin = shared_origin(context.data, flat)
     rows: list[tuple[str, ...]] = []
     csv = []
     for label, e in flat.items():
@@ -83,7 +83,7 @@ def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{label}: {inner}", e) for inner, e in _flat(item))
             continue
         if getattr(item, "available", True) and not all(hasattr(item, part) for part in _PARTS):
-            raise VirtperfError(
+            raise RawperfError(
                 f"{label} is not an estimate",
                 expected="a virtperf.models.Estimate, or a mapping of them",
                 found=type(item).__name__,

@@ -12,7 +12,7 @@ from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READING_NAMES, folded, measured_changes
+from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
@@ -59,20 +59,18 @@ def record(context: Context) -> Record:
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
     )
     claims = (claim.id for claim in data.paper_claims)
-    said = Paragraph(words=_error_note(results, context.level), style="small")
-    says = {claim.id: claim.says for claim in data.paper_claims}
+    error_note = Paragraph(words=_error_note(results, context.level), style="small")
+    sentences = {claim.id: claim.says for claim in data.paper_claims}
     rows_read: dict[Words, Sequence[Words]] = {
-        says[name]: [(Span(text=cells[r], style="verdict"),) for r in READING_NAMES]
+        sentences[name]: [(Span(text=cells[r], style="verdict"),) for r in READING_NAMES]
         for name, cells in measured_changes(data).items()
-        if name in says
+        if name in sentences
     }
     differ = "differs" if len(rows_read) == 1 else "differ"
-    summary = (
-        f"With other readings of words, {len(rows_read)} of {plural(len(says), 'verdict')} {differ}"
-    )
-    otherwise = folded(data, summary, "Hypothesis", rows_read)
+    summary = f"With other readings of words, {len(rows_read)} of {plural(len(sentences), 'verdict')} {differ}"
+    otherwise = collapsed_table(data, summary, "Hypothesis", rows_read)
     return register(
-        context, "hypotheses", said, grid, *otherwise, claims=claims, numbers=(numbers,)
+        context, "hypotheses", error_note, grid, *otherwise, claims=claims, numbers=(numbers,)
     )
 
 
@@ -83,9 +81,9 @@ def _reason_cell(data: StudyData, claim: Claim, result: Mapping[str, object]) ->
     reason = str(result.get("reason") or "")
     if not reason:
         return ""
-    study, asked = data.study, {q for i in claim.instances for q in quantities(i)}
+    study, claim_quantities = data.study, {q for i in claim.instances for q in quantities(i)}
     for exhibit in map(study.exhibit, claim.exhibits):
-        shown = [point for point in study.points(exhibit) if point[2] in asked]
+        shown = [point for point in study.points(exhibit) if point[2] in claim_quantities]
         if not shown:
             continue
         if len(shown) > MAX_LINKED:
@@ -133,9 +131,9 @@ def _hypothesis_cell(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
     if isinstance(claim, Hypothesis) and claim.origin is not None:
         # our wording, as in the claim's own row, and no quotation of the paper
-        asked = f"Repeats a claim of {claim.origin.study}: {claim.repeats}"
+        origin_text = f"Repeats a claim of {claim.origin.study}: {claim.repeats}"
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"
-        words.append(Span(text=asked, style="small", link=link))
+        words.append(Span(text=origin_text, style="small", link=link))
     if claim.reading:
         words.append(Span(text=f"Read as: {claim.reading}", style="small"))
     return tuple(words)

@@ -13,7 +13,7 @@ def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
     """Build the record of the figure; `shown` are fits by series."""
-    return _figure.record(context, exhibit, figure, _figure.fits_among(shown))
+    return _figure.record(context, exhibit, figure, _figure.collect_fits(shown))
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
@@ -24,7 +24,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
         plot.lines,
         context,
         exhibit,
-        fits=_figure.fits_among(shown),
+        fits=_figure.collect_fits(shown),
         log=bool(exhibit.spec.get("log")),
     )
 

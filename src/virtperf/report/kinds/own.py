@@ -19,13 +19,15 @@ def record(
     The frame holds the drawn numbers, for the download; its column `provenance` states their origin
     (`ProvenanceError` if it is missing or does not match the study).
     """
-    from virtperf.report.plot.axis import plain_logarithmic_numbers  # takes seconds to import
+    from virtperf.report.plot.axis import set_plain_log_formatters  # takes seconds to import
 
-    plain_logarithmic_numbers(figure)
+    set_plain_log_formatters(figure)
     blocks = [remark(note)] if note else []
-    made = analysis(context, "own", title, frame_origin(context.data, frame, title), frame, *blocks)
-    return made.model_copy(
-        update={"drawing": drawing(figure, made.id, title, note or title, made.numbers)}
+    built = analysis(
+        context, "own", title, frame_origin(context.data, frame, title), frame, *blocks
+    )
+    return built.model_copy(
+        update={"drawing": drawing(figure, built.id, title, note or title, built.numbers)}
     )
 
 

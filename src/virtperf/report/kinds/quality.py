@@ -11,7 +11,7 @@ import pandas as pd
 
 from virtperf.report.kinds import Context, ExhibitKind, register
 from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import as_precise, joined, plural, pretty
+from virtperf.report.wording import as_precise, join_words, plural, pretty
 from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
 
@@ -46,11 +46,11 @@ def record(context: Context) -> Record:
     )
     kinds = Counter(run["provenance"] for run in runs)
     statuses = sorted(Counter(data.audits["status"]).items())
-    of = f" ({joined(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})" if runs else ""
+    of = f" ({join_words(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})" if runs else ""
     words = (
-        f"{plural(len(runs), 'run')} read{of}, {plural(len(quarantined), 'run')} excluded, "
-        f"{plural(len(warned), 'warning')}. "
-        f"Audits of the runs: {joined(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
+        f"{plural(len(runs), 'run')} read{of}, {len(quarantined):,} excluded because of errors, "
+        f"{len(left_out):,} excluded by hand, {plural(len(warned), 'warning')}. "
+        f"Audits of the runs: {join_words(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
     )
     blocks: list[Block] = [Paragraph(words=words)]
     if artifact := data.study.artifact:
@@ -76,13 +76,13 @@ def record(context: Context) -> Record:
             for q in quarantined[:MAX_LISTED_RUNS]
         ]
         blocks += _headed_table(
-            "Excluded runs", tuple(name.capitalize() for name in names), excluded
+            "Runs excluded because of errors", tuple(name.capitalize() for name in names), excluded
         )
         if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:
             blocks.append(
                 Paragraph(words=f"{plural(more, 'more run')}; `virtperf runs` lists all of them.")
             )
-    blocks += [*_excluded_by_hand(left_out), *_disturbed(runs, left_out)]
+    blocks += [*_excluded_by_hand(left_out), *_count_disturbed(runs, left_out)]
     blocks += [*_protocols(runs), *_clocks(runs)]
     if len(warned):
         grouped = [
@@ -110,7 +110,7 @@ def _excluded_by_hand(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
     return _headed_table("Runs excluded by hand", ("Run", "Reason", "Disturbed"), rows)
 
 
-def _disturbed(
+def _count_disturbed(
     runs: Sequence[Mapping[str, Any]], left_out: Sequence[Mapping[str, Any]]
 ) -> list[Block]:
     """Count disturbed runs by outcome: kept, made again, or excluded by hand."""
@@ -131,7 +131,7 @@ def _disturbed(
     ]
     reasons = Counter(reason for attempt in attempts for reason in attempt["disturbed"])
     remarks = [
-        f"{_capitalized(reason)}: {plural(n, 'attempt')} repeated" for reason, n in reasons.items()
+        f"{_capitalize(reason)}: {plural(n, 'attempt')} repeated" for reason, n in reasons.items()
     ]
     return _headed_table(
         "Disturbed runs", ("Runs", "Number", "Meaning"), rows, remarks, numeric=(1,)
@@ -265,10 +265,10 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
 
 def _warm_up(audits: pd.DataFrame) -> list[Block]:
     """Detected warm-up time of throughput against the warm-up declared by the procedure."""
-    found = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
-    if found.empty:
+    warmup_audits = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
+    if warmup_audits.empty:
         return []
-    found = found.assign(later=found["value"] > found["expected"])
+    warmup_audits = warmup_audits.assign(later=warmup_audits["value"] > warmup_audits["expected"])
     rows = [
         (
             f"{pretty(float(str(declared)))} s",
@@ -276,12 +276,12 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
             *(f"{pretty(cut)} s" for cut in group["value"].agg(["min", "median", "max"])),
             str(group["later"].sum()),
         )
-        for declared, group in found.groupby("expected")
+        for declared, group in warmup_audits.groupby("expected")
     ]
     columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
     title = "Warm-up of throughput: detected and declared"
-    later = found[found["later"]].groupby("note", sort=False)["run_id"]
-    items = [f"{_capitalized(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
+    later = warmup_audits[warmup_audits["later"]].groupby("note", sort=False)["run_id"]
+    items = [f"{_capitalize(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
     return _headed_table(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
 
 
@@ -302,9 +302,9 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
     ]
     columns = ("Class", "Series", "Share", "Meaning")
     remarks = [
-        f"{_capitalized(flag)}: {plural(len(group), 'series', 'series')} of "
+        f"{_capitalize(flag)}: {plural(len(group), 'series', 'series')} of "
         f"{_run_list(sorted(group['run_id'].unique()))}"
-        f" ({joined(sorted(group['metric'].unique()))})"
+        f" ({join_words(sorted(group['metric'].unique()))})"
         for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
     ]
     return _headed_table("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
@@ -363,10 +363,12 @@ def _value_range(values: pd.Series) -> str:
 def _run_list(runs: Iterable[str], most: int = 4) -> str:
     named = list(runs)
     more = len(named) - most
-    return joined(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
+    return (
+        join_words(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
+    )
 
 
-def _capitalized(words: object) -> str:
+def _capitalize(words: object) -> str:
     return f"{str(words)[:1].upper()}{str(words)[1:]}"
 
 

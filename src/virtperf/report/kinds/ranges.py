@@ -15,10 +15,15 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, analysis, estimates, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READING_NAMES, changed_readings, claims_by_number, folded
+from virtperf.report.other_readings import (
+    READING_NAMES,
+    changed_readings,
+    claims_by_number,
+    collapsed_table,
+)
 from virtperf.report.range_words import bounds_of, peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
-from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
+from virtperf.report.wording import as_precise, exhibit_name, join_words, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
@@ -38,22 +43,26 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
 
     Raises `StudyError` with close matches if a name is neither.
     """
-    wanted = (names,) if isinstance(names, str) else tuple(names)
-    chosen = _chosen(context.study, wanted)
+    requested = (names,) if isinstance(names, str) else tuple(names)
+    selected = _select(context.study, requested)
     exhibits = dict.fromkeys(
-        name for asked in chosen for name in asked.derived.exhibits if name != TEXT
+        name for derivation in selected for name in derivation.derived.exhibits if name != TEXT
     )
-    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
+    title = (
+        title or f"Numbers that follow from {join_words(map(exhibit_name, exhibits)) or 'the text'}"
+    )
     if context.study.kind == "measured":
-        found = {
-            asked.label: from_runs.estimate(context.data, asked, context.level)
-            for asked in chosen
-            if not asked.of_itself
+        measured_ratios = {
+            derivation.label: from_runs.estimate(context.data, derivation, context.level)
+            for derivation in selected
+            if not derivation.of_itself
         }
-        measured = {label: estimate for label, estimate in found.items() if estimate is not None}
+        measured = {
+            label: estimate for label, estimate in measured_ratios.items() if estimate is not None
+        }
         if measured:
-            made = estimates.record(context, measured, title=title)
-            return made.model_copy(
+            estimates_record = estimates.record(context, measured, title=title)
+            return estimates_record.model_copy(
                 update={"lineage": tuple(f"exhibit:{name}" for name in exhibits)}
             )
         return analysis(context, "estimates", title, None, pd.DataFrame(), note(NO_RUNS))
@@ -61,19 +70,23 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     rows: dict[Any, Any] = {(row["derived"], row["label"]): row for row in table.to_dict("records")}
     lines = [
         _Line(
-            context, asked, rows[asked.derived.id, asked.label], _unit(context.study, asked, chosen)
+            context,
+            derivation,
+            rows[derivation.derived.id, derivation.label],
+            _unit(context.study, derivation, selected),
         )
-        for asked in chosen
-        if (asked.derived.id, asked.label) in rows and not asked.of_itself
+        for derivation in selected
+        if (derivation.derived.id, derivation.label) in rows and not derivation.of_itself
     ]
     study, anchor = context.study.id, slug(title)
     blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
     blocks += _changes_by_reading(context.data, lines)
     if tried := sum(
-        int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
+        int(line.row["data_sets"])
+        for line in {line.derivation.parts: line for line in lines}.values()
     ):
         blocks.append(note(f"{SEARCH_NOTE} {plural(tried, 'data set')} were tried."))
-    there = {
+    is_shown = {
         Provenance.PUBLISHED: any(line.printed for line in lines),
         Provenance.RECONSTRUCTED: bool(lines),
         Provenance.MEASURED: any(
@@ -87,7 +100,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         study=study,
         title=title,
         caption=f"In {units.pop()}." if len(units) == 1 and "" not in units else "",
-        provenance=tuple(kind for kind, is_there in there.items() if is_there),
+        provenance=tuple(kind for kind, is_there in is_shown.items() if is_there),
         numbers=(Numbers.of(pd.DataFrame([line.cells() for line in lines]), f"{study}-{anchor}"),)
         if lines
         else (),
@@ -96,10 +109,10 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     )
 
 
-def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
+def _select(study: Study, names: Iterable[str]) -> list[Derivation]:
     known = derivations(study)
-    ids = dict.fromkeys(asked.derived.id for asked in known)
-    about = dict.fromkeys(name for asked in known for name in asked.derived.exhibits)
+    ids = dict.fromkeys(derivation.derived.id for derivation in known)
+    about = dict.fromkeys(name for derivation in known for name in derivation.derived.exhibits)
     for name in names:
         if name not in ids and name not in about:
             exists = any(name == exhibit.id for exhibit in study.exhibits)
@@ -117,24 +130,26 @@ def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
 class _Line:
     """One derived number: its row of the table `RANGES` and its estimate from measured runs."""
 
-    def __init__(self, context: Context, asked: Derivation, row: dict[str, Any], unit: str) -> None:
-        self.asked, self.row, self.unit = asked, row, unit
-        bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
-        if asked.derived.kind == "argmax":
+    def __init__(
+        self, context: Context, derivation: Derivation, row: dict[str, Any], unit: str
+    ) -> None:
+        self.derivation, self.row, self.unit = derivation, row, unit
+        bounds, searched = bounds_of(context.study, derivation), row["method"] == "searched"
+        if derivation.derived.kind == "argmax":
             self.text, assumed = (
-                peak_words(row[name], asked) for name in ("levels_text", "levels")
+                peak_words(row[name], derivation) for name in ("levels_text", "levels")
             )
         else:
             both = (row["pieces_text"], row["pieces"])
             self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
         self.assumed = assumed if context.assumptions else self.text
-        self.printed = joined(map(pretty, row["printed"]))
-        self.measured = from_runs.estimate(context.data, asked, context.level)
+        self.printed = join_words(map(pretty, row["printed"]))
+        self.measured = from_runs.estimate(context.data, derivation, context.level)
 
     @property
     def label(self) -> str:
         """The number's name, with its unit unless the name includes it."""
-        name = self.asked.label
+        name = self.derivation.label
         return name if not self.unit or self.unit in name else f"{name}, {self.unit}"
 
     @property
@@ -148,10 +163,10 @@ class _Line:
 
     def cells(self) -> dict[str, Any]:
         """The row of the download."""
-        row, found = self.row, self.measured
-        known = found is not None and getattr(found, "available", True)
+        row, measured = self.row, self.measured
+        known = measured is not None and getattr(measured, "available", True)
         return {
-            "number": self.asked.label,
+            "number": self.derivation.label,
             "kind": row["kind"],
             "unit": self.unit,
             **{name: row[name] for name in ("low_text", "high_text", "low", "high")},
@@ -163,7 +178,7 @@ class _Line:
             "data_sets": int(row["data_sets"]),
             "printed": self.printed,
             **{
-                f"measured_{name}": getattr(found, name) if known else math.nan
+                f"measured_{name}": getattr(measured, name) if known else math.nan
                 for name in ("value", "low", "high")
             },
             "remarks": row["note"],
@@ -172,7 +187,7 @@ class _Line:
 
 def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     shared = len({line.unit for line in lines}) == 1
-    labels = [line.asked.label if shared else line.label for line in lines]
+    labels = [line.derivation.label if shared else line.label for line in lines]
     columns = {"Number": labels, "The text allows": [line.text for line in lines]}
     if any(line.assumed != line.text for line in lines):
         columns["With our assumptions"] = [
@@ -191,47 +206,49 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """Ranges of the numbers under other readings of words, by the text alone."""
     changed, claims = changed_readings(data, "derived"), claims_by_number(data)
-    says = {claim.id: claim.says for claim in data.paper_claims}
+    sentences = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:
-        cells = changed.get((line.asked.derived.id, line.asked.label))
+        cells = changed.get((line.derivation.derived.id, line.derivation.label))
         if cells is not None:
             rows[line.label] = [
                 levels
                 or range_words(
                     (low, high),
-                    bounds_of(data.study, line.asked),
+                    bounds_of(data.study, line.derivation),
                     searched=line.row["method"] == "searched",
                 )
                 for levels, low, high in (cells[r] for r in READING_NAMES)
             ]
             names = [
-                name for name in claims[line.asked.derived.id, line.asked.label] if name in says
+                name
+                for name in claims[line.derivation.derived.id, line.derivation.label]
+                if name in sentences
             ]
-            rows[line.label] += [_claim_links(names, says)]
+            rows[line.label] += [_claim_links(names, sentences)]
     differ = "differs" if len(rows) == 1 else "differ"
     summary = (
         f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
     )
-    return folded(data, summary, "Number", rows, ("Claims read differently",))
+    return collapsed_table(data, summary, "Number", rows, ("Claims read differently",))
 
 
-def _claim_links(names: Sequence[str], says: Mapping[str, str]) -> Words:
+def _claim_links(names: Sequence[str], sentences: Mapping[str, str]) -> Words:
     """The first sentences as links to their claims, and the count of the rest."""
     words: list[str | Span] = []
     for name in names[:MAX_SENTENCES]:
-        words += [" "] * bool(words) + [Span(text=says[name], link=f"claim:{name}")]
+        words += [" "] * bool(words) + [Span(text=sentences[name], link=f"claim:{name}")]
     more = len(names) - MAX_SENTENCES
     return (*words, f" and {plural(more, 'more claim')}") if more > 0 else tuple(words)
 
 
-def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
+def _unit(study: Study, derivation: Derivation, shown: Sequence[Derivation]) -> str:
     """Unit with the reference point named, in the same way for all numbers shown; "" for counts and
     shares.
     """
-    unit = asked.unit
-    if not asked.derived.unit:
-        for name in dict.fromkeys(part.terms[0][1].name for part in asked.parts):
+    unit = derivation.unit
+    if not derivation.derived.unit:
+        for name in dict.fromkeys(part.terms[0][1].name for part in derivation.parts):
             points = [
                 q
                 for other in shown

@@ -20,7 +20,7 @@ from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Rec
 from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
-from virtperf.study.readings import Readings, readings_beside
+from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
 MAX_ROWS = 100  # rows of a table; the download has all
@@ -51,7 +51,7 @@ def record(context: Context) -> Record:
         kind: changed_readings(data, kind) for kind in ("verdict", "range", "derived", "set aside")
     }
     verdicts = {name: cells for (name, _), cells in changed["verdict"].items()}
-    says = {c.id: c for c in data.paper_claims}
+    claims_by_id = {c.id: c for c in data.paper_claims}
     columns = reading_headings(data)
     measured = measured_changes(data)
     blocks: list[Block] = [
@@ -59,7 +59,7 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict",
             ("Claim", *columns),
-            list(_verdict_rows(verdicts, says, first="contradicted", shown=placed_verdict)),
+            list(_verdict_rows(verdicts, claims_by_id, first="contradicted", shown=placed_verdict)),
         ),
         *_tables(
             "range",
@@ -74,18 +74,18 @@ def record(context: Context) -> Record:
         *_tables(
             "claim",
             ("Claim, set aside or kept", *columns),
-            list(_set_aside_rows(changed["set aside"], says)),
+            list(_set_aside_rows(changed["set aside"], claims_by_id)),
         ),
         *_tables(
             "verdict of runs",
             ("Claim", *columns),
-            list(_verdict_rows(measured, says, first="refuted", shown=_unchanged)),
+            list(_verdict_rows(measured, claims_by_id, first="refuted", shown=_unchanged)),
         ),
         Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
     ]
     table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
     numbers = Numbers.of(table, f"{data.study.id}-readings")
-    claims = (c for c in says if c in verdicts)
+    claims = (c for c in claims_by_id if c in verdicts)
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
 
@@ -101,7 +101,7 @@ def _summary(
         for r in READING_NAMES
         if r != here
     }
-    said = "; ".join(
+    counts_text = "; ".join(
         f"read {_ADVERBS[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} of plotted "
         f"points and {plural(derived, 'derived number')} differ"
         for r, (verdicts, ranges, derived) in counts.items()
@@ -112,7 +112,7 @@ def _summary(
         f"{plural(worded, 'claim has', 'claims have')} a word that stands for a number. ",
         _FILE,
         f" defines its limits for all studies; here they are read {_ADVERBS[here]}. "
-        f"By the text alone: {said}. ",
+        f"By the text alone: {counts_text}. ",
         f"{plural(same[0], 'verdict')} of {len(data.paper_claims)} and {plural(same[1], 'range')} of {points} are the "
         "same under every reading, or nearly so (within 5 % of the range's width).",
     )
@@ -120,7 +120,7 @@ def _summary(
 
 def _verdict_rows(
     changed: Mapping[str, Mapping[Any, str]],
-    says: Mapping[str, Claim],
+    claims: Mapping[str, Claim],
     *,
     first: str,
     shown: Callable[[str, int], str],
@@ -128,13 +128,13 @@ def _verdict_rows(
     """Rows of changed verdicts, those with the verdict `first` under some reading first; `shown`
     formats a verdict with the number of places that state the claim.
     """
-    order = {name: k for k, name in enumerate(says)}
+    order = {name: k for k, name in enumerate(claims)}
     for name in sorted(
         changed, key=lambda n: (first not in changed[n].values(), order.get(n, len(order)))
     ):
-        places = says[name].n_places if name in says else 1
+        places = claims[name].n_places if name in claims else 1
         yield (
-            claim_link(says.get(name), name),
+            claim_link(claims.get(name), name),
             *(
                 (Span(text=shown(changed[name][r], places), style="verdict"),)
                 for r in READING_NAMES
@@ -147,21 +147,21 @@ def _unchanged(verdict: str, _: int) -> str:
 
 
 def _set_aside_rows(
-    changed: Mapping[tuple[str, str], Mapping[Any, str]], says: Mapping[str, Claim]
+    changed: Mapping[tuple[str, str], Mapping[Any, str]], claims: Mapping[str, Claim]
 ) -> Iterator[tuple[Words, ...]]:
     for (name, _), cells in changed.items():
-        yield claim_link(says.get(name), name), *(cells[r] for r in READING_NAMES)
+        yield claim_link(claims.get(name), name), *(cells[r] for r in READING_NAMES)
 
 
 def _derived_rows(
     data: StudyData, changed: Mapping[tuple[str, str], Mapping[Any, tuple[str, float, float]]]
 ) -> Iterator[tuple[Words, ...]]:
-    for asked in derivations(data.study) if changed else ():
-        cells = changed.get((asked.derived.id, asked.label))
+    for derivation in derivations(data.study) if changed else ():
+        cells = changed.get((derivation.derived.id, derivation.label))
         if cells is not None:
-            bounds = bounds_of(data.study, asked)
+            bounds = bounds_of(data.study, derivation)
             yield (
-                asked.label,
+                derivation.label,
                 *(
                     levels or range_words((low, high), bounds, searched=False)
                     for levels, low, high in (cells[r] for r in READING_NAMES)
@@ -206,7 +206,7 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     """Table of the words in the study's claims, with their limits under every reading."""
-    under = [readings_beside(data.study.folder, reading) for reading in READING_NAMES]
+    under = [load_repository_readings(data.study.folder, reading) for reading in READING_NAMES]
     alike: dict[str, list[str]] = {}  # synonyms by their reason; each word has one
     for name in sorted({c.word for c in worded}):
         alike.setdefault(under[0][name].why, []).append(name)

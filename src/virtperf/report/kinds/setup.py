@@ -46,7 +46,7 @@ def record(context: Context) -> Record:
     blocks: list[Block] = []
     for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
         if entries := written.get(part):
-            entries = {key: _with_networks(entry, nets) for key, entry in entries.items()}
+            entries = {key: _label_networks(entry, nets) for key, entry in entries.items()}
             blocks += [Heading(text=title), _grid(title, entries, called)]
     for part, title in (("workload", "Workload"), ("procedure", "Procedure")):
         values = {k: v for k, v in (written.get(part) or {}).items() if k != "steps"}
@@ -80,7 +80,7 @@ def display_names(study: Study) -> dict[str, str]:
     return {str(level): text for labels in levels for level, text in labels} | study.names
 
 
-def _with_networks(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+def _label_networks(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
     """Copy of an entry with networks replaced by their labels."""
     named_networks = {"networks": [labels.get(name, name) for name in entry.get("networks", ())]}
     return {**entry, **(named_networks if "networks" in entry else {})}
@@ -99,8 +99,8 @@ def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[
         )
         for fact in facts
     ]
-    told = tuple(row for row in rows if {*row[1:]} - {"", setting_text("", None)})
-    return Grid(label=title, columns=columns, rows=told)
+    filled_rows = tuple(row for row in rows if {*row[1:]} - {"", setting_text("", None)})
+    return Grid(label=title, columns=columns, rows=filled_rows)
 
 
 def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:

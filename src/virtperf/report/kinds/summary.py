@@ -12,18 +12,18 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
-from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
+from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, paper_contradictions
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
-from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
+from virtperf.report.measured_findings import compute_numbers, fill_sentence, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
     OF_MANY,
     exhibit_name,
-    joined,
+    join_words,
     plural,
     pretty,
     short_number,
@@ -61,27 +61,27 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     study, measured = data.study, data.study.kind == "measured"
     known, numbers = {claim.id: claim for claim in data.claims or ()}, contradiction_numbers(data)
     measures = measured and not data.observations.empty
-    found = tuple(
+    findings = tuple(
         _measured_finding(data, finding, known, context.level)
         if measured
         else _finding(data, finding, known, numbers, context.level)
         for finding in study.findings
         if measures or not measured
     )
-    told = (
-        Listing(items=found)
-        if found
+    block = (
+        Listing(items=findings)
+        if findings
         else Paragraph(words=" ".join((study.question or study.summary).split()))
     )
     blocks: list[Block] = [
-        told,
+        block,
         Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
     ]
-    if measured and found:
+    if measured and findings:
         blocks.insert(0, Paragraph(words=" ".join((study.question or study.summary).split())))
     if study.artifact and data.paper_claims:
         blocks.insert(0, Listing(items=tuple(_in_the_published_data(data, study.artifact))))
-    if measured and data.paper_claims and not found:
+    if measured and data.paper_claims and not findings:
         answers: list[Words] = []
         for claim in data.paper_claims[:MAX_HYPOTHESES]:
             result = data.result(claim.id)
@@ -106,7 +106,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
 def draw(context: Context) -> Figure | None:
     """Draw the study's headline figure, else the one with the most precise points."""
     headline_figure = _headline_figure(context.data)
-    draws = headline_figure and kind_of(headline_figure).draw
+    draws = headline_figure and find_kind(headline_figure).draw
     return draws(context, headline_figure) if draws else None
 
 
@@ -118,16 +118,16 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
 
 def finding_text(data: StudyData, finding: Finding) -> str:
     """Fill printed numbers into a finding; raises `StudyError` as `record` does."""
-    return _filled(data, finding.says, {claim.id: claim for claim in data.claims or ()})
+    return _fill_numbers(data, finding.says, {claim.id: claim for claim in data.claims or ()})
 
 
 def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tuple[str, str]:
     """Fill numbers into a measured study's finding, and format their intervals; raises `StudyError`
     as `record` does.
     """
-    numbers = found_numbers(data, finding, level)
+    numbers = compute_numbers(data, finding, level)
     known = {claim.id: claim for claim in data.claims or ()}
-    return _filled(data, filled_sentence(finding.says, numbers), known), interval_words(
+    return _fill_numbers(data, fill_sentence(finding.says, numbers), known), interval_words(
         numbers, level
     )
 
@@ -138,9 +138,9 @@ def _measured_finding(
     """A finding with the intervals of its numbers, and the hypotheses that it answers with
     verdicts.
     """
-    says, intervals = measured_finding_text(data, finding, level)
+    sentence, intervals = measured_finding_text(data, finding, level)
     parts: list[str | Span] = [
-        Span(text=says, style="strong"),
+        Span(text=sentence, style="strong"),
         f" {intervals}" if intervals else "",
     ]
     for name in finding.claims:
@@ -151,14 +151,14 @@ def _measured_finding(
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
         ]
-    parts += _changed(data, finding, level)
+    parts += _changes(data, finding, level)
     return tuple(part for part in parts if part)
 
 
-def _changed(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
+def _changes(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
     """Changes in the basis of a finding since it was written."""
-    told = changes_in_words(changes(data, finding, level))
-    return [Span(text=told, style="small")] if told else []
+    words = changes_in_words(changes(data, finding, level))
+    return [Span(text=words, style="small")] if words else []
 
 
 def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
@@ -168,13 +168,13 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [_claim_named(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
-    sure = next((word for word in VERDICT_WORDS if word in from_text), "")
+    verdict = next((word for word in VERDICT_WORDS if word in from_text), "")
     places = sorted({c.n_places for c in claims})
-    if sure == "independent" and places[-1] > 1:
+    if verdict == "independent" and places[-1] > 1:
         often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
         lead = "Said once or again" if places[0] == 1 else "Said again"
-        return sure, f"{lead} ({often} places of the paper)"
-    return sure, VERDICT_WORDS.get(sure, "Not judged yet")
+        return verdict, f"{lead} ({often} places of the paper)"
+    return verdict, VERDICT_WORDS.get(verdict, "Not judged yet")
 
 
 def _finding(
@@ -186,14 +186,14 @@ def _finding(
 ) -> Words:
     """A finding with its certainty and links to its claims."""
     claims = [_claim_named(known, name) for name in finding.claims]
-    sure, words = certainty(data, finding)
-    says = Span(text=finding_text(data, finding), style="strong")
-    parts: list[str | Span] = [says, f" {words}"]
+    verdict, words = certainty(data, finding)
+    sentence = Span(text=finding_text(data, finding), style="strong")
+    parts: list[str | Span] = [sentence, f" {words}"]
     against = {
         n
         for claim in claims
         for n in numbers.get(claim.id, ())
-        if sure in ("contradicted", "depends")
+        if verdict in ("contradicted", "depends")
     }
     for k, number in enumerate(sorted(against)):
         parts += [
@@ -205,12 +205,12 @@ def _finding(
     measured = dict.fromkeys(word for word in verdicts if word != "no measurement")
     if measured:
         source = "The published data" if data.study.artifact else "Measured runs"
-        parts.append(f"{source}: {joined(measured)}. ")
+        parts.append(f"{source}: {join_words(measured)}. ")
     parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} claims: ")
     for k, claim in enumerate(claims):
         words = "one claim" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
-    return (*parts, ".", *_changed(data, finding, level))
+    return (*parts, ".", *_changes(data, finding, level))
 
 
 def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
@@ -227,7 +227,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
             continue
         every = plural(len(data.paper_claims), "claim")
         counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of {every}"
-        kinds = joined(
+        kinds = join_words(
             f"{len(by_word[word])} {'whose ' if word.startswith('value ') else ''}{word}"
             for word in words
             if word in by_word
@@ -235,8 +235,8 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
             sentences, rows = sentences_and_rows(data.paper_claims)
-            said = plural(sentences, "sentence") + (f" and {rows} table rows" if rows else "")
-            parts.append(f" ({kinds}), from {said} of the paper.")
+            source = plural(sentences, "sentence") + (f" and {rows} table rows" if rows else "")
+            parts.append(f" ({kinds}), from {source} of the paper.")
             recalled = sum(claim.taken_from == "memory" for claim, _ in claims)
             if recalled:
                 parts.append(
@@ -245,8 +245,8 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
                 )
         else:
             for place, (claim, _) in enumerate(claims):
-                says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
-                parts += ["; " if place else ": ", says, _number_of_the_data(data, claim)]
+                sentence = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
+                parts += ["; " if place else ": ", sentence, _number_of_the_data(data, claim)]
             parts.append(".")
         yield tuple(parts)
 
@@ -266,17 +266,17 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     return f" (the data: {short_number(estimate)}{unit})"
 
 
-def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
+def _fill_numbers(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     """Substitute the printed number with its unit for each ``{claim-id}``."""
 
-    def number(found: re.Match[str]) -> str:
-        claim = _claim_named(known, found[1])
+    def number(match: re.Match[str]) -> str:
+        claim = _claim_named(known, match[1])
         if claim.value is None:
             raise StudyError(
                 f"findings: the claim {claim.id} has no number",
                 file="study.yaml",
                 expected="a claim with `value`",
-                found=found[0],
+                found=match[0],
             )
         return f"{pretty(abs(claim.value))}{unit_of(claim, data.study)}"
 
@@ -297,7 +297,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     text, measured = verdict_counts(data)
-    given, bare = (
+    with_assumptions, text_alone = (
         point_precision(data, assumptions=context.assumptions),
         point_precision(data, assumptions=False),
     )
@@ -305,16 +305,18 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     sentences, rows = sentences_and_rows(data.paper_claims)
     source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"
-    alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    alone = (
+        f"without our {plural(len(used), 'assumption')}: {text_alone.within[0]}; " if used else ""
+    )
     known = Fact(
-        value=f"{given.within[0]} of {given.points}",
+        value=f"{with_assumptions.within[0]} of {with_assumptions.points}",
         label="plotted points known to ±5 % or better",
-        note=f"{alone}{bare.open_ended} have no upper limit in the text",
+        note=f"{alone}{text_alone.open_ended} have no upper limit in the text",
     )
     # with published data, a text that prints none of the values is not a defect
-    told = () if data.study.artifact and not given.within[0] else (known,)
+    facts = () if data.study.artifact and not with_assumptions.within[0] else (known,)
     return (
-        *told,
+        *facts,
         Fact(
             value=str(len(paper_contradictions(data))),
             label="contradictions among the paper's claims",
@@ -353,11 +355,11 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
         ),
     ]
     if words:
-        said = joined(
+        counts = join_words(
             f"{n} {word if n == 1 else OF_MANY.get(word, word)}"
             for word, n in sorted(words.items())
         )
-        facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=said))
+        facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=counts))
     return tuple(facts)
 
 

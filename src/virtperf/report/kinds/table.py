@@ -15,8 +15,8 @@ from virtperf.report.kinds import (
     ExhibitSpec,
     Figure,
     note,
+    parse_spec,
     source,
-    spec_of,
     trace,
 )
 from virtperf.report.kinds._figure import drawing
@@ -52,16 +52,16 @@ class Spec(ExhibitSpec):
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """Draw one column as bars; None if study.yaml asks for none."""
-    bars = spec_of(exhibit).bars
+    """Draw one column as bars; None if study.yaml defines none."""
+    bars = parse_spec(exhibit).bars
     if bars is None:
         return None
     from virtperf.report import plot
 
     cells = read_printed_table(context.study, exhibit)
-    found = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
+    columns = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
     return plot.bars(
-        printed=pd.DataFrame(found), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
+        printed=pd.DataFrame(columns), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
     )
 
 
@@ -79,7 +79,7 @@ def _numbers(exhibit: Exhibit, cells: pd.DataFrame, column: str) -> list[float]:
 
 def check(study: Study, exhibit: Exhibit) -> None:
     """Check that the table exists, and that the column of bars is numeric."""
-    cells, bars = read_printed_table(study, exhibit), spec_of(exhibit).bars
+    cells, bars = read_printed_table(study, exhibit), parse_spec(exhibit).bars
     if bars is not None:
         _numbers(exhibit, cells, bars.column)
 
@@ -88,7 +88,7 @@ def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
     """Build the printed table; corrected cells show both values, with the reasons below."""
-    study, spec = context.study, spec_of(exhibit)
+    study, spec = context.study, parse_spec(exhibit)
     cells = read_printed_table(study, exhibit)
     wrong = corrections(study, spec.table)
     marks = {(c.position, c.column): (k, c) for k, c in enumerate(wrong, 1)}

@@ -47,7 +47,7 @@ def record(
     """
     table = _samples(context, exhibit)
     marks = _marks(context, exhibit)
-    name, said = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
+    name, sentence = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
     # the trace is of quantities; samples without marked levels have none
     numbers, blocks = [], [trace(context.study, exhibit)] if len(marks) else []
     if len(table):
@@ -66,12 +66,12 @@ def record(
         study=context.study.id,
         name=name,
         title=exhibit.title,
-        caption=said,
+        caption=sentence,
         provenance=kinds or ((Provenance.RECONSTRUCTED,) if len(marks) else ()),
         numbers=tuple(numbers),
         claims=context.data.claims_about(exhibit.id),
         blocks=tuple(blocks),
-        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", sentence, numbers),
     )
 
 

@@ -14,11 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from virtperf.report.plot.theme import CHARACTER, FIGURE_WIDTH, FONT
+from virtperf.report.plot.theme import CHARACTER_WIDTH, FIGURE_WIDTH, FONT_SIZE
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrapped
+from virtperf.report.wording import pretty, printable, wrap_text
 
-CLOSE = 0.75  # an axis may start above 0 if all values and bands exceed this share of its top
+NONZERO_START_SHARE = (
+    0.75  # an axis may start above 0 if all values and bands exceed this share of its top
+)
 FAR_RANGE_FACTOR = 4.0  # ranges that exceed all well-known values by this factor are clipped
 CLIPPED_HEIGHT_FACTOR = 2.2  # axis limit then, as a multiple of the largest well-known value
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
@@ -29,7 +31,7 @@ PANEL_WIDTH = FIGURE_WIDTH - 80  # approximate width of a panel
 
 
 @dataclass(frozen=True)
-class AxisWords:
+class AxisMetadata:
     """Axis metadata: labels and levels attached to frames (`report.axis_words`), overridden by a
     caller's.
     """
@@ -41,7 +43,7 @@ class AxisWords:
     panels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> AxisWords:
+    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> AxisMetadata:
         """Metadata of the first frame with any; `labels` have precedence."""
         known = (frame.attrs.get("axes") for frame in frames if frame is not None)
         axes: dict[str, Any] = next((words for words in known if words), {})
@@ -63,23 +65,23 @@ class AxisWords:
 class AxisLevels:
     """Positions and tick labels on an x axis.
 
-    `where`: position of every level in data units, the level itself if `numeric`, else its index;
-    `texts`: tick labels in the same order; `side`: margin in points beyond the first and the last
+    `positions`: position of every level in data units, the level itself if `numeric`, else its index;
+    `tick_labels`: in the same order; `margin_pt`: margin in points beyond the first and the last
     number.
     """
 
-    where: Mapping[Any, float]
-    texts: tuple[str, ...]
+    positions: Mapping[Any, float]
+    tick_labels: tuple[str, ...]
     numeric: bool
-    side: float = 28.0
+    margin_pt: float = 28.0
 
     @property
     def limits(self) -> tuple[float, float]:
         """Left and right limit of the axis; reversed if the levels descend."""
-        places = list(self.where.values()) or [0.0]
+        places = list(self.positions.values()) or [0.0]
         low, high = min(places), max(places)
         margin = (
-            ((high - low) or 1.0) * self.side / (PANEL_WIDTH - 2 * self.side)
+            ((high - low) or 1.0) * self.margin_pt / (PANEL_WIDTH - 2 * self.margin_pt)
             if self.numeric
             else 0.5
         )
@@ -92,96 +94,103 @@ class AxisLevels:
         axes.grid(visible=False, axis="x")
         axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
         axes.set_xlabel("")
-        if not self.numeric or len(self.where) <= MAX_LABELLED_TICKS:
-            turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self.room
+        if not self.numeric or len(self.positions) <= MAX_LABELLED_TICKS:
+            turned = (
+                self.numeric
+                and max(map(len, self.tick_labels)) * CHARACTER_WIDTH + 6 > self.min_distance_pt
+            )
             axes.set_xticks(
-                list(self.where.values()), self._tick_labels(turned), rotation=90 if turned else 0
+                list(self.positions.values()),
+                self._tick_labels(turned),
+                rotation=90 if turned else 0,
             )
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
-            axes.set_xlabel(wrapped(label, int(PANEL_WIDTH / CHARACTER)), labelpad=6)
+            axes.set_xlabel(wrap_text(label, int(PANEL_WIDTH / CHARACTER_WIDTH)), labelpad=6)
 
     @property
-    def per_point(self) -> float:
+    def data_per_point(self) -> float:
         """Data units per point."""
         left, right = self.limits
         return abs(right - left) / PANEL_WIDTH
 
     @property
-    def room(self) -> float:
+    def min_distance_pt(self) -> float:
         """Distance of the two nearest levels, in points."""
         left, right = self.limits
         near = min(
-            (b - a for a, b in pairwise(sorted(self.where.values()))), default=abs(right - left)
+            (b - a for a, b in pairwise(sorted(self.positions.values()))), default=abs(right - left)
         )
-        return near / self.per_point
+        return near / self.data_per_point
 
     def _tick_labels(self, turned: bool) -> list[str]:
         """Tick labels without overlap: wrapped text, or rotated numbers with some left out."""
         if not turned:
-            characters = max(6, int(self.room / CHARACTER) - 1)
+            characters = max(6, int(self.min_distance_pt / CHARACTER_WIDTH) - 1)
             return (
-                list(self.texts)
+                list(self.tick_labels)
                 if self.numeric
-                else [wrapped(text, characters) for text in self.texts]
+                else [wrap_text(text, characters) for text in self.tick_labels]
             )
         left, right = self.limits
-        shown, last = dict.fromkeys(self.where, ""), -math.inf
+        labels, last = dict.fromkeys(self.positions, ""), -math.inf
         for (level, place), text in sorted(
-            zip(self.where.items(), self.texts, strict=True), key=lambda p: p[0][1]
+            zip(self.positions.items(), self.tick_labels, strict=True), key=lambda p: p[0][1]
         ):
-            if (place - last) / abs(right - left) * PANEL_WIDTH >= FONT + 2:
-                shown[level], last = text, place
-        return list(shown.values())
+            if (place - last) / abs(right - left) * PANEL_WIDTH >= FONT_SIZE + 2:
+                labels[level], last = text, place
+        return list(labels.values())
 
 
-def levels_of(
+def axis_levels(
     frames: Iterable[pd.DataFrame],
     x: str,
-    words: AxisWords,
+    metadata: AxisMetadata,
     *,
     numeric: bool = True,
-    side: float = 0.0,
+    margin_pt: float = 0.0,
 ) -> AxisLevels:
     """Levels of an axis: in the study's order if the frames have one, else numbers ascending, text
     in order of appearance.
 
     `numeric` False treats numbers as categories, as bars need.
     """
-    found = list(
+    levels = list(
         dict.fromkeys(level for frame in frames if x in frame for level in frame[x].tolist())
     )
-    known = dict(words.levels.get(x, ()))
-    if all(level in known for level in found):
-        found = [level for level in known if level in set(found)]
-        texts = [known[level] for level in found]
+    known = dict(metadata.levels.get(x, ()))
+    if all(level in known for level in levels):
+        levels = [level for level in known if level in set(levels)]
+        tick_labels = [known[level] for level in levels]
     else:
-        numbers = all(isinstance(level, int | float) for level in found)
-        found = sorted(found) if numbers else found
-        texts = [pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in found]
-    numeric = numeric and all(isinstance(level, int | float) for level in found)
-    where = {level: float(level) if numeric else float(k) for k, level in enumerate(found)}
-    return AxisLevels(where, tuple(texts), numeric, max(side, AxisLevels.side))
+        numbers = all(isinstance(level, int | float) for level in levels)
+        levels = sorted(levels) if numbers else levels
+        tick_labels = [
+            pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in levels
+        ]
+    numeric = numeric and all(isinstance(level, int | float) for level in levels)
+    positions = {level: float(level) if numeric else float(k) for k, level in enumerate(levels)}
+    return AxisLevels(positions, tuple(tick_labels), numeric, max(margin_pt, AxisLevels.margin_pt))
 
 
-def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
+def upper_limit(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
     """Upper limit of a y axis: above all values and ranges, or clipped at `CLIPPED_HEIGHT_FACTOR`
     times the largest well-known value if the rest exceeds it by `FAR_RANGE_FACTOR`.
 
     `values` are those of marks and curves; ranges not wider than a factor of `WIDE` are well known.
     """
     low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
-    known = finite(np.fromiter(values, float), high[high <= WIDE * low])
-    ends = [*known, *finite(high), *(1.25 * v for v in finite(low[np.isinf(high)]))]
+    known = finite_values(np.fromiter(values, float), high[high <= WIDE * low])
+    ends = [*known, *finite_values(high), *(1.25 * v for v in finite_values(low[np.isinf(high)]))]
     well, top = max(known, default=0.0), max(ends, default=1.0)
-    if 0 < FAR_RANGE_FACTOR * well < top and well >= max(finite(low), default=0.0):
+    if 0 < FAR_RANGE_FACTOR * well < top and well >= max(finite_values(low), default=0.0):
         top = CLIPPED_HEIGHT_FACTOR * well
     top = (top or 1.0) * 1.06
     return min(top, bound * 1.05) if math.isfinite(bound) else top
 
 
-def bottom_of(
+def lower_limit(
     values: Iterable[float], top: float, bound: float = 0.0, *, lines: bool = False
 ) -> float:
     """Lower limit of a y axis: 0, or below everything if values or the natural bound are negative.
@@ -191,13 +200,13 @@ def bottom_of(
     lowest = min((v for v in values if math.isfinite(v)), default=0.0)
     if lowest < 0 or bound < 0:
         return min(1.06 * lowest, -top if bound < 0 else 0.0)
-    if not lines or lowest < CLOSE * top:
+    if not lines or lowest < NONZERO_START_SHARE * top:
         return 0.0
     step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
 
 
-def lowered(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
+def reduce_margin(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
     """Upper limit of an axis that starts above 0 with a natural bound: the margin above is a share
     of the visible part only.
     """
@@ -207,7 +216,7 @@ def lowered(top: float, bottom: float, values: Sequence[float], bound: float) ->
     return min(top, full + 0.06 * (full - bottom))
 
 
-def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
+def set_y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
     """Set limits, ticks and label of the y axis; the label names the start of the axis if above 0
     (and `begins`).
 
@@ -218,36 +227,40 @@ def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = 
     axes.grid(visible=True, axis="y")
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
-    _above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
+    _label_above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
 
 
-def _above(axes: Axes, label: str) -> None:
-    above = axes.secondary_xaxis("top")
-    above.set_xticks([])
-    above.xaxis.set_minor_locator(NullLocator())
-    above.spines["top"].set_visible(False)
-    above.set_xlabel(
-        wrapped(label, int((FIGURE_WIDTH - 30) / CHARACTER)), loc="left", labelpad=LABEL_PAD_PT
+def _label_above(axes: Axes, label: str) -> None:
+    upper_axis = axes.secondary_xaxis("top")
+    upper_axis.set_xticks([])
+    upper_axis.xaxis.set_minor_locator(NullLocator())
+    upper_axis.spines["top"].set_visible(False)
+    upper_axis.set_xlabel(
+        wrap_text(label, int((FIGURE_WIDTH - 30) / CHARACTER_WIDTH)),
+        loc="left",
+        labelpad=LABEL_PAD_PT,
     )
 
 
-def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
-    """Set a logarithmic y axis around the positive values, with a label as in `y_axis`.
+def set_log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
+    """Set a logarithmic y axis around the positive values, with a label as in `set_y_axis`.
 
     Values at 0, such as the lower end of a range, are clipped to the axis.
     """
-    above = [value for value in values if value > 0] or [1.0]
+    positive = [value for value in values if value > 0] or [1.0]
     axes.set_yscale("log", nonpositive="clip")
-    _above(axes, f"{label} (logarithmic axis)")
-    axes.set_ylim(min(above) / LOG_MARGIN_FACTOR, max(above) * LOG_MARGIN_FACTOR)
+    _label_above(axes, f"{label} (logarithmic axis)")
+    axes.set_ylim(min(positive) / LOG_MARGIN_FACTOR, max(positive) * LOG_MARGIN_FACTOR)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
     axes.yaxis.set_minor_formatter(lambda *_: "")
-    if max(above) < TWO_DECADES * min(above):  # powers of ten alone would be one label, or none
+    if max(positive) < TWO_DECADES * min(
+        positive
+    ):  # powers of ten alone would be one label, or none
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.grid(visible=True, axis="y")
 
 
-def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:
+def finite_values(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:
     """Finite values of the columns, flattened."""
     return [
         float(v)
@@ -257,7 +270,7 @@ def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) ->
     ]
 
 
-def plain_logarithmic_numbers(figure: Figure) -> None:
+def set_plain_log_formatters(figure: Figure) -> None:
     """Set plain number formatters on logarithmic axes: the default is mathtext, which drawings do
     not typeset.
     """

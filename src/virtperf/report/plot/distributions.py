@@ -15,29 +15,29 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.order_statistics import band_half_width
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.axis import AxisWords
+from virtperf.report.plot.axis import AxisMetadata
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,
     SURFACE_COLOUR,
-    Look,
-    look,
-    panels,
+    SeriesStyle,
+    create_panels,
+    series_style,
     theme,
 )
-from virtperf.report.wording import pretty, wrapped
+from virtperf.report.wording import pretty, wrap_text
 
-MARKED = (0.5, 0.99)
+MARKED_QUANTILES = (0.5, 0.99)
 """Quantiles marked on each curve."""
 MAX_STEPS = 250
 """Largest number of steps of a drawn curve, its height in points; larger samples are thinned by
 rank, with the first and the last kept.
 """
 BAND_ALPHA = 0.18
-HEIGHT = 300  # points of the panel
+DISTRIBUTION_HEIGHT = 300  # points of the panel
 
 
 def distribution(
@@ -49,7 +49,7 @@ def distribution(
     log: bool = False,
     xlabel: str | None = None,
     labels: Mapping[str, str] | None = None,
-    quantiles: Sequence[float] = MARKED,
+    quantiles: Sequence[float] = MARKED_QUANTILES,
 ) -> Figure:
     """Draw the empirical cumulative distribution of `x`, one curve for each value of `hue`.
 
@@ -60,34 +60,38 @@ def distribution(
     """
     for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
         if column not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue = hue if hue is not None and hue in frame.columns else None
-    words = AxisWords.of([frame], labels or {})
+    metadata = AxisMetadata.of([frame], labels or {})
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
-    looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
+    styles = {
+        label: series_style(metadata.colours.get(str(label), k)) for k, label in enumerate(series)
+    }
     with theme():
-        figure, (panel,) = panels(1, height=HEIGHT)
+        figure, (panel,) = create_panels(1, height=DISTRIBUTION_HEIGHT)
         if log:
             panel.set_xscale("log")
             panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
             panel.xaxis.set_minor_locator(NullLocator())
-        axis.y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
+        axis.set_y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
-        for label, style in looks.items():
-            own = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
-            if len(own) and "lower" in own and (own["lower"] != own[x]).any():
-                _bucket_curve(panel, own, x, style, level, log)
-            elif len(own):
-                values = own[x].to_numpy(float)
-                _curve(panel, values, style, level)
-                _marks(panel, values, style, quantiles)
+        for label, style in styles.items():
+            rows = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
+            if len(rows) and "lower" in rows and (rows["lower"] != rows[x]).any():
+                _draw_bucket_curve(panel, rows, x, style, level, log)
+            elif len(rows):
+                values = rows[x].to_numpy(float)
+                _draw_curve(panel, values, style, level)
+                _draw_marks(panel, values, style, quantiles)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
-        said = xlabel or words.label(x)
+        axis_label = xlabel or metadata.label(x)
         panel.set_xlabel(
-            wrapped(f"{said} (logarithmic axis)" if log else said, int(axis.PANEL_WIDTH / 7)),
+            wrap_text(
+                f"{axis_label} (logarithmic axis)" if log else axis_label, int(axis.PANEL_WIDTH / 7)
+            ),
             labelpad=6,
         )
         panel.set_ylabel("")
@@ -104,7 +108,7 @@ def distribution(
                 ),
                 str(label),
             )
-            for label, style in looks.items()
+            for label, style in styles.items()
         ]
         marked = " and ".join(
             "median" if q == 0.5 else f"{pretty(100 * q)}th percentile" for q in quantiles
@@ -129,7 +133,7 @@ def distribution(
                     f"marks: {marked}",
                 )
             )
-        marks.legend(figure, entries if hue else [], layers)
+        marks.draw_legend(figure, entries if hue else [], layers)
     return figure
 
 
@@ -138,16 +142,16 @@ def _only_buckets(frame: pd.DataFrame, x: str) -> bool:
     return "lower" in frame and bool((frame["lower"] != frame[x]).any())
 
 
-def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
+def _draw_curve(panel: Axes, values: np.ndarray, style: SeriesStyle, level: float) -> None:
     """Draw one curve with its band, both thinned to the visible steps."""
     n = len(values)
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
-    kept, half = np.unique(values[places]), band_half_width(n, level)
-    share = np.searchsorted(values, kept, side="right") / n
-    _band(panel, kept, share - half, share + half, style)
+    steps, half = np.unique(values[places]), band_half_width(n, level)
+    share = np.searchsorted(values, steps, side="right") / n
+    _draw_band(panel, steps, share - half, share + half, style)
     before = len(panel.lines)
     sns.ecdfplot(
-        x=kept,
+        x=steps,
         weights=np.diff(share, prepend=0.0),
         ax=panel,
         color=style.colour,
@@ -159,7 +163,9 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
         line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
 
 
-def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style: Look) -> None:
+def _draw_band(
+    panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style: SeriesStyle
+) -> None:
     """Draw a confidence band as a step function, clipped to [0, 1]."""
     panel.fill_between(
         at,
@@ -173,14 +179,14 @@ def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style:
     )
 
 
-def _bucket_curve(
-    panel: Axes, own: pd.DataFrame, x: str, style: Look, level: float, log: bool
+def _draw_bucket_curve(
+    panel: Axes, rows: pd.DataFrame, x: str, style: SeriesStyle, level: float, log: bool
 ) -> None:
     """Draw the curve of a histogram: a point at each upper bound, where the share is known; the
     band covers every curve consistent with the buckets.
     """
-    ended = own[np.isfinite(own[x])]
-    n, half = own["count"].sum(), band_half_width(int(own["count"].sum()), level)
+    ended = rows[np.isfinite(rows[x])]
+    n, half = rows["count"].sum(), band_half_width(int(rows["count"].sum()), level)
     begin = ended["lower"].to_numpy(float)
     if log:  # no 0 on a logarithmic axis
         begin = np.where(begin > 0, begin, ended[x].to_numpy(float) / 2)
@@ -189,7 +195,7 @@ def _bucket_curve(
     counts = ended["count"].to_numpy(float)
     least = np.array([counts[ends <= at].sum() for at in bounds]) / n
     most = np.array([counts[begin <= at].sum() for at in bounds]) / n
-    _band(panel, bounds, least - half, most + half, style)
+    _draw_band(panel, bounds, least - half, most + half, style)
     panel.step(
         bounds,
         least,
@@ -212,7 +218,9 @@ def _bucket_curve(
     )
 
 
-def _marks(panel: Axes, values: np.ndarray, style: Look, quantiles: Sequence[float]) -> None:
+def _draw_marks(
+    panel: Axes, values: np.ndarray, style: SeriesStyle, quantiles: Sequence[float]
+) -> None:
     panel.plot(
         np.quantile(values, quantiles),
         list(quantiles),

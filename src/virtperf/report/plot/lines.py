@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Transform, offset_copy
 
 from virtperf.report.plot import axis, curves, marks, svg
-from virtperf.report.plot.marks import Layers, gathered
-from virtperf.report.plot.theme import Look, panels, theme
+from virtperf.report.plot.marks import Layers, combine_frames
+from virtperf.report.plot.theme import SeriesStyle, create_panels, theme
 
 
 def lines(
@@ -70,7 +70,7 @@ def lines(
         One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the values
         of the frames.
     """
-    return _figure(
+    return _draw_figure(
         points,
         means,
         printed,
@@ -111,10 +111,10 @@ def bars(
     """
     if points is None and means is None and runs is not None:
         keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
-        if y in runs and x in runs:  # else `gathered` raises an error with the column name
+        if y in runs and x in runs:  # else `combine_frames` raises an error with the column name
             means = runs.groupby(keys, sort=False)[y].mean().reset_index()
             means.attrs = dict(runs.attrs)
-    return _figure(
+    return _draw_figure(
         points,
         means,
         printed,
@@ -132,7 +132,7 @@ def bars(
     )
 
 
-def _figure(
+def _draw_figure(
     points: pd.DataFrame | None,
     means: pd.DataFrame | None,
     printed: pd.DataFrame | None,
@@ -143,23 +143,25 @@ def _figure(
     bars: bool,
     x: str,
     log: bool = False,
-    **named: Any,
+    **columns: Any,
 ) -> Figure:
-    layers = gathered(points, means, printed, runs, x=x, **named)
-    side = len(layers.series) * MAX_SERIES_WIDTH[bars] / 2 + 8
-    levels = axis.levels_of(layers.given, x, layers.words, numeric=not bars, side=side)
-    fitted = curves.curves_of(fits, {s: layers.levels(s) for s in layers.series}, x, level)
+    layers = combine_frames(points, means, printed, runs, x=x, **columns)
+    margin_pt = len(layers.series) * MAX_SERIES_WIDTH[bars] / 2 + 8
+    levels = axis.axis_levels(
+        layers.frames, x, layers.metadata, numeric=not bars, margin_pt=margin_pt
+    )
+    fitted = curves.evaluate_curves(fits, {s: layers.levels(s) for s in layers.series}, x, level)
     with theme():
-        figure, axes = panels(len(layers.rows))
-        for pane, name in zip(axes, layers.rows, strict=True):
-            _panel(pane, layers.part(name), levels, fitted, bars=bars, log=log)
-            levels.draw(pane, layers.words.label(x), labelled=pane is axes[-1])
+        figure, axes = create_panels(len(layers.rows))
+        for panel, name in zip(axes, layers.rows, strict=True):
+            _draw_panel(panel, layers.select_panel(name), levels, fitted, bars=bars, log=log)
+            levels.draw(panel, layers.metadata.label(x), labelled=panel is axes[-1])
         series = layers.series if layers.hue is not None else ()
         extra = marks.layer_entries(layers, curves=bool(fitted), level=level)
-        marks.legend(
+        marks.draw_legend(
             figure,
             [marks.series_entry(layers, s, bars=bars) for s in series],
-            extra if layers.needs_words or fitted else [],
+            extra if layers.explains_marks or fitted else [],
         )
     return figure
 
@@ -168,10 +170,10 @@ GROUP_WIDTH = 0.84  # of the distance between two levels, for all series togethe
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
-Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
+OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
 
-def _panel(
+def _draw_panel(
     axes: Axes,
     layers: Layers,
     levels: axis.AxisLevels,
@@ -181,40 +183,50 @@ def _panel(
     log: bool = False,
 ) -> None:
     """Draw a panel, without level ticks and legend."""
-    at = {label: found for label in layers.series if (found := layers.levels(label))}
+    at = {
+        label: series_levels for label in layers.series if (series_levels := layers.levels(label))
+    }
     curve_values = [fitted[label]["value"] for label in at if label in fitted]
-    values = axis.finite(
+    values = axis.finite_values(
         layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values
     )
     quantity = str(layers.rows[0]) if layers.row is not None else layers.y
-    label = layers.ylabel or layers.words.label(quantity)
-    low, high = layers.words.bounds.get(quantity, (0.0, math.inf))
-    top = axis.top_of(values, layers.bands, high)
-    bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
+    label = layers.ylabel or layers.metadata.label(quantity)
+    low, high = layers.metadata.bounds.get(quantity, (0.0, math.inf))
+    top = axis.upper_limit(values, layers.bands, high)
+    bottom = axis.lower_limit(
+        [*values, *axis.finite_values(layers.bands["low"])], top, low, lines=not bars
+    )
     if log:
-        axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], label)
+        axis.set_log_axis(
+            axes, [*values, *axis.finite_values(layers.bands[["low", "high"]])], label
+        )
     else:
-        axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), label)
+        axis.set_y_axis(axes, bottom, axis.reduce_margin(top, bottom, values, high), label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
     groups = {
-        level: [label for label in at if level in at[label] or not bars] for level in levels.where
+        level: [label for label in at if level in at[label] or not bars]
+        for level in levels.positions
     }
-    beside = len(layers.bands) and (
+    has_offset_marks = len(layers.bands) and (
         len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
     )
-    room = 1 + MEASURED_OFFSET if beside else 1.0
+    width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
         MAX_SERIES_WIDTH[bars],
-        GROUP_WIDTH * levels.room / room / max(1, *map(len, groups.values())),
+        GROUP_WIDTH * levels.min_distance_pt / width_factor / max(1, *map(len, groups.values())),
     )
-    for series, own in at.items():
-        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
-        shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
-        own_layers = layers.only(series)
-        _Series(axes, own_layers, layers.look(series), levels, shifts, width, bars).draw(
+    for series, drawn_levels in at.items():
+        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in drawn_levels}
+        shifts = {
+            v: (place * width_factor - (width_factor - 1) / 2) * width
+            for v, place in places.items()
+        }
+        own_layers = layers.select_series(series)
+        _Series(axes, own_layers, layers.style(series), levels, shifts, width, bars).draw(
             fitted.get(series)
         )
-        _add_tips(axes, own_layers, str(series), levels, shifts, width * room)
+        _add_tips(axes, own_layers, str(series), levels, shifts, width * width_factor)
 
 
 def _add_tips(
@@ -226,13 +238,13 @@ def _add_tips(
     width: float,
 ) -> None:
     """Add a tooltip to every point of a series: name, level, values."""
-    texts = dict(zip(levels.where, levels.texts, strict=True))
+    texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
     for level, shift in shifts.items():
         bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
-        if told := svg.words(bands, points):
+        if text := svg.tip_text(bands, points):
             name = ", ".join(filter(None, (series, texts[level])))
-            tip = svg.Tip(axes, levels.where[level], shift, width, f"{name}: {told}")
-            svg.add(tip)
+            tip = svg.Tip(axes, levels.positions[level], shift, width, f"{name}: {text}")
+            svg.add_tip(tip)
 
 
 @dataclass(frozen=True)
@@ -243,7 +255,7 @@ class _Series:
 
     axes: Axes
     layers: Layers
-    style: Look
+    style: SeriesStyle
     levels: axis.AxisLevels
     shifts: Mapping[Any, float]
     width: float
@@ -252,62 +264,67 @@ class _Series:
     def draw(self, curve: pd.DataFrame | None) -> None:
         """Draw ranges first, then more precise layers on top."""
         layers, style = self.layers, self.style
-        for at, x, rows in self._placed(layers.bands):
-            marks.range_boxes(self.axes, x, rows, style, at, self._width)
-            marks.arrows(self.axes, x, rows, style.colour, at)
+        for at, x, rows in self._by_offset(layers.bands):
+            marks.draw_range_boxes(self.axes, x, rows, style, at, self._data_width)
+            marks.draw_arrows(self.axes, x, rows, style.colour, at)
             if not self.bars:
                 inner = (rows["kind"] == layers.bands["kind"].iloc[-1]).to_numpy()
-                marks.link(self.axes, x[inner], rows[inner], style.colour, at)
+                marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
         for kind, rows in layers.marks.groupby("mark", sort=False):
-            (self._columns if self.bars else self._points)(str(kind), rows, joined=curve is None)
+            (self._draw_bars if self.bars else self._draw_points)(
+                str(kind), rows, joined=curve is None
+            )
         for kind, rows in layers.runs.groupby("mark", sort=False):
-            for at, x, part in self._placed(rows, beside=True):
-                marks.scatter(
+            for at, x, part in self._by_offset(rows, beside=True):
+                marks.draw_marks(
                     self.axes,
                     x,
                     part["value"].to_numpy(dtype=float),
                     str(kind),
                     style,
                     at,
-                    area=marks.RUN,
+                    area=marks.RUN_AREA,
                 )
         if curve is not None:
-            curves.draw(self.axes, curve, style)
+            curves.draw_curve(self.axes, curve, style)
         elif not self.bars and not len(layers.marks):
-            self._join(layers.runs.groupby(layers.x)["value"].mean().reset_index())
+            self._draw_line(layers.runs.groupby(layers.x)["value"].mean().reset_index())
 
-    def _points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
+    def _draw_points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
         """Draw marks of a line figure; printed numbers are joined only if every level has one."""
         beside = kind != marks.PRINTED
-        for at, x, part in self._placed(rows, beside=beside):
-            self._mark(kind, at, x, part)
+        for at, x, part in self._by_offset(rows, beside=beside):
+            self._draw_marks(kind, at, x, part)
         if joined and (beside or set(rows[self.layers.x]) == set(self.shifts)):
-            self._join(rows, beside=beside)
+            self._draw_line(rows, beside=beside)
 
-    def _columns(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
+    def _draw_bars(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
         """Draw marks of a bar figure: measured values are bars at levels without a range, printed
         numbers thin bars.
         """
         printed = kind == marks.PRINTED
         solid = kind in (marks.SOLID, marks.OWN_DATA)
         barred = np.array(
-            [printed or (solid and v not in self._banded) for v in rows[self.layers.x]], dtype=bool
+            [printed or (solid and v not in self._levels_with_ranges) for v in rows[self.layers.x]],
+            dtype=bool,
         )
-        for at, x, part in self._placed(rows[barred]):
+        for at, x, part in self._by_offset(rows[barred]):
             values = part["value"].to_numpy(dtype=float)
-            marks.draw_columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
+            marks.draw_bars(
+                self.axes, x, values, self.style, at, self._data_width, solid=not printed
+            )
             if not printed:
-                marks.intervals(self.axes, x, part, self.style.colour, at)
-        for at, x, part in self._placed(rows if printed else rows[~barred], beside=not printed):
-            self._mark(kind, at, x, part)
+                marks.draw_intervals(self.axes, x, part, self.style.colour, at)
+        for at, x, part in self._by_offset(rows if printed else rows[~barred], beside=not printed):
+            self._draw_marks(kind, at, x, part)
 
-    def _mark(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
+    def _draw_marks(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
         if kind in marks.WITH_INTERVAL:
-            marks.intervals(self.axes, x, rows, self.style.colour, at)
-        marks.scatter(self.axes, x, rows["value"].to_numpy(dtype=float), kind, self.style, at)
+            marks.draw_intervals(self.axes, x, rows, self.style.colour, at)
+        marks.draw_marks(self.axes, x, rows["value"].to_numpy(dtype=float), kind, self.style, at)
 
-    def _join(self, rows: pd.DataFrame, *, beside: bool = True) -> None:
-        for at, x, part in self._placed(rows, beside=beside):
+    def _draw_line(self, rows: pd.DataFrame, *, beside: bool = True) -> None:
+        for at, x, part in self._by_offset(rows, beside=beside):
             if len(part) > 1:
                 sns.lineplot(
                     x=x,
@@ -322,22 +339,22 @@ class _Series:
                 )
 
     @property
-    def _banded(self) -> set[Any]:
+    def _levels_with_ranges(self) -> set[Any]:
         return set(self.layers.bands[self.layers.x])
 
     @property
-    def _width(self) -> float:
-        return self.width * self.levels.per_point
+    def _data_width(self) -> float:
+        return self.width * self.levels.data_per_point
 
-    def _placed(self, rows: pd.DataFrame, *, beside: bool = False) -> Placed:
+    def _by_offset(self, rows: pd.DataFrame, *, beside: bool = False) -> OffsetGroups:
         """Group rows by their offset from the levels; yields the transform, the positions and the
         rows.
         """
-        aside = MEASURED_OFFSET * self.width if beside and self._banded else 0.0
-        moved = np.array([self.shifts[level] + aside for level in rows[self.layers.x]])
-        for points in np.unique(moved):
-            part = rows[moved == points]
-            x = part[self.layers.x].map(self.levels.where).to_numpy(dtype=float)
+        shift = MEASURED_OFFSET * self.width if beside and self._levels_with_ranges else 0.0
+        offsets = np.array([self.shifts[level] + shift for level in rows[self.layers.x]])
+        for points in np.unique(offsets):
+            part = rows[offsets == points]
+            x = part[self.layers.x].map(self.levels.positions).to_numpy(dtype=float)
             where = offset_copy(
                 self.axes.transData, self.axes.get_figure(root=True), x=points, units="points"
             )

@@ -21,20 +21,20 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 from matplotlib.transforms import Transform
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.provenance import Provenance
-from virtperf.report.plot.axis import AxisWords
+from virtperf.report.plot.axis import AxisMetadata
 from virtperf.report.plot.theme import (
-    CHARACTER,
+    CHARACTER_WIDTH,
     FIGURE_WIDTH,
-    FONT,
+    FONT_SIZE,
     INK_COLOUR,
     SURFACE_COLOUR,
-    Look,
-    look,
+    SeriesStyle,
+    series_style,
 )
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrapped
+from virtperf.report.wording import pretty, printable, wrap_text
 
 PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
 _MARK_OF_PROVENANCE = {
@@ -44,18 +44,25 @@ _MARK_OF_PROVENANCE = {
 }
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
 TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
-SHARES = {TEXT: 0.8, WITH_ASSUMPTIONS: 0.45}  # widths; the inner box is narrower, to show both
-ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
-EDGES = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
+WIDTH_SHARES = {
+    TEXT: 0.8,
+    WITH_ASSUMPTIONS: 0.45,
+}  # widths; the inner box is narrower, to show both
+FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
+EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
 LINK_ALPHA = 0.07
-MEAN, STATED, RUN = 46, 32, 20  # areas of marks, in square points; small over printed ranges
-_COLUMNS = {
+MEAN_AREA, PRINTED_AREA, RUN_AREA = (
+    46,
+    32,
+    20,
+)  # areas of marks, in square points; small over printed ranges
+_RANGE_COLUMNS = {
     TEXT: ("low_text", "high_text", "pieces_text"),
     WITH_ASSUMPTIONS: ("low", "high", "pieces"),
 }
 
 
-def marks_of(
+def combine_marks(
     keys: Sequence[str],
     points: pd.DataFrame | None,
     means: pd.DataFrame | None,
@@ -81,25 +88,25 @@ def marks_of(
         parts.append(
             points.assign(value=points["printed"], low=math.nan, high=math.nan, mark=PRINTED)
         )
-    wanted = [*keys, "mark", "value", "low", "high"]
-    kept = [part.reindex(columns=wanted).dropna(subset=["value"]) for part in parts]
-    kept = [part.reset_index(drop=True) for part in kept if len(part)]
-    return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=wanted)
+    columns = [*keys, "mark", "value", "low", "high"]
+    frames = [part.reindex(columns=columns).dropna(subset=["value"]) for part in parts]
+    frames = [part.reset_index(drop=True) for part in frames if len(part)]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
-def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
+def expand_ranges(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
     """Expand ranges to one row a piece: `keys` (columns that identify a point), kind (`TEXT` or
     `WITH_ASSUMPTIONS`), low, high.
 
     If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
     alone there is only the other kind.
     """
-    given = pd.DataFrame() if points is None else points
-    kinds = [kind for kind, names in _COLUMNS.items() if {*names[:2]} <= {*given.columns}]
+    frame = pd.DataFrame() if points is None else points
+    kinds = [kind for kind, names in _RANGE_COLUMNS.items() if {*names[:2]} <= {*frame.columns}]
     rows: list[dict[str, Any]] = []
     for kind in kinds:
-        low, high, pieces = _COLUMNS[kind]
-        for row in given.to_dict("records"):
+        low, high, pieces = _RANGE_COLUMNS[kind]
+        for row in frame.to_dict("records"):
             ends = [row[low], row[high]] if not len(row.get(pieces, ())) else row[pieces]
             if not math.isnan(ends[0]):
                 at = {name: row.get(name) for name in keys}
@@ -107,15 +114,17 @@ def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
                     at | {"kind": kind, "low": a, "high": b}
                     for a, b in zip(ends[::2], ends[1::2], strict=True)
                 ]
-    found = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
+    bands = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
     text, ours = (
-        found[found["kind"] == kind].drop(columns="kind").reset_index(drop=True)
+        bands[bands["kind"] == kind].drop(columns="kind").reset_index(drop=True)
         for kind in (TEXT, WITH_ASSUMPTIONS)
     )
-    return found[found["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else found
+    return bands[bands["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else bands
 
 
-def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform) -> None:
+def fill_between_points(
+    axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform
+) -> None:
     """Fill a pale area between points to guide the eye: ranges are known at the points only."""
     bottom, top = axes.get_ylim()
     hull = (
@@ -136,44 +145,49 @@ def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform:
     )
 
 
-def range_boxes(
-    axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float
+def draw_range_boxes(
+    axes: Axes,
+    x: np.ndarray,
+    bands: pd.DataFrame,
+    style: SeriesStyle,
+    transform: Transform,
+    width: float,
 ) -> None:
     """Draw ranges as boxes of `width` data units, clipped to the y axis; edges show the narrowest.
 
     A range wider than a factor of `WIDE` is a bracket: a tall box would look like data.
     """
     bottom, top = axes.get_ylim()
-    brackets(axes, x, bands, style, transform, width)
-    for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & ~wide_bands(bands)
-        if not chosen.any():
+    draw_brackets(axes, x, bands, style, transform, width)
+    for kind, share in WIDTH_SHARES.items():
+        is_drawn = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
+        if not is_drawn.any():
             continue
         low, high = (
-            bands[end].to_numpy(dtype=float)[chosen].clip(bottom, top) for end in ("low", "high")
+            bands[end].to_numpy(dtype=float)[is_drawn].clip(bottom, top) for end in ("low", "high")
         )
-        named: dict[str, Any] = {
+        style_args: dict[str, Any] = {
             "bottom": low,
             "transform": transform,
             "zorder": 2 if kind == TEXT else 2.2,
         }
-        edge = to_rgba(style.colour, EDGES[kind])
+        edge = to_rgba(style.colour, EDGE_ALPHAS[kind])
         axes.bar(
-            x[chosen],
+            x[is_drawn],
             high - low,
             width * share,
-            **named,
+            **style_args,
             label=kind,
             linewidth=1,
             edgecolor=edge,
-            color=to_rgba(style.colour, ALPHAS[kind]),
+            color=to_rgba(style.colour, FILL_ALPHAS[kind]),
         )
         if style.hatch and kind == TEXT:  # hatching within a pale box would be as pale as the box
             axes.bar(
-                x[chosen],
+                x[is_drawn],
                 high - low,
                 width * share,
-                **named,
+                **style_args,
                 label="hatch",
                 linewidth=0,
                 edgecolor=edge,
@@ -182,32 +196,37 @@ def range_boxes(
             )
 
 
-def wide_bands(bands: pd.DataFrame) -> np.ndarray:
+def is_wide(bands: pd.DataFrame) -> np.ndarray:
     """Mask of non-negative ranges wider than a factor of `WIDE`; shape (n,)."""
     return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
 
 
-def brackets(
-    axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float
+def draw_brackets(
+    axes: Axes,
+    x: np.ndarray,
+    bands: pd.DataFrame,
+    style: SeriesStyle,
+    transform: Transform,
+    width: float,
 ) -> None:
     """Draw wide ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
-    for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & wide_bands(bands)
-        if not chosen.any():
+    for kind, share in WIDTH_SHARES.items():
+        is_drawn = (bands["kind"] == kind).to_numpy() & is_wide(bands)
+        if not is_drawn.any():
             continue
         at, half, gap = (
-            x[chosen],
-            np.full(chosen.sum(), width * share / 2),
-            np.full(chosen.sum(), np.nan),
+            x[is_drawn],
+            np.full(is_drawn.sum(), width * share / 2),
+            np.full(is_drawn.sum(), np.nan),
         )
-        low, high = (bands[end].to_numpy(dtype=float)[chosen] for end in ("low", "high"))
+        low, high = (bands[end].to_numpy(dtype=float)[is_drawn] for end in ("low", "high"))
         foot, end = low.clip(bottom, top), high.clip(bottom, top)
         head = np.where(high > top, np.nan, end)
         axes.plot(
             np.stack([at - half, at + half, at, at, at - half, at + half, gap], axis=1).ravel(),
             np.stack([foot, foot, foot, end, head, head, gap], axis=1).ravel(),
-            color=to_rgba(style.colour, EDGES[kind]),
+            color=to_rgba(style.colour, EDGE_ALPHAS[kind]),
             linewidth=1,
             label=kind,
             transform=transform,
@@ -215,7 +234,7 @@ def brackets(
         )
 
 
-def arrows(
+def draw_arrows(
     axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform
 ) -> None:
     """Draw arrows at the top of the axis: filled for a range without an upper limit, open for one
@@ -223,14 +242,14 @@ def arrows(
     """
     top = axes.get_ylim()[1]
     high = bands["high"].to_numpy(dtype=float)
-    for chosen, fill in (
+    for is_drawn, fill in (
         (np.isinf(high), colour),
         (np.isfinite(high) & (high > top), SURFACE_COLOUR),
     ):
-        if chosen.any():  # the layout includes even an empty artist that is not clipped
+        if is_drawn.any():  # the layout includes even an empty artist that is not clipped
             axes.plot(
-                np.unique(x[chosen]),
-                np.full(len(np.unique(x[chosen])), top),
+                np.unique(x[is_drawn]),
+                np.full(len(np.unique(x[is_drawn])), top),
                 marker=6,
                 markersize=7,
                 color=colour,
@@ -242,24 +261,24 @@ def arrows(
             )
 
 
-def draw_columns(
+def draw_bars(
     axes: Axes,
     x: np.ndarray,
     values: np.ndarray,
-    style: Look,
+    style: SeriesStyle,
     transform: Transform,
     width: float,
     *,
     solid: bool,
 ) -> None:
     """Draw bars from 0: solid for measurements, thin and pale for printed numbers."""
-    named: dict[str, Any] = {"transform": transform, "zorder": 1.9}
+    style_args: dict[str, Any] = {"transform": transform, "zorder": 1.9}
     if not solid:
         axes.bar(
             x,
             values,
             0.2 * width,
-            **named,
+            **style_args,
             label="column",
             linewidth=0,
             color=to_rgba(style.colour, 0.3),
@@ -268,8 +287,8 @@ def draw_columns(
     axes.bar(
         x,
         values,
-        SHARES[TEXT] * width,
-        **named,
+        WIDTH_SHARES[TEXT] * width,
+        **style_args,
         label="column",
         linewidth=1,
         edgecolor=style.colour,
@@ -278,8 +297,8 @@ def draw_columns(
     axes.bar(
         x,
         values,
-        SHARES[TEXT] * width,
-        **named,
+        WIDTH_SHARES[TEXT] * width,
+        **style_args,
         label="hatch",
         linewidth=0,
         edgecolor=style.colour,
@@ -288,17 +307,17 @@ def draw_columns(
     )
 
 
-def intervals(
+def draw_intervals(
     axes: Axes, x: np.ndarray, marks: pd.DataFrame, colour: str, transform: Transform
 ) -> None:
     """Draw intervals of means as error bars."""
     value, low, high = (marks[name].to_numpy(dtype=float) for name in ("value", "low", "high"))
-    there = np.isfinite(low) & np.isfinite(high)
-    if there.any():
+    is_finite = np.isfinite(low) & np.isfinite(high)
+    if is_finite.any():
         axes.errorbar(
-            x[there],
-            value[there],
-            yerr=np.array([value - low, high - value])[:, there],
+            x[is_finite],
+            value[is_finite],
+            yerr=np.array([value - low, high - value])[:, is_finite],
             fmt="none",
             ecolor=colour,
             elinewidth=1.3,
@@ -308,18 +327,18 @@ def intervals(
         )
 
 
-def scatter(
+def draw_marks(
     axes: Axes,
     x: np.ndarray,
     values: np.ndarray,
     kind: str,
-    style: Look,
+    style: SeriesStyle,
     transform: Transform,
     *,
-    area: int = MEAN,
+    area: int = MEAN_AREA,
 ) -> None:
     """Draw the marks of one layer and series."""
-    named: dict[str, Any] = {
+    options: dict[str, Any] = {
         "x": x,
         "y": values,
         "ax": axes,
@@ -329,21 +348,21 @@ def scatter(
         "clip_on": False,
     }
     if kind == CROSS:  # never the series' own marker
-        sns.scatterplot(**named, marker="x", color=style.colour, linewidth=2, zorder=5)
+        sns.scatterplot(**options, marker="x", color=style.colour, linewidth=2, zorder=5)
     elif kind in (SOLID, OWN_DATA):
         sns.scatterplot(
-            **named, marker=style.marker, color=style.colour, edgecolor=style.colour, zorder=5
+            **options, marker=style.marker, color=style.colour, edgecolor=style.colour, zorder=5
         )
     else:
-        named["s"] = min(area, STATED)
+        options["s"] = min(area, PRINTED_AREA)
         half = MarkerStyle(style.marker, fillstyle="bottom")
         edge: dict[str, Any] = {
             "marker": style.marker,
             "color": SURFACE_COLOUR,
             "edgecolor": style.colour,
         }
-        sns.scatterplot(**named, **edge, linewidth=1.5, zorder=4.5)
-        sns.scatterplot(**named, marker=half, color=style.colour, linewidth=0, zorder=4.8)
+        sns.scatterplot(**options, **edge, linewidth=1.5, zorder=4.5)
+        sns.scatterplot(**options, marker=half, color=style.colour, linewidth=0, zorder=4.8)
 
 
 QUANTITY = "quantity"  # column of the measured quantity in a study's frames
@@ -353,12 +372,12 @@ UNNAMED = ""  # the only panel or series of a figure without such a column
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers of a figure, a panel or a series: `marks`, `bands` and single `runs` from `marks_of`
-    and `bands_of`.
+    """Layers of a figure, a panel or a series: `marks`, `bands` and single `runs` from
+    `combine_marks` and `expand_ranges`.
 
-    `rows` and `series` are panels and series in order of appearance. `needs_words`: whether the
-    legend explains marks, unnecessary for a caller's own runs. `given`: the caller's frames, whose
-    levels are on the axis even if empty.
+    `rows` and `series` are panels and series in order of appearance. `explains_marks`: whether
+    the legend explains marks, unnecessary for a caller's own runs. `frames`: the caller's frames,
+    whose levels are on the axis even if empty.
     """
 
     x: str
@@ -369,41 +388,43 @@ class Layers:
     runs: pd.DataFrame
     rows: tuple[Any, ...]
     series: tuple[Any, ...]
-    words: AxisWords
+    metadata: AxisMetadata
     y: str
     ylabel: str
-    needs_words: bool
-    given: tuple[pd.DataFrame, ...]
+    explains_marks: bool
+    frames: tuple[pd.DataFrame, ...]
 
-    def look(self, label: Any) -> Look:
+    def style(self, label: Any) -> SeriesStyle:
         """Style of a series: its colour in the study, else by position in the figure."""
-        return look(self.words.colours.get(str(label), self.series.index(label)))
+        return series_style(self.metadata.colours.get(str(label), self.series.index(label)))
 
-    def part(self, row: Any) -> Layers:
+    def select_panel(self, row: Any) -> Layers:
         """Layers of one panel."""
-        return replace(self._where(self.row, row) if self.row else self, rows=(row,))
+        return replace(self._select(self.row, row) if self.row else self, rows=(row,))
 
-    def only(self, label: Any) -> Layers:
+    def select_series(self, label: Any) -> Layers:
         """Layers of one series; `series` keeps all."""
-        return self._where(self.hue, label) if self.hue else self
+        return self._select(self.hue, label) if self.hue else self
 
     def levels(self, label: Any) -> list[Any]:
         """Levels at which a series has data."""
-        own = self.only(label)
+        layers = self.select_series(label)
         return list(
             dict.fromkeys(
-                v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()
+                v
+                for frame in (layers.bands, layers.marks, layers.runs)
+                for v in frame[self.x].tolist()
             )
         )
 
-    def _where(self, column: str, value: Any) -> Layers:
+    def _select(self, column: str, value: Any) -> Layers:
         marks, bands, runs = (
             frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs)
         )
         return replace(self, marks=marks, bands=bands, runs=runs)
 
 
-def gathered(
+def combine_frames(
     points: pd.DataFrame | None,
     means: pd.DataFrame | None,
     printed: pd.DataFrame | None,
@@ -417,42 +438,45 @@ def gathered(
     xlabel: str | None,
     ylabel: str | None,
 ) -> Layers:
-    """Combine frames to layers; raises `VirtperfError` if there is none, or one lacks a named
+    """Combine frames to layers; raises `RawperfError` if there is none, or one lacks a named
     column.
     """
-    given = {"points": points, "means": means, "printed": printed, "runs": runs}
-    frames = {name: frame for name, frame in given.items() if frame is not None}
+    named_frames = {"points": points, "means": means, "printed": printed, "runs": runs}
+    frames = {name: frame for name, frame in named_frames.items() if frame is not None}
     if not frames:
-        raise VirtperfError(
+        raise RawperfError(
             "no data to draw", expected="one of the frames points, means, printed, runs"
         )
-    words = AxisWords.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    metadata = AxisMetadata.of(
+        frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})}
+    )
     if all(QUANTITY in frame for frame in frames.values()):
         frames = {
-            n: f.assign(**{PANEL_COLUMN: f[QUANTITY].map(words.panel)}) for n, f in frames.items()
+            n: f.assign(**{PANEL_COLUMN: f[QUANTITY].map(metadata.panel)})
+            for n, f in frames.items()
         }
-    shown = list(
+    panels = list(
         dict.fromkeys(
             p for f in frames.values() if PANEL_COLUMN in f for p in f[PANEL_COLUMN].tolist()
         )
     )
-    if row is None and len(shown) > 1:
+    if row is None and len(panels) > 1:
         row = PANEL_COLUMN  # different units share no axis
     keys = [column for column in (row, hue, x) if column is not None]
     for name, frame in frames.items():
         for column in (*keys, *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
-                raise VirtperfError(
+                raise RawperfError(
                     f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
                 )
-    only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
-    points, means, printed, runs = (frames.get(name) for name in given)
+    single_panel = str(panels[0]) if len(panels) == 1 and str(panels[0]) in metadata.labels else y
+    points, means, printed, runs = (frames.get(name) for name in named_frames)
     means, runs = (
         None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs)
     )
-    drawn, bands = marks_of(keys, points, means, printed), bands_of(keys, points)
-    single = marks_of(keys, None, runs, None)
-    own = {*drawn["mark"], *single["mark"]} <= {OWN_DATA} and not len(bands)
+    mark_rows, bands = combine_marks(keys, points, means, printed), expand_ranges(keys, points)
+    run_rows = combine_marks(keys, None, runs, None)
+    only_own_data = {*mark_rows["mark"], *run_rows["mark"]} <= {OWN_DATA} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
         if column is None:
@@ -465,24 +489,24 @@ def gathered(
         x,
         hue,
         row,
-        drawn,
+        mark_rows,
         bands,
-        single,
+        run_rows,
         distinct(row),
         distinct(hue),
-        words,
-        only if y == "value" else y,
+        metadata,
+        single_panel if y == "value" else y,
         ylabel or "",
-        not own,
+        not only_own_data,
         tuple(frames.values()),
     )
 
 
-LINE_HEIGHT = FONT * 1.6  # height of a line of the legend
-HANDLE = 44  # width of a legend handle with the space around it
+LINE_HEIGHT = FONT_SIZE * 1.6  # height of a line of the legend
+HANDLE_WIDTH = 44  # width of a legend handle with the space around it
 MAX_COLUMNS = 4  # columns of the legend
-WRAP = 32  # characters of a legend line, so that two columns fit
-OVER = "range wider than a factor of 2"
+LABEL_CHARACTERS = 32  # characters of a legend line, so that two columns fit
+WIDE_RANGE_LABEL = "range wider than a factor of 2"
 _BRACKET = [
     (-0.4, -1),
     (0.4, -1),
@@ -493,7 +517,7 @@ _BRACKET = [
     (0, 1),
     (0, -1),
 ]  # a marker must be a closed path
-_RUNS = {
+_RUN_LABELS = {
     SOLID: (INK_COLOUR, "single runs, measured"),
     CROSS: (INK_COLOUR, "single runs, made up"),
     OWN_DATA: (INK_COLOUR, "single runs, own data"),
@@ -502,20 +526,28 @@ _RUNS = {
 LegendEntry = tuple[Artist, str]
 
 
-def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]) -> None:
+def draw_legend(
+    figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]
+) -> None:
     """Draw the legend below the axes and increase the figure's height accordingly."""
-    entries = [(handle, wrapped(printable(text), WRAP)) for handle, text in [*series, *layers]]
+    entries = [
+        (handle, wrap_text(printable(text), LABEL_CHARACTERS))
+        for handle, text in [*series, *layers]
+    ]
     if not entries:
         return
-    widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
+    widest = (
+        max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER_WIDTH
+        + HANDLE_WIDTH
+    )
     columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
-    down = [row[k] for k in range(columns) for row in rows if k < len(row)]  # column by column
+    by_column = [row[k] for k in range(columns) for row in rows if k < len(row)]  # column by column
     lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
     figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * lines / 72)
     figure.legend(
-        [handle for handle, _ in down],
-        [text for _, text in down],
+        [handle for handle, _ in by_column],
+        [text for _, text in by_column],
         loc="outside lower center",
         ncols=columns,
         handlelength=2.2,
@@ -530,12 +562,19 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
     """Legend entry of a series: its marker and, with several levels, its line; a box for bars, or
     if ranges have no mark.
     """
-    style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
-    if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
+    style, series_layers, levels = (
+        layers.style(label),
+        layers.select_series(label),
+        layers.levels(label),
+    )
+    if bars or not {*levels} <= {*series_layers.marks[layers.x], *series_layers.runs[layers.x]}:
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    measured = not len(own.bands) and set(own.marks["mark"]) <= {SOLID, OWN_DATA}
+    measured = not len(series_layers.bands) and set(series_layers.marks["mark"]) <= {
+        SOLID,
+        OWN_DATA,
+    }
     fill = style.colour if measured else SURFACE_COLOUR
     return Line2D(
         [],
@@ -551,8 +590,8 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
 
 def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendEntry]:
     """Legend entries of the layers in a figure."""
-    drawn, bands = layers.marks, layers.bands
-    kinds, percent = set(drawn["mark"]), f"{pretty(100 * level)} %"
+    mark_rows, bands = layers.marks, layers.bands
+    kinds, percent = set(mark_rows["mark"]), f"{pretty(100 * level)} %"
     entries: list[LegendEntry] = []
     text = (bands["kind"] == TEXT).any()
     for kind, words in (
@@ -560,44 +599,46 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendE
         (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
     ):
         if (bands["kind"] == kind).any():
-            entries.append((box(INK_COLOUR, kind), words))
-    if wide_bands(bands).any():
-        entries.append((bracket(), OVER))
+            entries.append((range_handle(INK_COLOUR, kind), words))
+    if is_wide(bands).any():
+        entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
-        entries.append((_mark("^", INK_COLOUR), "no upper limit"))
+        entries.append((_mark_handle("^", INK_COLOUR), "no upper limit"))
     if PRINTED in kinds:
-        half = _mark("o", INK_COLOUR)
+        half = _mark_handle("o", INK_COLOUR)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
         entries.append((half, "printed"))
     for kind, words, interval in (
         (SOLID, "measured", f", {percent} interval"),
         (OWN_DATA, "own data", ""),
     ):
-        if kind in kinds and layers.needs_words:
-            limits = drawn.loc[drawn["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
-            entries.append((_mark("o", INK_COLOUR), words + interval * bool(limits)))
+        if kind in kinds and layers.explains_marks:
+            limits = (
+                mark_rows.loc[mark_rows["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
+            )
+            entries.append((_mark_handle("o", INK_COLOUR), words + interval * bool(limits)))
     if CROSS in kinds:
-        entries.append((_mark("x", INK_COLOUR), "made-up example"))
-    for kind, (fill, words) in _RUNS.items():
-        if layers.needs_words and kind in set(layers.runs["mark"]):
-            entries.append((_mark("x" if kind == CROSS else "o", fill, 4), words))
+        entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
+    for kind, (fill, words) in _RUN_LABELS.items():
+        if layers.explains_marks and kind in set(layers.runs["mark"]):
+            entries.append((_mark_handle("x" if kind == CROSS else "o", fill, 4), words))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
 
 
-def box(colour: str, kind: str) -> Patch:
+def range_handle(colour: str, kind: str) -> Patch:
     """Legend handle of a kind of ranges."""
-    fill, edge = to_rgba(colour, ALPHAS[kind]), to_rgba(colour, EDGES[kind])
+    fill, edge = to_rgba(colour, FILL_ALPHAS[kind]), to_rgba(colour, EDGE_ALPHAS[kind])
     return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
 
 
-def bracket() -> Line2D:
+def bracket_handle() -> Line2D:
     """Legend handle of a wide range."""
-    return _mark(_BRACKET, "none", 13)
+    return _mark_handle(_BRACKET, "none", 13)
 
 
-def _mark(marker: Any, fill: str, size: float = 7) -> Line2D:
+def _mark_handle(marker: Any, fill: str, size: float = 7) -> Line2D:
     return Line2D(
         [],
         [],

@@ -17,12 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report.plot import marks
-from virtperf.report.plot.theme import FONT, INK_COLOUR
+from virtperf.report.plot.theme import FONT_SIZE, INK_COLOUR
 from virtperf.report.wording import interval, printable, short_number
 
 _KEY = "virtperf_tips"
-_WORDS = {marks.TEXT: "the text allows", marks.WITH_ASSUMPTIONS: "with our assumptions"}
-_MARKS = {marks.PRINTED: "printed ", marks.SOLID: "measured ", marks.CROSS: "example "}
+_RANGE_LABELS = {marks.TEXT: "the text allows", marks.WITH_ASSUMPTIONS: "with our assumptions"}
+_MARK_LABELS = {marks.PRINTED: "printed ", marks.SOLID: "measured ", marks.CROSS: "example "}
 
 
 @dataclass(frozen=True)
@@ -36,31 +36,33 @@ class Tip:
     text: str
 
 
-def add(tip: Tip) -> None:
+def add_tip(tip: Tip) -> None:
     """Attach a tooltip to the figure of its axes."""
     tip.axes.get_figure(root=True).__dict__.setdefault(_KEY, []).append(tip)
 
 
-def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
+def tip_text(bands: pd.DataFrame, points: pd.DataFrame) -> str:
     """Tooltip text of one point: ranges, then printed and measured values; "" if empty."""
     parts = []
     ranges: dict[str, list[str]] = {}
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
         ranges.setdefault(str(kind), []).append(interval(float(low), float(high)))
-    told = {kind: " or ".join(found) for kind, found in ranges.items()}
-    if told.get(marks.WITH_ASSUMPTIONS) == told.get(marks.TEXT):
-        told.pop(marks.WITH_ASSUMPTIONS, None)
-    own = _WORDS if marks.TEXT in told else {marks.WITH_ASSUMPTIONS: "allowed"}
-    parts += [f"{own[kind]} {found}" for kind, found in told.items()]
+    descriptions = {kind: " or ".join(texts) for kind, texts in ranges.items()}
+    if descriptions.get(marks.WITH_ASSUMPTIONS) == descriptions.get(marks.TEXT):
+        descriptions.pop(marks.WITH_ASSUMPTIONS, None)
+    range_words = (
+        _RANGE_LABELS if marks.TEXT in descriptions else {marks.WITH_ASSUMPTIONS: "allowed"}
+    )
+    parts += [f"{range_words[kind]} {texts}" for kind, texts in descriptions.items()]
     numbers = points[["value", "low", "high"]].to_numpy(dtype=float)
     for kind, (value, low, high) in zip(points["mark"], numbers, strict=True):
         known = kind != marks.PRINTED and math.isfinite(low) and math.isfinite(high)
         ends = f" ({short_number(low)} to {short_number(high)})" if known else ""
-        parts.append(f"{_MARKS.get(kind, '')}{short_number(value)}{ends}")
+        parts.append(f"{_MARK_LABELS.get(kind, '')}{short_number(value)}{ends}")
     return "; ".join(parts)
 
 
-def placed(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
+def tip_rectangles(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield text and rectangle of each tooltip, in points from the upper left corner; the figure
     must have been drawn, so that its layout is known.
     """
@@ -85,7 +87,7 @@ _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _COMMAND = re.compile(r"\s*([A-Za-z])\s*")
 _SEGMENT = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _WITHOUT_INK = re.compile(r'<path(?: d="[^"]*")?(?: style="fill:none")?/>')
-_INHERITED = {f"font-size:{FONT}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
+_INHERITED = {f"font-size:{FONT_SIZE}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
 """Text styles set on the root element."""
 
 
@@ -101,8 +103,8 @@ def svg(
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    drawn = buffer.getvalue()
-    body = drawn[drawn.index(">", drawn.index("<svg")) + 1 : drawn.rindex("</svg>")]
+    document = buffer.getvalue()
+    body = document[document.index(">", document.index("<svg")) + 1 : document.rindex("</svg>")]
     width, height = (f"{72 * inches:.0f}" for inches in figure.get_size_inches())
     words = [
         (tag, printable(text)) for tag, text in (("title", title), ("desc", description)) if text
@@ -119,30 +121,30 @@ def svg(
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
         "font-family": "sans-serif",
-        "font-size": f"{FONT}px",
+        "font-size": f"{FONT_SIZE}px",
         "fill": INK_COLOUR,
     }
     if words:
         attributes["aria-labelledby"] = " ".join(f"{name}_{tag}" for tag, _ in words)
-    opened = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
-    named = "".join(f'<{tag} id="{name}_{tag}">{escape(text)}</{tag}>' for tag, text in words)
-    ground = (
+    attributes_text = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+    described = "".join(f'<{tag} id="{name}_{tag}">{escape(text)}</{tag}>' for tag, text in words)
+    background_element = (
         f'<rect width="100%" height="100%" fill={quoteattr(background)}/>' if background else ""
     )
-    return f"<svg{opened}>{named}{ground}{_cleaned(body, name)}{_tips(figure)}</svg>"
+    return f"<svg{attributes_text}>{described}{background_element}{_clean(body, name)}{_tip_elements(figure)}</svg>"
 
 
-def _tips(figure: Figure) -> str:
+def _tip_elements(figure: Figure) -> str:
     """Transparent rectangles over the points, with the tooltips as titles."""
     rectangles = ""
-    for text, place in placed(figure):
+    for text, place in tip_rectangles(figure):
         sides = "".join(f" {key}={quoteattr(format(value, '.1f'))}" for key, value in place.items())
         rectangles += f"<rect{sides}><title>{escape(printable(text))}</title></rect>"
-    opened = '<g class="vp-tips" fill="none" pointer-events="all">'
-    return f"{opened}{rectangles}</g>" if rectangles else ""
+    opening_tag = '<g class="vp-tips" fill="none" pointer-events="all">'
+    return f"{opening_tag}{rectangles}</g>" if rectangles else ""
 
 
-def _cleaned(body: str, prefix: str) -> str:
+def _clean(body: str, prefix: str) -> str:
     """Strip metadata, style rules, fonts and groups without attributes from Matplotlib's elements.
 
     Ids that are referenced are renumbered behind `prefix`, since Matplotlib's own ids of clips and
@@ -153,31 +155,31 @@ def _cleaned(body: str, prefix: str) -> str:
     # no collision: anchors of headings have no underscore
     names = {name: f"{prefix}_{number}" for number, name in enumerate(used)}
     pieces = (
-        _tag(piece, names) if piece.startswith("<") else piece if piece.strip() else ""
+        _clean_tag(piece, names) if piece.startswith("<") else piece if piece.strip() else ""
         for piece in _TAG.split(body)
     )
-    return _WITHOUT_INK.sub("", "".join(_without_bare_groups(pieces)))
+    return _WITHOUT_INK.sub("", "".join(_drop_empty_groups(pieces)))
 
 
-def _tag(tag: str, names: dict[str, str]) -> str:
+def _clean_tag(tag: str, names: dict[str, str]) -> str:
     """Shorten coordinates and styles of one tag, and rename ids and references."""
 
-    def id_of(found: re.Match[str]) -> str:
-        return f' id="{names[found[1]]}"' if found[1] in names else ""
+    def id_of(match: re.Match[str]) -> str:
+        return f' id="{names[match[1]]}"' if match[1] in names else ""
 
-    def reference(found: re.Match[str]) -> str:
-        if found[1]:
-            return f"url(#{names[found[1]]})"
-        return f'xlink:href="#{names[found[2]]}"'
+    def reference(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"url(#{names[match[1]]})"
+        return f'xlink:href="#{names[match[2]]}"'
 
-    def coordinates(found: re.Match[str]) -> str:
+    def coordinates(match: re.Match[str]) -> str:
         # a tenth of a pixel is below screen resolution
-        value = " ".join(_DECIMALS.sub(_rounded, found[2]).split())
-        value = shorter_path(_COMMAND.sub(r"\1", value)) if found[1] == "d" else value
-        return f' {found[1]}="{value}"'
+        value = " ".join(_DECIMALS.sub(_round_match, match[2]).split())
+        value = shorten_path(_COMMAND.sub(r"\1", value)) if match[1] == "d" else value
+        return f' {match[1]}="{value}"'
 
-    def style(found: re.Match[str]) -> str:
-        parts = [part.strip().replace(": ", ":") for part in found[1].split(";")]
+    def style(match: re.Match[str]) -> str:
+        parts = [part.strip().replace(": ", ":") for part in match[1].split(";")]
         if tag.startswith("<text"):
             parts = [part for part in parts if not part.startswith("font-family:")]
             parts = [part for part in parts if part not in _INHERITED]
@@ -188,7 +190,7 @@ def _tag(tag: str, names: dict[str, str]) -> str:
     return _STYLE.sub(style, _COORDINATES.sub(coordinates, tag))
 
 
-def shorter_path(path: str) -> str:
+def shorten_path(path: str) -> str:
     """Shorten horizontal and vertical lines of a path to one coordinate.
 
     Steps of distributions and their bands consist of such lines, which make up most of a page's
@@ -212,7 +214,7 @@ def shorter_path(path: str) -> str:
     return "".join(segments)
 
 
-def _without_bare_groups(pieces: Iterator[str]) -> Iterator[str]:
+def _drop_empty_groups(pieces: Iterator[str]) -> Iterator[str]:
     kept: list[bool] = []
     for piece in pieces:
         if piece == "<g/>":
@@ -228,6 +230,6 @@ def _without_bare_groups(pieces: Iterator[str]) -> Iterator[str]:
         yield piece
 
 
-def _rounded(number: re.Match[str]) -> str:
+def _round_match(number: re.Match[str]) -> str:
     text = f"{float(number[0]):.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

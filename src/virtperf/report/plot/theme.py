@@ -34,13 +34,13 @@ _HATCHES = (
     "||||",
     "----",
 )  # no dots: an SVG draws each by eight curves
-FONT = 11  # points, which are the pixels of an SVG
-CHARACTER = 0.62 * FONT  # mean character width of the widest likely font
+FONT_SIZE = 11  # points, which are the pixels of an SVG
+CHARACTER_WIDTH = 0.62 * FONT_SIZE  # mean character width of the widest likely font
 FIGURE_WIDTH = 540
 PANEL_HEIGHT = 250  # height of one panel with its axis
-SHARES_OF_PANEL = {1: 1.0, 2: 0.72}
-"""Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS` for more."""
-MANY_PANELS = 0.58
+PANEL_SHARES = {1: 1.0, 2: 0.72}
+"""Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS_SHARE` for more."""
+MANY_PANELS_SHARE = 0.58
 
 _RC = {
     "svg.fonttype": "none",
@@ -56,7 +56,7 @@ _RC = {
             "legend.fontsize",
             "figure.titlesize",
         ),
-        FONT,
+        FONT_SIZE,
     ),
     "figure.figsize": (FIGURE_WIDTH / 72, PANEL_HEIGHT / 72),
     "figure.constrained_layout.use": True,
@@ -90,7 +90,7 @@ INK_COLOUR, MUTED_COLOUR = INK.light, MUTED.light
 
 
 @dataclass(frozen=True)
-class Look:
+class SeriesStyle:
     """Style of one series: colour, marker and dash of lines, hatching of bars. Colour is never the
     only distinction.
     """
@@ -101,7 +101,7 @@ class Look:
     hatch: str
 
 
-def look(position: int) -> Look:
+def series_style(position: int) -> SeriesStyle:
     """Style of the series at a position (from 0).
 
     After every six series the colours repeat with other markers, dashes and hatches; colour and
@@ -109,7 +109,7 @@ def look(position: int) -> Look:
     """
     turn, k = divmod(position, len(SERIES_COLOURS))
     other = (k + turn) % len(_MARKERS)
-    return Look(SERIES_COLOURS[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
+    return SeriesStyle(SERIES_COLOURS[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _load_backend() -> None:
     plt.switch_backend(mpl.get_backend())
 
 
-def panels(
+def create_panels(
     count: int = 1, *, share_x: bool = True, height: float = PANEL_HEIGHT
 ) -> tuple[Figure, list[Axes]]:
     """Create a pyplot figure of `count` stacked panels, with a common x axis if `share_x`.
@@ -143,13 +143,13 @@ def panels(
     The layout is constrained: labels and the legend below take the space that they need, and the
     figure grows with them.
     """
-    room = height * SHARES_OF_PANEL.get(count, MANY_PANELS) * count
+    total_height = height * PANEL_SHARES.get(count, MANY_PANELS_SHARE) * count
     figure, axes = plt.subplots(
         count,
         1,
         sharex=share_x,
         squeeze=False,
-        figsize=(FIGURE_WIDTH / 72, room / 72),
+        figsize=(FIGURE_WIDTH / 72, total_height / 72),
         dpi=100,
         layout="constrained",
     )

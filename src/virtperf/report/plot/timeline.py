@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.axis import AxisWords
-from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
+from virtperf.report.plot.axis import AxisMetadata
+from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, series_style, theme
 from virtperf.report.wording import clock
 
 TIMELINE_ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
@@ -46,35 +46,42 @@ def timeline(
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
-    words = AxisWords.of([frame], labels or {})
+    metadata = AxisMetadata.of([frame], labels or {})
     rows = list(dict.fromkeys(frame[row])) if row else [None]
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
-    looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
-    bands = marks.bands_of(["series"], points)
-    printed = [] if points is None or "printed" not in points else axis.finite(points["printed"])
+    styles = {
+        label: series_style(metadata.colours.get(str(label), k)) for k, label in enumerate(series)
+    }
+    bands = marks.expand_ranges(["series"], points)
+    printed = (
+        [] if points is None or "printed" not in points else axis.finite_values(points["printed"])
+    )
     with theme():
-        figure, axes = panels(max(len(rows), 1))
+        figure, axes = create_panels(max(len(rows), 1))
         end = float(frame[x].max()) if len(frame) else 60.0
         for panel, name in zip(axes, rows or [None], strict=True):
             part = frame[frame[row] == name] if row else frame
             stated = points if points is not None and panel is axes[0] else pd.DataFrame()
             top = 1.08 * (
-                max(axis.finite(part[y], stated[stated.columns.intersection(_ENDS)]), default=1.0)
+                max(
+                    axis.finite_values(part[y], stated[stated.columns.intersection(_ENDS)]),
+                    default=1.0,
+                )
                 or 1.0
             )
             names = list(dict.fromkeys(part[hue])) if hue else []
             unit = f"{names[0]}, {name}" if len(names) == 1 else str(name)
-            axis.y_axis(
+            axis.set_y_axis(
                 panel,
-                axis.bottom_of(part[y], top),
+                axis.lower_limit(part[y], top),
                 top,
-                ylabel or (unit if row else words.label(y)),
+                ylabel or (unit if row else metadata.label(y)),
             )
-            for label, style in looks.items():
+            for label, style in styles.items():
                 line = part[part[hue] == label] if hue else part
                 if len(line):
                     sns.lineplot(
@@ -95,19 +102,21 @@ def timeline(
             panel.grid(visible=False, axis="x")
             panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
             panel.tick_params(labelbottom=panel is axes[-1])
-        _levels(axes[0], bands, printed, end)
+        _draw_levels(axes[0], bands, printed, end)
         entries = [
             (Line2D([], [], color=o.colour, linestyle=o.dash), str(label))
-            for label, o in looks.items()
+            for label, o in styles.items()
         ]
-        marks.legend(figure, entries if hue else [], _words(set(bands["kind"]), printed))
+        marks.draw_legend(
+            figure, entries if hue else [], _legend_entries(set(bands["kind"]), printed)
+        )
     return figure
 
 
 _ENDS = ["low", "high", "low_text", "high_text", "printed"]
 
 
-def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -> None:
+def _draw_levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -> None:
     """Draw the levels stated by a text as bands over the whole time."""
     bottom, top = axes.get_ylim()
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
@@ -124,14 +133,14 @@ def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -
         axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
 
 
-def _words(kinds: set[str], printed: list[float]) -> list[marks.LegendEntry]:
-    words = {
+def _legend_entries(kinds: set[str], printed: list[float]) -> list[marks.LegendEntry]:
+    labels = {
         marks.TEXT: "text alone",
         marks.WITH_ASSUMPTIONS: "with our assumptions" if marks.TEXT in kinds else "range",
     }
     entries: list[marks.LegendEntry] = [
-        (Patch(facecolor=MUTED_COLOUR, alpha=TIMELINE_ALPHAS[k]), words[k])
-        for k in words
+        (Patch(facecolor=MUTED_COLOUR, alpha=TIMELINE_ALPHAS[k]), labels[k])
+        for k in labels
         if k in kinds
     ]
     if printed:

@@ -26,14 +26,14 @@ from virtperf.report.synthesis.values import (
     REFERENCE,
     Value,
     derived_values,
+    find_study,
     informative_limits,
     instances,
     quotients,
-    scaled,
-    study_named,
-    system_of,
+    scale_value,
+    system_name,
 )
-from virtperf.report.wording import PROSE_SIGNIFICANT, joined, pretty
+from virtperf.report.wording import PROSE_SIGNIFICANT, join_words, pretty
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -76,11 +76,13 @@ class CurveValues:
     def limits(self) -> RatioLimits:
         """Classify the tested ratios by whether the measure stays near its reference."""
         start = self.curve.ratio(self.curve.reference)
-        known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
-        kept = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
+        known = [(ratio, value_limits(values)) for ratio, values in self.points if ratio != start]
+        within_limit = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
         lost = tuple(ratio for ratio, (_, high) in known if high < MIN_KEPT_SHARE)
         return RatioLimits(
-            kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost)
+            within_limit,
+            lost,
+            tuple(r for r, _ in known if r not in within_limit and r not in lost),
         )
 
 
@@ -112,7 +114,7 @@ class ValuesAtRatio:
     @property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest possible value; NaN without values."""
-        return ends_of(self.values)
+        return value_limits(self.values)
 
     @property
     def words(self) -> str:
@@ -122,8 +124,8 @@ class ValuesAtRatio:
         if not self.values:
             return "no number"
         if len(self.tested) == 1:
-            return "; ".join(value.said for value in self.values)
-        between = f"between the tested ratios {joined(map(ratio_text, self.tested))}"
+            return "; ".join(value.text for value in self.values)
+        between = f"between the tested ratios {join_words(map(ratio_text, self.tested))}"
         return f"{combined_range(self.values)} {between}"
 
 
@@ -148,12 +150,12 @@ class RatioGrid:
             )
             (a, b), (c, d) = (tuple(map(ratio_text, pair)) for pair in ends)
             return f"outside the tested range, CPU ratios {a} to {b} and memory ratios {c} to {d}"
-        chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
-        if len(chosen) < len(around[0]) * len(around[1]):
+        cells = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
+        if len(cells) < len(around[0]) * len(around[1]):
             return "a neighbouring tested ratio has no number"
-        values = [value for cell in chosen for value in cell]
-        if len(chosen) == 1:
-            return "; ".join(value.said for value in values)
+        values = [value for cell in cells for value in cell]
+        if len(cells) == 1:
+            return "; ".join(value.text for value in values)
         where = " and ".join(
             f"{name} {' to '.join(map(ratio_text, ratios))}"
             for name, ratios in zip(("CPU", "memory"), around, strict=True)
@@ -176,7 +178,7 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
 def combined_range(values: Sequence[Value]) -> str:
     """Kinds of the values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
-    low, high = informative_limits(ends_of(values))
+    low, high = informative_limits(value_limits(values))
     both = low > 0 and math.isfinite(high)
     words = (
         f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
@@ -186,7 +188,7 @@ def combined_range(values: Sequence[Value]) -> str:
     return f"{kinds} {words}".strip()
 
 
-def ends_of(values: Iterable[Value]) -> tuple[float, float]:
+def value_limits(values: Iterable[Value]) -> tuple[float, float]:
     """Smallest and largest possible value; NaN without values."""
     ends = [end for value in values for piece in value.pieces for end in piece]
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
@@ -202,9 +204,9 @@ def pretty_ratio(ratio: float) -> float:
     return float(f"{ratio:.3g}")
 
 
-def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
+def load_studies(specs: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
     """Load the studies named by curves and grids, without claims, which curves do not need."""
-    names = {one.study for one in asked}
+    names = {one.study for one in specs}
     known = Layout(data.parent).studies()
     return {name: load(name, data, with_claims=False) for name in known if name in names}
 
@@ -219,21 +221,21 @@ def curve_values(
     StudyError
         A curve names something that its study does not have.
     """
-    found = []
+    results = []
     for curve in curves:
-        data = study_named(studies, curve.study)
-        system = system_of(data.study, curve.system)
+        data = find_study(studies, curve.study)
+        system = system_name(data.study, curve.system)
         points = _points(data, curve, level)
-        found.append(CurveValues(curve, system, curve.measure, points))
+        results.append(CurveValues(curve, system, curve.measure, points))
         if curve.per_guest:
             start = curve.ratio(curve.reference)
-            each = tuple((r, tuple(scaled(v, start / r) for v in vs)) for r, vs in points)
-            found.append(CurveValues(curve, system, PER_GUEST, each))
-    return found
+            each = tuple((r, tuple(scale_value(v, start / r) for v in vs)) for r, vs in points)
+            results.append(CurveValues(curve, system, PER_GUEST, each))
+    return results
 
 
 def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint, ...]:
-    asked = Reference(
+    reference = Reference(
         study=curve.study,
         system=curve.system,
         label=curve.label,
@@ -241,36 +243,40 @@ def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint,
         at=curve.at,
     )
     unit = "" if curve.divided else RATIO
-    found = {
-        where: derived_values(data, number, asked, unit, level)
-        for where, number in along(data.study, curve)
+    values_by_ratio = {
+        where: derived_values(data, number, reference, unit, level)
+        for where, number in interpolate_curve(data.study, curve)
     }
     if curve.divided:
-        base = found.get(curve.reference, [])
-        found = {where: quotients(values, base) for where, values in found.items()}
-    found[curve.reference] = [_reference_value(data, asked)]
-    known = ((curve.ratio(where), tuple(values)) for where, values in found.items() if values)
+        base = values_by_ratio.get(curve.reference, [])
+        values_by_ratio = {
+            where: quotients(values, base) for where, values in values_by_ratio.items()
+        }
+    values_by_ratio[curve.reference] = [_reference_value(data, reference)]
+    known = (
+        (curve.ratio(where), tuple(values)) for where, values in values_by_ratio.items() if values
+    )
     return tuple(sorted(known, key=lambda point: point[0]))
 
 
-def _reference_value(data: StudyData, asked: Reference) -> Value:
+def _reference_value(data: StudyData, reference: Reference) -> Value:
     """Value of the reference condition, 1 by definition."""
     return Value(
         data.study.id,
-        asked.label,
-        asked.derived,
+        reference.label,
+        reference.derived,
         REFERENCE,
         "",
         ((1.0, 1.0),),
         Provenance.RECONSTRUCTED if data.study.kind == "paper" else Provenance.MEASURED,
         f"exhibit:{data.study.id}/summary",
-        system=system_of(data.study, asked.system),
+        system=system_name(data.study, reference.system),
     )
 
 
-def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
+def interpolate_curve(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis."""
-    found = []
+    results = []
     for levels, number in instances(study, curve.derived, curve.at):
         if len(levels) != 1 or isinstance(levels[0], str):
             raise StudyError(
@@ -279,17 +285,17 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
                 expected="one numeric factor in its for_each that `at` does not fix",
                 found=", ".join(map(str, levels)) or "none",
             )
-        found.append((float(levels[0]), number))
-    return found
+        results.append((float(levels[0]), number))
+    return results
 
 
 def grids(
-    studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float
+    studies: Mapping[str, StudyData], specs: Sequence[JointGrid], level: float
 ) -> list[RatioGrid]:
     """Values of every grid; raises `StudyError` if one names something missing in its study."""
-    found = []
-    for grid in asked:
-        data = study_named(studies, grid.study)
+    results = []
+    for grid in specs:
+        data = find_study(studies, grid.study)
         asking = Reference(
             study=grid.study,
             system=grid.system,
@@ -303,45 +309,45 @@ def grids(
         }
         reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
         cells[reference] = (_reference_value(data, asking),)
-        found.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
-    return found
+        results.append(RatioGrid(grid, system_name(data.study, grid.system), cells))
+    return results
 
 
 def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], Derivation]]:
     """Derived numbers of a grid by CPU ratio and memory ratio; raises `StudyError` if its factors
     are not those of the number.
     """
-    found = []
+    results = []
     axes: tuple[FactorAxis, FactorAxis] = (grid.cpu, grid.memory)
     entry = next((e for e in study.derived if e.id == grid.derived), None)
-    left = [name for name in entry.for_each if name not in grid.at] if entry else []
-    if entry and sorted(left) != sorted(axis.factor for axis in axes):
+    free = [name for name in entry.for_each if name not in grid.at] if entry else []
+    if entry and sorted(free) != sorted(axis.factor for axis in axes):
         raise StudyError(
             f"{grid.study}: the factors of {grid.derived} are not those of the grid",
             file="data/synthesis.yaml",
             expected=" and ".join(axis.factor for axis in axes),
-            found=", ".join(left) or "none",
+            found=", ".join(free) or "none",
         )
     for levels, number in instances(study, grid.derived, grid.at):
-        by_factor = dict(zip(left, levels, strict=True))
+        by_factor = dict(zip(free, levels, strict=True))
         x, y = (axis.ratio(float(by_factor[axis.factor])) for axis in axes)
-        found.append(((x, y), number))
-    return found
+        results.append(((x, y), number))
+    return results
 
 
-def curve_frame(found: Sequence[CurveValues]) -> pd.DataFrame:
+def curve_frame(curves: Sequence[CurveValues]) -> pd.DataFrame:
     """Frame with one row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
-    for course in found:
-        for ratio, values in course.points:
+    for curve in curves:
+        for ratio, values in curve.points:
             rows += [
                 {
-                    "of": course.curve.of,
-                    "measure": course.measure,
+                    "of": curve.curve.of,
+                    "measure": curve.measure,
                     "study": value.study,
-                    "system": course.system,
+                    "system": curve.system,
                     "condition": value.label,
-                    "against": course.curve.against,
+                    "against": curve.curve.against,
                     "ratio": pretty_ratio(ratio),
                     "kind": value.kind,
                     "value": value.value,

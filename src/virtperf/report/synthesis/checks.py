@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from rawperf.core.errors import Report, StudyError, VirtperfError
-from virtperf.report.synthesis.capacity import along, corners
+from rawperf.core.errors import RawperfError, Report, StudyError
+from virtperf.report.synthesis.capacity import corners, interpolate_curve
 from virtperf.report.synthesis.definition import (
     Curve,
     JointGrid,
@@ -17,10 +17,10 @@ from virtperf.report.synthesis.definition import (
     SynthesisQuestion,
 )
 from virtperf.report.synthesis.values import (
-    claim_named,
+    find_claim,
+    find_study,
     instance,
-    study_named,
-    system_of,
+    system_name,
     unit_conversion,
 )
 from virtperf.study.claims import Claim
@@ -38,23 +38,25 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
     ]
     named += [(curve, "") for curve in file.curves]
     named += [(grid, "") for grid in file.grids]
-    for asked, unit in named:
+    for reference, unit in named:
         try:
-            study, claims = study_named(known, asked.study)
-            system_of(study, asked.system)
-            if isinstance(asked, Curve):
-                along(study, asked)
-            elif isinstance(asked, JointGrid):
-                corners(study, asked)
-            elif asked.claim:
-                claim_named(asked.study, claims, asked.claim)
+            study, claims = find_study(known, reference.study)
+            system_name(study, reference.system)
+            if isinstance(reference, Curve):
+                interpolate_curve(study, reference)
+            elif isinstance(reference, JointGrid):
+                corners(study, reference)
+            elif reference.claim:
+                find_claim(reference.study, claims, reference.claim)
             else:
-                number = instance(study, asked)
-                if asked.to:
-                    instance(study, asked.model_copy(update={"at": {**asked.at, **asked.to}}))
+                number = instance(study, reference)
+                if reference.to:
+                    instance(
+                        study, reference.model_copy(update={"at": {**reference.at, **reference.to}})
+                    )
                 else:
                     unit_conversion(number, unit)
-        except VirtperfError as err:
+        except RawperfError as err:
             report(err)
     for question in file.questions:
         for problem in left_out_problems(question, known):
@@ -72,10 +74,10 @@ def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[Stu
     for name, (study, _) in known.items():
         if name in question.studies or name in question.unused:
             continue
-        if found := matching_label(study, question.words):
+        if label := matching_label(study, question.words):
             yield _problem(
                 f"{name} is relevant to the question {question.id!r}, but has no cell there",
-                found=found,
+                found=label,
                 remedy=f"add a cell, or the reason under `unused` why {name} does not answer it",
             )
 

@@ -17,7 +17,7 @@ from virtperf.report.records import Listing, Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file
-from virtperf.report.synthesis.values import Value, study_named, values
+from virtperf.report.synthesis.values import Value, find_study, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,9 +56,9 @@ class Synthesis:
     @cached_property
     def studies(self) -> Mapping[str, StudyData]:
         """All stage results by study, papers first."""
-        found = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
+        studies = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
         return dict(
-            sorted(found.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
+            sorted(studies.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
         )
 
     @cached_property
@@ -66,7 +66,7 @@ class Synthesis:
         """Studies of curves and grids, without claims, which halves the loading time."""
         if "studies" in self.__dict__:
             return self.studies
-        return capacity.studies_of([*self.file.curves, *self.file.grids], self._data)
+        return capacity.load_studies([*self.file.curves, *self.file.grids], self._data)
 
     @cached_property
     def values(self) -> Mapping[str, Sequence[Value]]:
@@ -90,11 +90,13 @@ class Synthesis:
         from virtperf.report.synthesis import picture
 
         sentences = Listing(items=tuple(self._sentence(s) for s in self.file.sentences))
-        told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
-        found = {name: self.values[name] for name in told}
-        shown = [value for values in found.values() for value in values]
-        figure = picture.ratios_figure(self.file.rows, found, list(self.studies))
-        return _drawn(
+        row_ids = dict.fromkeys(
+            name for sentence in self.file.sentences for name in sentence.rests_on
+        )
+        values_by_row = {name: self.values[name] for name in row_ids}
+        shown = [value for values in values_by_row.values() for value in values]
+        figure = picture.ratios_figure(self.file.rows, values_by_row, list(self.studies))
+        return _with_drawing(
             tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )
 
@@ -123,9 +125,9 @@ class Synthesis:
         """Values of every study at overcommitment ratios of "cpu" or "memory"."""
         from virtperf.report.synthesis import picture
 
-        made = tables.capacities(self.curve_values, of, ratios)
+        record = tables.capacities(self.curve_values, of, ratios)
         figure = picture.capacity(self.curve_values, of, measure, self.level)
-        return Shown(made) if figure is None else _drawn(made, figure)
+        return Shown(record) if figure is None else _with_drawing(record, figure)
 
     def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
         """Values of every study at pairs of a CPU ratio and a memory ratio."""
@@ -149,9 +151,9 @@ class Synthesis:
                     remedy=did_you_mean(name, self.values),
                 )
             if study:
-                study_named(self.studies, study)
-            chosen = [v for v in self.values[name] if study in (None, v.study)]
-            return tables.values_text(chosen, named=study is None)
+                find_study(self.studies, study)
+            selected = [v for v in self.values[name] if study in (None, v.study)]
+            return tables.values_text(selected, named=study is None)
 
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),
@@ -172,9 +174,9 @@ class Synthesis:
         return (*parts, ".")
 
 
-def _drawn(record: Record, figure: Figure) -> Shown:
+def _with_drawing(record: Record, figure: Figure) -> Shown:
     from matplotlib import pyplot
 
     pyplot.close(figure)
-    made = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
-    return Shown(record.model_copy(update={"drawing": made}), figure)
+    picture = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
+    return Shown(record.model_copy(update={"drawing": picture}), figure)

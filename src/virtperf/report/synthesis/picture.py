@@ -17,21 +17,21 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
 
 from virtperf.report.plot import marks
-from virtperf.report.plot.axis import y_axis
-from virtperf.report.plot.marks import OVER, box, bracket, legend
+from virtperf.report.plot.axis import set_y_axis
+from virtperf.report.plot.marks import WIDE_RANGE_LABEL, bracket_handle, draw_legend, range_handle
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,
     SURFACE_COLOUR,
-    Look,
-    look,
-    panels,
+    SeriesStyle,
+    create_panels,
+    series_style,
     theme,
 )
 from virtperf.report.synthesis.capacity import RATIOS, CurveValues
 from virtperf.report.synthesis.definition import RATIO, QuantityRow
 from virtperf.report.synthesis.values import REFERENCE, Value
-from virtperf.report.wording import wrapped
+from virtperf.report.wording import wrap_text
 
 VALUE_HEIGHT_PT = 32.0
 """Height of one value in points: its name and its bar."""
@@ -50,7 +50,9 @@ AXIS_MARGIN = 0.06
 
 
 def ratios_figure(
-    rows: Mapping[str, QuantityRow], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
+    rows: Mapping[str, QuantityRow],
+    values_by_row: Mapping[str, Sequence[Value]],
+    studies: Sequence[str],
 ) -> Figure:
     """Draw all bounded ratios, grouped by quantity, one line a value, coloured by study.
 
@@ -59,12 +61,12 @@ def ratios_figure(
     """
     groups = {
         rows[name].says: limited
-        for name, values in found.items()
+        for name, values in values_by_row.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _has_limit(v)])
     }
-    heads = {says: wrapped(says, NAME_WIDTH) for says in groups}
+    heads = {labels: wrap_text(labels, NAME_WIDTH) for labels in groups}
     names = {
-        value.name: wrapped(value.name, NAME_WIDTH)
+        value.name: wrap_text(value.name, NAME_WIDTH)
         for values in groups.values()
         for value in values
     }
@@ -72,15 +74,17 @@ def ratios_figure(
     lines += sum(names[v.name].count("\n") for values in groups.values() for v in values)
     height = VALUE_HEIGHT_PT * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
-        figure, (axes,) = panels(height=height + 75)
+        figure, (axes,) = create_panels(height=height + 75)
         place = 0.0
-        for says, values in groups.items():
-            place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
-            _draw_name(axes, place - 0.55, heads[says], weight="bold")
+        for labels, values in groups.items():
+            place += 0.3 + 0.45 * (1 + heads[labels].count("\n"))
+            _draw_name(axes, place - 0.55, heads[labels], weight="bold")
             for value in values:
                 place += 0.45 * names[value.name].count("\n")
                 _draw_name(axes, place - 0.1, names[value.name])
-                _draw_value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
+                _draw_value(
+                    axes, place + 0.12, value, series_style(studies.index(value.study)).colour
+                )
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(place, -0.4)
@@ -89,7 +93,7 @@ def ratios_figure(
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("Ratio (1: no change)")
-        legend(
+        draw_legend(
             figure,
             [],
             [
@@ -115,45 +119,48 @@ def _draw_name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> N
     )
 
 
-def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
+def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
     """Draw one measure over an overcommitment ratio, a panel for each study and reference; None
     without such curves.
 
     The line at 1 is the reference, a range of this single value.
     """
-    panes: dict[str, list[CurveValues]] = {}
-    for course in found:
-        curve = course.curve
-        if (curve.of, course.measure) == (of, measure) and {
-            v.kind for _, vs in course.points for v in vs
+    curves_by_panel: dict[str, list[CurveValues]] = {}
+    for curve_values in curves:
+        curve = curve_values.curve
+        if (curve.of, curve_values.measure) == (of, measure) and {
+            v.kind for _, vs in curve_values.points for v in vs
         } - {REFERENCE}:
-            words = f"{course.system or curve.study}: {measure} relative to {curve.against}"
-            panes.setdefault(words, []).append(course)
-    if not panes:
+            words = f"{curve_values.system or curve.study}: {measure} relative to {curve.against}"
+            curves_by_panel.setdefault(words, []).append(curve_values)
+    if not curves_by_panel:
         return None
     every_ratio = [
-        ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points
+        ratio
+        for panel_curves in curves_by_panel.values()
+        for curve_values in panel_curves
+        for ratio, _ in curve_values.points
     ]
     room = AXIS_MARGIN * (max(every_ratio) - min(every_ratio))
     with theme():
-        figure, every = panels(len(panes), height=PANEL_WITH_KEYS)
+        figure, every = create_panels(len(curves_by_panel), height=PANEL_WITH_KEYS)
         every[-1].set_xlim(min(every_ratio) - room, max(every_ratio) + room)
         every[-1].set_xlabel(RATIOS[of])
-        for axes, (words, chosen) in zip(every, panes.items(), strict=True):
-            y_axis(axes, 0, _top(chosen), words)
+        for axes, (words, panel_curves) in zip(every, curves_by_panel.items(), strict=True):
+            set_y_axis(axes, 0, _top(panel_curves), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
             handles = [
-                _draw_curve(axes, k - (len(chosen) - 1) / 2, course, look(k))
-                for k, course in enumerate(chosen)
+                _draw_curve(axes, k - (len(panel_curves) - 1) / 2, curve_values, series_style(k))
+                for k, curve_values in enumerate(panel_curves)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
-        legend(
+        draw_legend(
             figure,
             [],
             [
-                (box(INK_COLOUR, marks.TEXT), "range"),
-                (bracket(), OVER),
+                (range_handle(INK_COLOUR, marks.TEXT), "range"),
+                (bracket_handle(), WIDE_RANGE_LABEL),
                 (
                     Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"),
                     "extends above the axis",
@@ -167,7 +174,7 @@ def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) 
     return figure
 
 
-def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> Artist:
+def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: SeriesStyle) -> Artist:
     """Draw one curve, dodged by `place` steps, and return its legend handle."""
     left, right = axes.get_xlim()
     at = offset_copy(
@@ -176,14 +183,14 @@ def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> A
     rows = pd.DataFrame(
         [
             {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
-            for ratio, values in course.points
+            for ratio, values in curve.points
             for value in values
             for low, high in value.pieces
         ]
     )
     measured = rows[rows["kind"] == "measured"]
     ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
-    marks.range_boxes(
+    marks.draw_range_boxes(
         axes,
         ranges["x"].to_numpy(),
         ranges,
@@ -191,9 +198,9 @@ def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> A
         at,
         1.1 * CURVE_DISTANCE * (right - left) / RATIOS_WIDTH,
     )
-    marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
-    marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
-    marks.scatter(
+    marks.draw_arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
+    marks.draw_intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
+    marks.draw_marks(
         axes, measured["x"].to_numpy(), measured["value"].to_numpy(), marks.SOLID, style, at
     )
     if len(measured):
@@ -203,10 +210,10 @@ def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> A
             color=style.colour,
             marker=style.marker,
             linestyle="none",
-            label=course.curve.label,
+            label=curve.curve.label,
         )
     return Patch(
-        facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=course.curve.label
+        facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=curve.curve.label
     )
 
 
@@ -245,11 +252,11 @@ def _has_limit(value: Value) -> bool:
     return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
 
 
-def _top(chosen: Sequence[CurveValues]) -> float:
+def _top(curves: Sequence[CurveValues]) -> float:
     ends = [
         end
-        for course in chosen
-        for _, values in course.points
+        for curve in curves
+        for _, values in curve.points
         for v in values
         for piece in v.pieces
         for end in piece

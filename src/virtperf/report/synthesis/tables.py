@@ -24,7 +24,7 @@ from virtperf.report.wording import (
     IN_CONFLICT,
     OTHERS_IN_CONFLICT,
     PROSE_SIGNIFICANT,
-    joined,
+    join_words,
     plural,
     pretty,
     printable,
@@ -131,7 +131,7 @@ def record(
     )
 
 
-def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.DataFrame:
+def values_frame(rows: Mapping[str, QuantityRow], values_by_row: ValuesByRow) -> pd.DataFrame:
     """Frame with one row a value and piece, for the download and the picture."""
     return pd.DataFrame(
         [
@@ -149,7 +149,7 @@ def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.Data
                 "high": high,
                 "provenance": str(value.provenance),
             }
-            for name, values in found.items()
+            for name, values in values_by_row.items()
             for value in values
             for low, high in value.pieces or ((math.nan, math.nan),)
         ]
@@ -157,77 +157,77 @@ def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.Data
 
 
 def matrix(
-    questions: Sequence[SynthesisQuestion], found: ValuesByRow, studies: Sequence[str]
+    questions: Sequence[SynthesisQuestion], values: ValuesByRow, studies: Sequence[str]
 ) -> Record:
     """Count the numbers of each system for each question, with the reasons for missing ones."""
-    every = [value for asked in questions for row in asked.rows for value in found[row.id]]
+    every = [value for question in questions for row in question.rows for value in values[row.id]]
     systems = dict.fromkeys(
         (v.study, v.system) for v in sorted(every, key=lambda value: studies.index(value.study))
     )
     rows: list[tuple[Words, ...]] = []
     for study, system in systems:
         cells: list[Words] = [_with_note(system or study, study if system else "")]
-        for asked in questions:
+        for question in questions:
             count = sum(
                 (value.study, value.system) == (study, system)
-                for row in asked.rows
-                for value in found[row.id]
+                for row in question.rows
+                for value in values[row.id]
             )
             cells.append(str(count) if count else (Span(text="none", style="empty"),))
         rows.append(tuple(cells))
-    columns = ("System", *(asked.label for asked in questions))
+    columns = ("System", *(question.label for question in questions))
     grid = Grid(
         label="Numbers by system and question", columns=columns, rows=tuple(rows), stacks=True
     )
     reasons = [
-        Paragraph(words=f"{asked.label}, {study}: {reason}", style="small")
-        for asked in questions
-        for study, reason in asked.unused.items()
+        Paragraph(words=f"{question.label}, {study}: {reason}", style="small")
+        for question in questions
+        for study, reason in question.unused.items()
     ]
-    numbers = values_frame({row.id: row for asked in questions for row in asked.rows}, found)
+    numbers = values_frame({row.id: row for question in questions for row in question.rows}, values)
     title = "Number of values by system and question"
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
-def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
+def question(spec: SynthesisQuestion, values: ValuesByRow) -> Record:
     """Table of all numbers that answer one question, with evidence and agreement of studies."""
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     remarks: list[Block] = []
-    for row in asked.rows:
-        shown += found[row.id]
+    for row in spec.rows:
+        shown += values[row.id]
         lines += [
             (
                 row.head,
                 _with_note(value.system or value.study, value.study if value.system else ""),
                 _with_note(value.label, value.reading),
-                value.said,
+                value.text,
                 (Span(text=value.number, link=value.link),),
             )
-            for value in found[row.id]
+            for value in values[row.id]
         ]
-        compared = agreement(found[row.id]) if row.shared else None
+        compared = agreement(values[row.id]) if row.shared else None
         if compared is not None:
             remarks.append(
                 Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words))
             )
     columns = ("Quantity", "System", "Comparison", "Value", "Evidence")
     remarks.append(Paragraph(words=VALUE_KINDS_NOTE, style="small"))
-    grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
+    grid = Grid(label=spec.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = values_frame(
-        {row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows}
+        {row.id: row for row in spec.rows}, {row.id: values[row.id] for row in spec.rows}
     )
-    return record(asked.id, asked.asks, grid, *remarks, values=shown, numbers=numbers)
+    return record(spec.id, spec.asks, grid, *remarks, values=shown, numbers=numbers)
 
 
-def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Record:
+def agreements(questions: Sequence[SynthesisQuestion], values: ValuesByRow) -> Record:
     """Table of the quantities with two limits from several studies, with the result."""
     rows: list[tuple[Words, ...]] = []
     shown: list[Value] = []
-    for row in (row for asked in questions for row in asked.rows if row.shared):
-        compared = agreement(found[row.id])
+    for row in (row for question in questions for row in question.rows if row.shared):
+        compared = agreement(values[row.id])
         if compared is not None:
-            shown += found[row.id]
+            shown += values[row.id]
             rows.append(
                 (
                     row.head,
@@ -254,28 +254,28 @@ def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Re
     return record("agreements", "Agreement of the studies", grid, remark, values=shown)
 
 
-def capacities(found: Sequence[CurveValues], of: str, ratios: Sequence[float]) -> Record:
+def capacities(curves: Sequence[CurveValues], of: str, ratios: Sequence[float]) -> Record:
     """Table of all curves of one resource at the given overcommitment ratios."""
-    chosen = [course for course in found if course.curve.of == of]
+    selected = [curve for curve in curves if curve.curve.of == of]
     rows: list[tuple[Words, ...]] = [
         (
-            course.measure,
-            _with_note(course.system or course.curve.study, course.curve.study),
-            _with_note(course.curve.label, f"1: {course.curve.against}"),
-            *(course.at(ratio).words for ratio in ratios),
+            curve.measure,
+            _with_note(curve.system or curve.curve.study, curve.curve.study),
+            _with_note(curve.curve.label, f"1: {curve.curve.against}"),
+            *(curve.at(ratio).words for ratio in ratios),
         )
-        for course in chosen
+        for curve in selected
     ]
-    title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
-    values = [value for course in chosen for _, values in course.points for value in values]
+    title = f"{capacity.RATIOS[of]}: {join_words(f'{ratio:g}' for ratio in ratios)}"
+    values = [value for curve in selected for _, values in curve.points for value in values]
     columns = ("Measure", "System", "Comparison", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(
-        f"capacity-{of}", title, grid, values=values, numbers=capacity.curve_frame(chosen)
+        f"capacity-{of}", title, grid, values=values, numbers=capacity.curve_frame(selected)
     )
 
 
-def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) -> Record:
+def joint(joint_values: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) -> Record:
     """Table of grids at pairs of a CPU ratio and a memory ratio."""
     rows: list[tuple[Words, ...]] = [
         (
@@ -284,27 +284,27 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
             _with_note(one.grid.label, f"1: {one.grid.against}"),
             *(one.at(*pair) for pair in pairs),
         )
-        for one in found
+        for one in joint_values
     ]
     title = "CPUs and memory overcommitted together"
     heads = (f"CPUs {cpu:g}, memory {memory:g}" for cpu, memory in pairs)
     columns = ("Measure", "System", "Comparison", *heads)
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
-    values = [v for one in found for cell in one.cells.values() for v in cell]
+    values = [v for one in joint_values for cell in one.cells.values() for v in cell]
     return record("capacity-joint", title, grid, values=values)
 
 
-def limits_record(found: Sequence[CurveValues]) -> Record:
+def limits_record(curves: Sequence[CurveValues]) -> Record:
     """Table of the tested ratios by whether throughput stays near its reference."""
-    chosen = [course for course in found if course.measure == "throughput"]
+    selected = [curve_values for curve_values in curves if curve_values.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
-    for course in chosen:
-        known, curve = course.limits, course.curve
+    for curve_values in selected:
+        known, curve = curve_values.limits, curve_values.curve
         start = capacity.ratio_text(curve.ratio(curve.reference))
         rows.append(
             (
                 curve.of.replace("cpu", "CPU"),
-                _with_note(course.system or curve.study, curve.study),
+                _with_note(curve_values.system or curve.study, curve.study),
                 _with_note(curve.label, f"1: {curve.against}, ratio {start}"),
                 _ratios(known.kept),
                 _ratios(known.lost),
@@ -328,12 +328,14 @@ def limits_record(found: Sequence[CurveValues]) -> Record:
         "Total throughput of all guests at the tested ratios. A ratio is in the first or second "
         f"column if the whole range or interval lies on one side of {percent}."
     )
-    values = [value for course in chosen for _, values in course.points for value in values]
+    values = [
+        value for curve_values in selected for _, values in curve_values.points for value in values
+    ]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
 
 
-def _ratios(found: Sequence[float]) -> str:
-    return joined(map(capacity.ratio_text, found)) or "none"
+def _ratios(ratios: Sequence[float]) -> str:
+    return join_words(map(capacity.ratio_text, ratios)) or "none"
 
 
 def coverage(studies: Mapping[str, StudyData]) -> Record:
@@ -395,12 +397,12 @@ def values_text(values: Sequence[Value], *, named: bool = True) -> str:
     12 guests against 6: allows 0.9 to 1.1``.
     """
     if not named:
-        return joined([value.words for value in values]) or NO_NUMBER
-    return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
+        return join_words([value.words for value in values]) or NO_NUMBER
+    return "; ".join(f"{value.name}: {value.text}" for value in values) or NO_NUMBER
 
 
 def _values_list(values: Sequence[Value]) -> str:
-    return "; ".join(f"{value.name}: {value.said}" for value in values)
+    return "; ".join(f"{value.name}: {value.text}" for value in values)
 
 
 def _differing_pairs(compared: Agreement) -> Iterator[str | Span]:

@@ -21,7 +21,7 @@ from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation, derivations_of
+from virtperf.study.derived import Derivation, expand_derived
 from virtperf.study.quantities import Level
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Value:
         return (min(every), max(every)) if every else (math.nan, math.nan)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """``allows 1.2 to 2``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``."""
         if self.kind == REFERENCE:
             return "1 (reference)"
@@ -85,43 +85,49 @@ def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> 
     StudyError
         The row names an unknown study, derived number or claim, or a number of another unit.
     """
-    found = []
+    results = []
     for cell in row.cells:
-        data = study_named(studies, cell.study)
+        data = find_study(studies, cell.study)
         if cell.claim:
-            found.append(_claim_value(data, cell, row.unit))
+            results.append(_claim_value(data, cell, row.unit))
         else:
-            found += reference_values(data, cell, row.unit, level)
-    return found
+            results += reference_values(data, cell, row.unit, level)
+    return results
 
 
-def reference_values(data: StudyData, asked: Reference, unit: str, level: float) -> list[Value]:
+def reference_values(data: StudyData, reference: Reference, unit: str, level: float) -> list[Value]:
     """Values of the derived number in a reference, with its division and factor applied.
 
     A quotient uses only the ranges allowed by the text: intervals of runs are not divided, since
     runs of one block are dependent.
     """
-    if not asked.to:
-        number = instance(data.study, asked)
-        return [scaled(v, asked.times) for v in derived_values(data, number, asked, unit, level)]
+    if not reference.to:
+        number = instance(data.study, reference)
+        return [
+            scale_value(v, reference.times)
+            for v in derived_values(data, number, reference, unit, level)
+        ]
     of, to = (
         derived_values(data, instance(data.study, one), one, "", level)
-        for one in (asked, asked.model_copy(update={"at": {**asked.at, **asked.to}}))
+        for one in (
+            reference,
+            reference.model_copy(update={"at": {**reference.at, **reference.to}}),
+        )
     )
-    return [scaled(value, asked.times) for value in quotients(of, to)]
+    return [scale_value(value, reference.times) for value in quotients(of, to)]
 
 
 def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
     """Quotients of the ranges allowed by the text; empty unless both are known."""
-    found = []
+    results = []
     for a, b in ((a, b) for a in of for b in to if a.kind == b.kind == "allows"):
         low, high = a.ends[0] / b.ends[1], a.ends[1] / b.ends[0] if b.ends[0] else math.inf
         words = _range_text(informative_limits((low, high)), _RATIO)
-        found.append(replace(a, words=words, pieces=((low, high),)))
-    return found
+        results.append(replace(a, words=words, pieces=((low, high),)))
+    return results
 
 
-def scaled(value: Value, times: float) -> Value:
+def scale_value(value: Value, times: float) -> Value:
     """Multiply a value by a factor."""
     if times == 1:
         return value
@@ -137,7 +143,7 @@ def scaled(value: Value, times: float) -> Value:
     return replace(value, words=_range_text(informative_limits(flat), _RATIO), pieces=pieces)
 
 
-def system_of(study: Study, key: str) -> str:
+def system_name(study: Study, key: str) -> str:
     """Name of a study's system; "" if it names none.
 
     Raises
@@ -156,7 +162,7 @@ def system_of(study: Study, key: str) -> str:
 
 
 def derived_values(
-    data: StudyData, number: Derivation, asked: Reference, unit: str, level: float
+    data: StudyData, number: Derivation, reference: Reference, unit: str, level: float
 ) -> list[Value]:
     """Range allowed by the text and estimate from runs of a derived number, if any.
 
@@ -167,10 +173,10 @@ def derived_values(
         bounds = _RATIO
     common: dict[str, Any] = {
         "study": data.study.id,
-        "label": asked.label,
+        "label": reference.label,
         "number": number.label,
-        "reading": asked.reading,
-        "system": system_of(data.study, asked.system),
+        "reading": reference.reading,
+        "system": system_name(data.study, reference.system),
         "link": f"exhibit:{data.study.id}/{next((e for e in number.derived.exhibits if e != TEXT), 'summary')}",
     }
     if unit == RATIO and number.of_itself:
@@ -183,7 +189,7 @@ def derived_values(
                 provenance=Provenance.RECONSTRUCTED,
             )
         ]
-    found = []
+    results = []
     rows = data.ranges[
         (data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)
     ]
@@ -191,7 +197,7 @@ def derived_values(
         ends = [convert(v) for v in row["pieces_text"]]
         words = _range_text(informative_limits(ends), bounds, searched=row["method"] == "searched")
         pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
-        found.append(
+        results.append(
             Value(
                 **common,
                 kind="allows",
@@ -204,7 +210,7 @@ def derived_values(
     if estimate is not None and getattr(estimate, "available", True):
         value, low, high = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
         shown = as_precise(value, low, high)
-        found.append(
+        results.append(
             Value(
                 **common,
                 kind="measured",
@@ -214,7 +220,7 @@ def derived_values(
                 provenance=Provenance.MEASURED,
             )
         )
-    return found
+    return results
 
 
 def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
@@ -243,15 +249,15 @@ def informative_limits(ends: Sequence[float]) -> list[float]:
     return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
 
 
-def instance(study: Study, asked: Reference) -> Derivation:
+def instance(study: Study, reference: Reference) -> Derivation:
     """The single derived number of a reference; raises `StudyError` if there is none, or several."""
-    found = instances(study, asked.derived, asked.at, asked.gives)
-    if len(found) != 1:
+    matching = instances(study, reference.derived, reference.at, reference.gives)
+    if len(matching) != 1:
         raise _problem(
-            f"{study.id}: {asked.derived} has {len(found)} numbers",
+            f"{study.id}: {reference.derived} has {len(matching)} numbers",
             expected="one: fix levels under `at`",
         )
-    return found[0][1]
+    return matching[0][1]
 
 
 def instances(
@@ -265,31 +271,31 @@ def instances(
     )
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
         raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
-    left = [name for name in entry.for_each if name not in at]
-    made = []
-    for levels in product(*(entry.for_each[name] for name in left)):
-        fixed = {**at, **dict(zip(left, levels, strict=True))}
+    free = [name for name in entry.for_each if name not in at]
+    derivations = []
+    for levels in product(*(entry.for_each[name] for name in free)):
+        fixed = {**at, **dict(zip(free, levels, strict=True))}
         one = entry.model_copy(
             update={"for_each": {name: (fixed[name],) for name in entry.for_each}}
         )
-        made += [
+        derivations += [
             (levels, number)
-            for number in derivations_of(study, one)
+            for number in expand_derived(study, one)
             if not gives or number.gives == gives
         ]
-    return made
+    return derivations
 
 
-def study_named(studies: Mapping[str, T], name: str) -> T:
+def find_study(studies: Mapping[str, T], name: str) -> T:
     """Look up a study by id; raises `StudyError` with close matches."""
     return _look_up(studies, name, "there is no study")
 
 
-def _claim_value(data: StudyData, asked: Reference, unit: str) -> Value:
+def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
     """Value stated by one claim, with its own limits."""
     claim, result = (
-        claim_named(data.study.id, data.claims or (), asked.claim),
-        data.result(asked.claim),
+        find_claim(data.study.id, data.claims or (), reference.claim),
+        data.result(reference.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
     convert = _percent_to_ratio if claim.kind == "percent_change" and unit == RATIO else _identity
@@ -304,15 +310,15 @@ def _claim_value(data: StudyData, asked: Reference, unit: str) -> Value:
         words = _range_text(informative_limits(pieces[0]), bounds)
     return Value(
         data.study.id,
-        asked.label,
+        reference.label,
         claim.says,
         "states",
         words,
         pieces,
         Provenance.PUBLISHED,
         f"claim:{data.study.id}/{claim.id}",
-        reading=asked.reading,
-        system=system_of(data.study, asked.system),
+        reading=reference.reading,
+        system=system_name(data.study, reference.system),
     )
 
 
@@ -324,7 +330,7 @@ def _printed(word: str, value: float, ends: Piece) -> str:
     return f"{word} {pretty(value)} ({shown[1]} to {shown[2]})".lstrip()
 
 
-def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
+def find_claim(study: str, claims: Iterable[Claim], name: str) -> Claim:
     """Look up a claim by id; raises `StudyError` with close matches."""
     return _look_up({claim.id: claim for claim in claims}, name, f"{study} has no claim")
 

@@ -60,14 +60,14 @@ class FileClock:
         """
         if self._run.duration_s is None:
             return t + 1 if self.clock == "sample" else np.full(len(t), np.nan)
-        found = self._since_start(t) + self._file.clock_offset_s
-        times, counts = np.unique(found[np.isfinite(found)], return_counts=True)
+        seconds = self._since_start(t) + self._file.clock_offset_s
+        times, counts = np.unique(seconds[np.isfinite(seconds)], return_counts=True)
         if len(times):
             self.low, self.high = min(self.low, float(times[0])), max(self.high, float(times[-1]))
         for place, shift in enumerate(self._day_shifts):
             moved = times + shift * DAY
             self._inside[place] += counts[(moved >= 0) & (moved <= self._run.duration_s)].sum()
-        return found
+        return seconds
 
     def _since_start(self, t: np.ndarray) -> np.ndarray:
         file, run = self._file, self._run

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.tidy import file_bytes
 from virtperf.core.mean import MAX_NUMBER
 
@@ -31,35 +31,35 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
         `core.mean.MAX_NUMBER`; with the line.
     """
     return {
-        str(name): numbers_of(column, str(name), file)
+        str(name): to_numbers(column, str(name), file)
         for name, column in frame.items()
         if _mostly_numbers(column)
     }
 
 
-def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
+def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     """Convert a column to float, with NaN for empty cells.
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A cell is neither empty nor a finite number of at most `MAX_NUMBER`; with the line.
     """
-    values, text = _parsed(column), column.astype(str).str.strip()
+    values, text = _parse_numbers(column), column.astype(str).str.strip()
     empty = column.isna() | text.isin(EMPTY)
     bad = (values.isna() & ~empty) | text.isin(TRUTH) | ~(values.abs().fillna(0) <= MAX_NUMBER)
     if not bad.any():
         return values
     at = int(np.argmax(bad))
-    place, found = column.index[at], text.iloc[at]
-    large = bool(np.isfinite(values.iloc[at])) and found not in TRUTH
+    place, cell = column.index[at], text.iloc[at]
+    large = bool(np.isfinite(values.iloc[at])) and cell not in TRUTH
     line, where = row_place(place, file)
-    raise VirtperfError(
+    raise RawperfError(
         f"column {name!r} contains "
         + ("a number that is too large" if large else "a value that is not a finite number")
         + where,
@@ -68,15 +68,17 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
         expected=f"numbers of at most {MAX_NUMBER:g}"
         if large
         else "one number per row, or an empty cell",
-        found=repr(found),
-        remedy=_without_comma(found) or "correct the cell, or clear it",
+        found=repr(cell),
+        remedy=_suggest_without_comma(cell) or "correct the cell, or clear it",
     )
 
 
 def first_text(column: pd.Series) -> pd.Series:
     """Return the first non-numeric, non-empty cell of a column, as a series of at most one element."""
     filled = column[column.notna()]
-    return filled[_parsed(filled).isna() & ~filled.astype(str).str.strip().isin(EMPTY)].head(1)
+    return filled[_parse_numbers(filled).isna() & ~filled.astype(str).str.strip().isin(EMPTY)].head(
+        1
+    )
 
 
 def row_place(place: Any, file: str) -> tuple[int | None, str]:
@@ -92,12 +94,12 @@ def row_lines(file: str) -> list[int]:
     if Path(file).suffix.lower() not in DELIMITED:
         return []
     reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
-    found, first = [], 1
+    lines, first = [], 1
     for cells in reader:
         if cells:
-            found.append(first)
+            lines.append(first)
         first = reader.line_num + 1
-    return found[1:]  # skip the header row
+    return lines[1:]  # skip the header row
 
 
 def _mostly_numbers(column: pd.Series) -> bool:
@@ -110,12 +112,12 @@ def _mostly_numbers(column: pd.Series) -> bool:
     text = column.astype(str).str.strip()
     filled = column.notna() & ~text.isin(EMPTY)
     # also count numbers in another notation: skipped as text they would be silently lost
-    meant = _parsed(column).notna() | text.str.fullmatch(THOUSANDS.pattern)
+    meant = _parse_numbers(column).notna() | text.str.fullmatch(THOUSANDS.pattern)
     meant |= text.str.fullmatch(DECIMAL_COMMA.pattern)
     return bool(2 * (meant & filled & ~text.isin(TRUTH)).sum() > filled.sum())
 
 
-def _parsed(column: pd.Series) -> pd.Series:
+def _parse_numbers(column: pd.Series) -> pd.Series:
     """Convert to float, with NaN for non-numeric cells."""
     try:
         return pd.to_numeric(column, errors="coerce").astype(float)
@@ -123,10 +125,10 @@ def _parsed(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column.astype(str), errors="coerce").astype(float)
 
 
-def _without_comma(found: str) -> str | None:
+def _suggest_without_comma(text: str) -> str | None:
     """Suggest a replacement for a number with a comma."""
-    if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
-        return f"write {found.replace(',', '')!r}, without thousands separators"
-    if "," in found and "." not in found:
+    if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
+        return f"write {text.replace(',', '')!r}, without thousands separators"
+    if "," in text and "." not in text:
         return "use a decimal point, not a decimal comma"
     return None

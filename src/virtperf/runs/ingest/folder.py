@@ -33,16 +33,16 @@ def raw_files(folder: Path) -> list[str]:
     that is not UTF-8, a file that is too large, too many files, no file.
     """
     inside = folder.resolve()
-    found = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
-    if len(found) > MAX_FILES:
+    files = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
+    if len(files) > MAX_FILES:
         raise _error("too many files", inside.name, expected=f"at most {MAX_FILES}")
-    if not found:
+    if not files:
         raise _error(
             "the run folder contains no raw files",
             folder.name,
             remedy="copy the tools' output files to the folder of run.yaml",
         )
-    return sorted(found)
+    return sorted(files)
 
 
 def run_folders(root: Path) -> list[Path]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.tidy import DECLARATIONS
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
 
-def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
+def study_inputs(study: Study) -> tuple[DeclaredFormat, ...]:
     """Return the formats declared by a study; raises `StudyError` for a duplicate format name."""
-    found: list[DeclaredFormat] = []
+    formats: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
-        if form.name in {*all_formats(), *(other.name for other in found)}:
+        if form.name in {*all_formats(), *(other.name for other in formats)}:
             raise form.error("a format with this name already exists", "name")
-        found.append(form)
-    return tuple(found)
+        formats.append(form)
+    return tuple(formats)
 
 
 def declared_inputs(
@@ -31,7 +31,7 @@ def declared_inputs(
     `format_name` may also be a YAML file that declares a format; `study` is the id of a study whose
     inputs are included.
 
-    Raises `VirtperfError` for an unknown study, and as `load_study` and `load_declaration`.
+    Raises `RawperfError` for an unknown study, and as `load_study` and `load_declaration`.
     """
     if format_name is not None and Path(format_name).suffix in DECLARATIONS:
         form = load_declaration(Path(format_name))
@@ -40,8 +40,8 @@ def declared_inputs(
     if study is None:
         return (), name
     if layout is None:
-        raise VirtperfError(
+        raise RawperfError(
             f"study {study!r} not found: the working folder is not in a repository of studies",
             remedy="change to the repository's folder.",
         )
-    return inputs_of(load_study(layout.known(study))), name
+    return study_inputs(load_study(layout.known(study))), name

@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
-from rawperf.core.errors import VirtperfError, decode_error_parts
-from rawperf.pieces import peeked
-from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, dictionary_of, is_utf16
-from rawperf.tidy import file_bytes, opened, read_raw
+from rawperf.core.errors import RawperfError, decode_error_parts
+from rawperf.pieces import peek_stream
+from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, build_dictionary, is_utf16
+from rawperf.tidy import file_bytes, open_input, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.inputs import declared_inputs
@@ -26,14 +26,14 @@ DELIMITERS = ("\t", ";", ",", "|", " ")
 """Column delimiters, in order of preference: a comma may be a decimal comma."""
 
 
-def _delimited(stream: io.BytesIO) -> pd.DataFrame:
+def _parse_delimited(stream: io.BytesIO) -> pd.DataFrame:
     """Parse a delimited table with a header; pandas' sniffer fails for single columns."""
     data = stream.getvalue()
     blank = len(data) - len(data.lstrip(b"\r\n"))
     first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
     unquoted = re.sub(r'"[^"]*"', "", first)
-    found = next((mark for mark in DELIMITERS if mark in unquoted), ",")
-    sep = r"\s+" if found == " " else found
+    delimiter = next((mark for mark in DELIMITERS if mark in unquoted), ",")
+    sep = r"\s+" if delimiter == " " else delimiter
     options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
     heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
     line = data.count(b"\n", 0, blank) + 1
@@ -61,7 +61,7 @@ def _require_unique_names(names: Sequence[str], line: int) -> None:
             )
 
 
-class _TableError(VirtperfError):
+class _TableError(RawperfError):
     """Invalid table; the file name is added by `table`."""
 
 
@@ -77,8 +77,8 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
 
 
 TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
-    ".csv": _delimited,
-    ".tsv": _delimited,
+    ".csv": _parse_delimited,
+    ".tsv": _parse_delimited,
     ".parquet": pd.read_parquet,
     ".json": _records,
     ".jsonl": partial(pd.read_json, lines=True),
@@ -114,18 +114,20 @@ def read(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The file can't be read, is too large, or has no known format; names the file and the
         remedy.
     """
     place, layout = Path(path), _layout()
     inputs, name = declared_inputs(layout, study, format)
     reader_warnings: tuple[str, ...] = ()
-    with opened(place) as stream:
-        head, stream = peeked(stream)
+    with open_input(place) as stream:
+        head, stream = peek_stream(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
-        sure = known or any(certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1])
-        if not sure and place.suffix.lower() in TABLE_READERS:
+        is_recognised = known or any(
+            certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1]
+        )
+        if not is_recognised and place.suffix.lower() in TABLE_READERS:
             frame = table(file_bytes(place), str(path), place.suffix.lower())
         else:
             raw = read_raw(
@@ -134,11 +136,11 @@ def read(
                 format_name=name,
                 interval_s=interval_s,
                 inputs=inputs,
-                dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
+                dictionary=build_dictionary(METRICS if layout is None else layout.metrics, inputs),
             )
             frame, reader_warnings = raw.table, raw.warnings
-    taken = [name for name in ("provenance", "file") if name in frame.columns]
-    frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
+    reserved = [name for name in ("provenance", "file") if name in frame.columns]
+    frame = frame.rename(columns={name: f"{name}_in_file" for name in reserved})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
     frame.attrs["warnings"] = list(reader_warnings)
     return frame
@@ -149,7 +151,7 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         Not a table, not in UTF-8, or with duplicate column names; with the line if known.
     """
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
@@ -158,19 +160,19 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
-        raise err.restated(VirtperfError, file=file, expected=err.expected or expected) from None
+        raise err.restated(RawperfError, file=file, expected=err.expected or expected) from None
     except (ValueError, pd.errors.ParserError) as err:
-        raise VirtperfError(f"not a table: {err}", file=file, expected=expected) from err
+        raise RawperfError(f"not a table: {err}", file=file, expected=expected) from err
 
 
 def _require_utf8(data: bytes, file: str) -> None:
     if is_utf16(data[:HEAD_BYTES]):
         problem, remedy = UTF16
-        raise VirtperfError(problem, file=file, remedy=remedy)
+        raise RawperfError(problem, file=file, remedy=remedy)
     try:
         data.decode()
     except UnicodeDecodeError as err:
-        raise VirtperfError(
+        raise RawperfError(
             "invalid UTF-8",
             file=file,
             expected="UTF-8 text",

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
+from rawperf.core.errors import RawperfError, Report, RunError, StudyError, stop
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
@@ -158,14 +158,14 @@ class Run(Model):
     @model_validator(mode="after")
     def _check_times(self) -> Self:
         times = ("duration_s", "warmup_s", "window_s")
-        given = [name for name in times if getattr(self, name) is not None]
-        if given and len(given) < len(times):
-            missing = [name for name in times if name not in given]
+        present = [name for name in times if getattr(self, name) is not None]
+        if present and len(present) < len(times):
+            missing = [name for name in times if name not in present]
             raise ValueError(
                 f"{' and '.join(missing)} missing; omit all of {', '.join(times)} if the "
                 "run's times are unknown"
             )
-        if given and self.start is None:
+        if present and self.start is None:
             raise ValueError(
                 "'start' is missing; only a run without duration_s, warmup_s and window_s may omit it"
             )
@@ -227,7 +227,7 @@ def load_run(
             "the file is too large", file=file, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
         )
 
-    def of_run(err: VirtperfError) -> RunError:
+    def of_run(err: RawperfError) -> RunError:
         return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:
@@ -260,8 +260,8 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
         if wrong := study.level_problem(name, level):
             raise document.error(wrong.pop("problem"), "factors", name, **wrong)
     factors = study.filled(written)
-    for name, chosen in factors.items():
-        if chosen is None:
+    for name, given_level in factors.items():
+        if given_level is None:
             raise document.error(f"no level for factor {name}, which has no default", "factors")
     return factors  # type: ignore[return-value]
 
@@ -269,21 +269,21 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
 def _files(
     entries: Sequence[RawFile], paths: list[str], document: Document
 ) -> Iterator[tuple[str, RawFile]]:
-    given: set[str] = set()
+    listed: set[str] = set()
     for position, entry in enumerate(entries):
         path = str(PurePosixPath(entry.path))
         problem = (
-            "the file is listed twice" if path in given else "the file is not in the run folder"
+            "the file is listed twice" if path in listed else "the file is not in the run folder"
         )
         # absolute paths, parents, backslashes and ignored files are never among the listed paths
-        if path in given or path not in paths:
+        if path in listed or path not in paths:
             remedy = (
                 "list each raw file once, with its path relative to run.yaml and / between folders"
             )
             raise document.error(
                 problem, "files", position, "path", found=repr(entry.path), remedy=remedy
             )
-        given.add(path)
+        listed.add(path)
         yield path, _with_owner(entry.model_copy(update={"path": path, "listed": True}))
 
 

@@ -19,10 +19,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf import Format, Reading, blocks_of, by_sample
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.metrics import WHOLE, MetricDictionary
-from rawperf.core.tables import coded, combinations, concat_tables
+from rawperf.core.tables import combinations, concat_tables, encode_categories
 from rawperf.declared.read import DeclaredFormat
 from rawperf.pieces import CHUNK
 from rawperf.registry import choose_format
@@ -32,10 +32,10 @@ from rawperf.sample_rows import (
     Key,
     Rates,
     SampleRows,
+    build_samples,
     concat_rows,
-    in_order,
-    rows_of,
     select_rows,
+    sort_samples,
 )
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
@@ -145,7 +145,9 @@ class Spill:
         `shift` is added to the times of each file, in seconds.
         """
         if self._file is None:
-            yield in_order(_map_series_and_times(concat_rows(self._buffer), rank, shift), "series")
+            yield sort_samples(
+                _map_series_and_times(concat_rows(self._buffer), rank, shift), "series"
+            )
             return
         self._write()
         extents = np.concatenate(self._extents)
@@ -154,21 +156,21 @@ class Spill:
         extents = extents[np.lexsort((extents["low"], extents["series"]))]
         batch: list[NDArray[np.void]] = []
         size = 0
-        for own in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
-            more = int((own["end"] - own["begin"]).sum())
+        for series_extents in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
+            more = int((series_extents["end"] - series_extents["begin"]).sum())
             if batch and size + more > SPILL_ROWS:
-                yield in_order(
+                yield sort_samples(
                     _map_series_and_times(self._read(np.concatenate(batch)), rank, shift),
                     "series",
                 )
                 batch, size = [], 0
             if more > SPILL_ROWS:
-                yield from self._long(own, rank, shift)
+                yield from self._long(series_extents, rank, shift)
             else:
-                batch.append(own)
+                batch.append(series_extents)
                 size += more
         if batch:
-            yield in_order(
+            yield sort_samples(
                 _map_series_and_times(self._read(np.concatenate(batch)), rank, shift), "series"
             )
 
@@ -176,20 +178,20 @@ class Spill:
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
     ) -> Iterator[SampleRows]:
         """Yield the samples of one long series in time slices; extents are sorted by first time."""
-        left = np.zeros(0, ROW)
+        remaining = np.zeros(0, ROW)
         for place in range(len(extents)):
             more = _map_series_and_times(self._read(extents[place : place + 1]), rank, shift)
-            left = in_order(concat_rows([left, more]), "series")
-            ready = np.ones(len(left), dtype=bool)
+            remaining = sort_samples(concat_rows([remaining, more]), "series")
+            ready = np.ones(len(remaining), dtype=bool)
             if place + 1 < len(extents):
                 bound = extents["low"][place + 1]
-                ready = ~np.isnan(left["t"]) if np.isnan(bound) else left["t"] < bound
+                ready = ~np.isnan(remaining["t"]) if np.isnan(bound) else remaining["t"] < bound
             if ready.any():
-                yield select_rows(left, ready)
-            left = select_rows(left, ~ready)
+                yield select_rows(remaining, ready)
+            remaining = select_rows(remaining, ~ready)
 
     def _write(self) -> None:
-        rows = in_order(concat_rows(self._buffer), "series", "file")
+        rows = sort_samples(concat_rows(self._buffer), "series", "file")
         self._buffer, self._count = [], 0
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as its owner
@@ -209,11 +211,11 @@ class Spill:
 
     def _read(self, extents: NDArray[np.void]) -> SampleRows:
         assert self._file is not None
-        found = []
+        parts = []
         for begin, end in zip(extents["begin"].tolist(), extents["end"].tolist(), strict=True):
             self._file.seek(begin * ROW.itemsize)
-            found.append(np.frombuffer(self._file.read((end - begin) * ROW.itemsize), ROW))
-        return concat_rows(found)
+            parts.append(np.frombuffer(self._file.read((end - begin) * ROW.itemsize), ROW))
+        return concat_rows(parts)
 
 
 def _map_series_and_times(
@@ -319,14 +321,14 @@ class SampleCollector:
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
-        found = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
-        rows = found.rows
+        named = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
+        rows = named.rows
         order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(found.names) + found.which)
+        place, different = pd.factorize(file * len(named.names) + named.which)
         of_file = [
-            (int(code) // len(found.names), *found.names[code % len(found.names)])
+            (int(code) // len(named.names), *named.names[code % len(named.names)])
             for code in different
         ]
         keys = [
@@ -365,7 +367,7 @@ class SampleCollector:
         series = self._numbers(keys, place[keep])
         columns["counter"] = counter
         self._spill.add(
-            rows_of(
+            build_samples(
                 len(series), series=series, **{key: column[keep] for key, column in columns.items()}
             )
         )
@@ -391,15 +393,15 @@ class SampleCollector:
         keys = self._keys = sorted(self._series)
         rank = np.zeros(len(keys), dtype=np.int64)
         rank[[self._series[key] for key in keys]] = np.arange(len(keys))
-        left: list[SampleRows] = []
+        remaining: list[SampleRows] = []
         for part in self._spill.parts(rank, self._days):
-            left.append(self._tidy(part))
-            while sum(map(len, left)) > ROW_GROUP:
-                rows = concat_rows(left)
-                frame, left = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
+            remaining.append(self._tidy(part))
+            while sum(map(len, remaining)) > ROW_GROUP:
+                rows = concat_rows(remaining)
+                frame, remaining = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
                 del rows  # free memory while the frame is written
                 yield frame
-        yield self._frame(concat_rows(left))
+        yield self._frame(concat_rows(remaining))
 
     def sentences(self) -> list[str]:
         """Warnings of the run, complete after all samples are given."""
@@ -429,8 +431,8 @@ class SampleCollector:
         rows = counters[whole]
         times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
         full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
-        found = rows[[*who, "metric", "t", "value", "line"]]
-        filled = full.merge(found, on=[*who, "metric", "t"], how="left", sort=False).fillna(
+        snapshots = rows[[*who, "metric", "t", "value", "line"]]
+        filled = full.merge(snapshots, on=[*who, "metric", "t"], how="left", sort=False).fillna(
             {"value": 0.0, "line": 0}
         )
         filled["order"] = _DERIVED_ORDER + np.arange(len(filled))
@@ -441,7 +443,7 @@ class SampleCollector:
             both.iloc[first][["source", *_ENTITY_COLUMNS]].itertuples(index=False, name=None)
         )
         self._spill.add(
-            rows_of(len(both), series=self._numbers(keys, place), counter=True, **columns)
+            build_samples(len(both), series=self._numbers(keys, place), counter=True, **columns)
         )
 
     def _tidy(self, rows: SampleRows) -> SampleRows:
@@ -451,7 +453,7 @@ class SampleCollector:
         if counter.any():
             rates = self._rates.of(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
-            rows = in_order(concat_rows([select_rows(rows, ~counter), rates]), "series")
+            rows = sort_samples(concat_rows([select_rows(rows, ~counter), rates]), "series")
         rows = self._duplicates.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
@@ -459,11 +461,11 @@ class SampleCollector:
 
     def _frame(self, rows: SampleRows) -> pd.DataFrame:
         texts = {
-            name: coded(rows["series"], [key[place] for key in self._keys])
+            name: encode_categories(rows["series"], [key[place] for key in self._keys])
             for place, name in enumerate(("source", *_ENTITY_COLUMNS))
         }
-        texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run.run_id])}
-        texts["file"] = coded(rows["file"], [file.path for file in self._run.files])
+        texts |= {"run_id": encode_categories(np.zeros(len(rows), int), [self._run.run_id])}
+        texts["file"] = encode_categories(rows["file"], [file.path for file in self._run.files])
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
         return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))
 
@@ -494,7 +496,7 @@ def read_run(
     """Parse all raw files of a run in parts, and write the table `SAMPLES` to the file `out`.
 
     `inputs` are the formats declared by its study; `not_read` maps patterns of excluded files, if
-    not listed in run.yaml, to reasons. Raises the `VirtperfError` of the first file that can't be
+    not listed in run.yaml, to reasons. Raises the `RawperfError` of the first file that can't be
     read, with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -517,13 +519,13 @@ def read_run(
             if not file.listed and (why := _not_read_reason(file.path, not_read or {})):
                 entry["not_read"] = why
                 continue
-            found = file_blocks(folder, file, run.run_id, inputs)
-            if found is None:
+            blocks = file_blocks(folder, file, run.run_id, inputs)
+            if blocks is None:
                 empty = not (folder / file.path).stat().st_size
                 why = "no format recognises the file, and run.yaml does not list it"
                 entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
                 continue
-            clocks[number], info = _read(number, file, run, *found, entry, collector)
+            clocks[number], info = _read(number, file, run, *blocks, entry, collector)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
         collector.end(
@@ -558,23 +560,23 @@ def file_blocks(
     with path.open("rb") as stream:
         head = stream.read(CHUNK)
     try:
-        chosen = choose_format(head, file.path, file.format, inputs, file=place)
+        format_ = choose_format(head, file.path, file.format, inputs, file=place)
     except FormatError:
         if file.listed or file.format is not None:
             raise
         return None
-    return chosen.name, _blocks(chosen, path, place)
+    return format_.name, _blocks(format_, path, place)
 
 
-def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
+def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
-            yield from blocks_of(chosen, stream, file=place, coded=True)
-    except (VirtperfError, OSError):
+            yield from blocks_of(format_, stream, file=place, coded=True)
+    except (RawperfError, OSError):
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(
-            f"the reader of format {chosen.name} failed",
+            f"the reader of format {format_.name} failed",
             file=place,
             found=f"{type(err).__name__}: {err}",
             remedy="report a bug in that reader, and attach the file.",

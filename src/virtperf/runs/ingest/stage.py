@@ -15,14 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.metrics import MetricDictionary
-from rawperf.registry import dictionary_of
+from rawperf.registry import build_dictionary
 from virtperf.core.parallel import workers
 from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study
@@ -110,11 +110,11 @@ def ingest(
         A root changed while it was read, so that the output would not match its inputs.
     """
     before = {root: state(place) for root, place in roots.items()}
-    dictionary = dictionary_of(metrics, inputs_of(study))
+    dictionary = build_dictionary(metrics, study_inputs(study))
     store = Cache(cache)
     progress("comparing files")
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
-    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+    results = {task.key: stored for task in tasks if (stored := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
     size = sum(size for task in missing for _, size in task.files.values())
     n_jobs = 1 if len(missing) <= MAX_SERIAL_RUNS and size <= MAX_SERIAL_BYTES else jobs
@@ -168,12 +168,12 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
     """
     measured = [run for run in runs if run["provenance"] == "measured"]
     warnings: dict[str, list[str]] = {}
-    for found in fact_differences(study, measured):
-        common = max(found.runs, key=lambda value: len(found.runs[value]))
-        for value, listed in found.runs.items():
+    for difference in fact_differences(study, measured):
+        common = max(difference.runs, key=lambda value: len(difference.runs[value]))
+        for value, run_ids in difference.runs.items():
             if value != common:
-                for run_id in listed:
-                    words = f"{found.what}: {value} here, {common} in most other runs"
+                for run_id in run_ids:
+                    words = f"{difference.what}: {value} here, {common} in most other runs"
                     warnings.setdefault(run_id, []).append(f"differs from other runs: {words}")
     for place, run in enumerate(runs):
         if more := warnings.get(run["run_id"]):
@@ -212,7 +212,9 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
         try:
             files = {path: hash_file(folder / path) for path in raw_files(folder)}
             # a missing or linked run.yaml is rejected when the run is read; do not open it here
-            own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            run_hash = (
+                hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            )
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
                 problem = f"the {tasks[name].root} runs also contain a run with this name"
@@ -223,7 +225,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
                 raise RunError(
                     problem, file=name, remedy="remove one of the two runs, or replace its files."
                 )
-        except (VirtperfError, OSError) as err:
+        except (RawperfError, OSError) as err:
             refused.append(_refusal(name, root, err))
         else:
             contents[same] = name
@@ -231,7 +233,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
                 code_hash,
                 root,
                 name,
-                own,
+                run_hash,
                 *(f"{path} {digest}" for path, (digest, _) in files.items()),
             )
             tasks[name] = _Task(root, folder, files, key)
@@ -247,19 +249,19 @@ def _read_one(
     )  # Arrow's own pool returns memory that the next part needs again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        found = read_run(
+        result = read_run(
             task.folder,
             run,
             dictionary,
             store.place(task.key),
-            inputs_of(study),
+            study_inputs(study),
             study.not_read,
         )
     except Exception as err:  # errors in one run must not stop the others
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
-    for file in found.files:
+    for file in result.files:
         digest, size = task.files[file["path"]]
         file.update(bytes=size, sha256=digest)
     fields = run.model_dump(mode="json", include=set(INDEX_FIELDS))
@@ -272,11 +274,11 @@ def _read_one(
             "root": task.root,
             **{name: fields[name] for name in INDEX_FIELDS},
             **{name: value for name, value in optional.items() if value not in (None, [])},
-            "processors": found.processors,
-            "samples": found.samples,
-            "metrics": found.metrics,
-            "warnings": found.warnings,
-            "files": found.files,
+            "processors": result.processors,
+            "samples": result.samples,
+            "metrics": result.metrics,
+            "warnings": result.warnings,
+            "files": result.files,
         }
     }
     store.put(task.key, entry, file=True)
@@ -284,7 +286,7 @@ def _read_one(
 
 
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
-    if not isinstance(err, VirtperfError):
+    if not isinstance(err, RawperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
         err = RunError(
             f"can't be read ({type(err).__name__})",

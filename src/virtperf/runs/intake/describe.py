@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RawperfError, RunError
 from rawperf.declared.read import DeclaredFormat
 from virtperf.runs.ingest.clocks import DAY, align
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import RawFile, Run, load_run
 from virtperf.runs.ingest.samples import file_blocks
 from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
@@ -63,20 +63,20 @@ def inspect(
     Raises `FormatError` if a recognised file can't be read, with file and line, and for an unknown
     format.
     """
-    found = []
+    inspected = []
     for path in paths:
         file = RawFile.model_validate({"path": path, "format": formats.get(path)})
         read = file_blocks(folder, file, folder.name, inputs)
         if read is None:
-            found.append(InspectedFile(path))
+            inspected.append(InspectedFile(path))
             continue
         name, blocks = read
         clock, times = "", [np.empty(0)]
         for block in blocks:
             clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
             times.append(np.unique(t[np.isfinite(t)]))
-        found.append(InspectedFile(path, name, clock, np.unique(np.concatenate(times))))
-    return found
+        inspected.append(InspectedFile(path, name, clock, np.unique(np.concatenate(times))))
+    return inspected
 
 
 def first_time(files: Sequence[InspectedFile]) -> datetime | None:
@@ -235,7 +235,7 @@ def questions(
     study: Study, files: Sequence[InspectedFile], given: RunFacts
 ) -> list[PromptQuestion]:
     """Questions for missing facts: factors, the start, times of samples that are only numbered."""
-    asked = [
+    prompts = [
         PromptQuestion(
             ("factors", name),
             f"{name} ({factor.label})" if factor.label != name else name,
@@ -249,7 +249,7 @@ def questions(
     if given.start is None:
         known = first_time(files)
         default = None if known is None else known.isoformat()
-        asked.append(
+        prompts.append(
             PromptQuestion(
                 ("start",),
                 "start of the run, date and time",
@@ -268,7 +268,7 @@ def questions(
             "start_s": "time of the first sample, in seconds after the start",
             "interval_s": "seconds between samples",
         }
-        asked += [
+        prompts += [
             PromptQuestion(
                 ("files", file.path, key),
                 f"{file.path}: {words[key]}",
@@ -276,7 +276,7 @@ def questions(
             )
             for key in sorted(missing, reverse=True)
         ]
-    return asked
+    return prompts
 
 
 def apply_answer(study: Study, given: RunFacts, about: tuple[str, ...], answer: str) -> RunFacts:
@@ -344,9 +344,9 @@ def describe(
     formats = {
         path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry
     }
-    files = inspect(folder, raw, formats, inputs_of(study))
-    asked = questions(study, files, given)
-    missing = [q for q in asked if q.default is None]
+    files = inspect(folder, raw, formats, study_inputs(study))
+    prompts = questions(study, files, given)
+    missing = [q for q in prompts if q.default is None]
     if missing and not ask:
         problem = (
             f"missing facts about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
@@ -356,7 +356,7 @@ def describe(
         )
         remedy = "set these options, write a run.yaml, or answer the prompts on a terminal"
         raise RunError(problem, file=folder.name, expected=expected, remedy=remedy)
-    for question in asked:
+    for question in prompts:
         given = apply_answer(
             study, given, question.about, ask(question) if ask else str(question.default)
         )
@@ -369,12 +369,12 @@ def describe(
 
 def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
     """One more than the largest replicate number of this condition."""
-    wanted, taken = study.filled(given.factors), [0]
+    levels, used = study.filled(given.factors), [0]
     for folder in run_folders(measured):
         with suppress(
-            VirtperfError
+            RawperfError
         ):  # errors in other runs are not raised here: `virtperf check` reports them
             other = load_run(folder, study, "measured", raw_files(folder))
-            if other.factors == wanted:
-                taken.append(other.replicate)
-    return max(taken) + 1
+            if other.factors == levels:
+                used.append(other.replicate)
+    return max(used) + 1

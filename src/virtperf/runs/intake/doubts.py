@@ -25,7 +25,7 @@ LIMITS = {
 and the factor and unit for display."""
 
 
-def disturbed(
+def describe_disturbances(
     samples: pd.DataFrame, window_s: Sequence[float] | None, observed: Sequence[str]
 ) -> list[str]:
     """Describe disturbances of a run's machines in the window, one per metric and entity.
@@ -44,7 +44,7 @@ def disturbed(
     inside = samples[
         samples["t_s"].between(window_s[0], window_s[1]) & samples["metric"].isin(list(LIMITS))
     ]
-    found = []
+    warnings = []
     for (metric, kind, entity), values in inside.groupby(["metric", "entity_kind", "entity"])[
         "value"
     ]:
@@ -52,26 +52,30 @@ def disturbed(
         mean = float(values.mean())
         if metric not in observed and mean > limit:
             named = " ".join(part for part in (str(kind), str(entity)) if part)
-            found.append(f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window")
-    return found
+            warnings.append(
+                f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window"
+            )
+    return warnings
 
 
 def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
     """Describe differing windows of the replicates in the folder `root`, in one line."""
     if run.get("window_s") is None:
         return []
-    own = [float(value) for value in run["window_s"]]
+    run_window = [float(value) for value in run["window_s"]]
     others = {
         name: window
         for name, factors, window in _windows(study, root)
-        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != own
+        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != run_window
     }
     if not others:
         return []
-    listed = ", ".join(f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items())
+    windows_text = ", ".join(
+        f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items()
+    )
     return [
-        f"the measurement window, {own[0]:g} to {own[1]:g} s, differs from that of its replicates: "
-        f"{listed}; set it with --window"
+        f"the measurement window, {run_window[0]:g} to {run_window[1]:g} s, differs from that of its replicates: "
+        f"{windows_text}; set it with --window"
     ]
 
 

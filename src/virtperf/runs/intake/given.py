@@ -44,14 +44,14 @@ def parse_factor(study: Study, text: str) -> tuple[str, Level]:
             expected=f"name=level, where name is one of {', '.join(study.factors)}",
         )
     levels = study.factors[name].levels
-    found = [known for known in levels if known == parse_level(level) or str(known) == level]
-    if not found:
+    matching = [known for known in levels if known == parse_level(level) or str(known) == level]
+    if not matching:
         raise RunError(
             f"unknown level of {name}",
             expected=f"one of {', '.join(map(str, levels))}",
             found=level,
         )
-    return name, found[0]
+    return name, matching[0]
 
 
 def parse_files(

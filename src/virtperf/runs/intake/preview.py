@@ -72,11 +72,11 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
 
 def _metrics_of_other_kinds(study: Study, samples: pd.DataFrame) -> Iterator[str]:
     """Yield the study's metrics that the run has only for other kinds of entities."""
-    asked: dict[str, set[str]] = {}
+    kinds_by_metric: dict[str, set[str]] = {}
     for kind in study.quantities.values():
         for source in kind.observed_by.sources if kind.observed_by else ():
-            asked.setdefault(source.metric, set()).add(source.entity_kind)
+            kinds_by_metric.setdefault(source.metric, set()).add(source.entity_kind)
     there = samples[["metric", "entity_kind"]].drop_duplicates().itertuples(index=False)
     for metric, entity_kind in sorted((str(m), str(k)) for m, k in there):
-        if metric in asked and entity_kind not in asked[metric]:
+        if metric in kinds_by_metric and entity_kind not in kinds_by_metric[metric]:
             yield f"{metric} of a {entity_kind}"

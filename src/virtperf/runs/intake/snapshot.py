@@ -26,15 +26,15 @@ def run_name(folder: Path, name: str | None) -> str:
         text = described.read_text(encoding="utf-8", errors="replace")
         match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
         name = match[1] if match else None
-    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
+    run_id = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", run_id):
         raise RunError(
             "invalid run name",
             expected="lower-case letters, digits, '.', '_' and '-'",
-            found=repr(chosen),
+            found=repr(run_id),
             remedy="set one with --name",
         )
-    return chosen
+    return run_id
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
@@ -76,12 +76,12 @@ def accept(copy: Path, target: Path) -> None:
             file=target,
             remedy="set another name with --name",
         )
-    made = [place for place in (target.parent, *target.parents) if not place.exists()]
+    created = [place for place in (target.parent, *target.parents) if not place.exists()]
     try:
         with replaced_folder(target) as fresh:
             shutil.copytree(copy, fresh, dirs_exist_ok=True)
     except BaseException:
-        for place in dict.fromkeys(made):
+        for place in dict.fromkeys(created):
             if place.is_dir() and not any(place.iterdir()):
                 place.rmdir()
         raise
@@ -94,7 +94,7 @@ def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
     `roots` are folders of run folders by kind ("measured", "example"). Empty files are ignored.
     Raises `RunError` if all files of one of two runs are in the other.
     """
-    own = _hashes(run)
+    hashes = _hashes(run)
     warnings = []
     for kind, folder in (
         (kind, folder) for kind, root in roots.items() for folder in run_folders(root)
@@ -106,8 +106,8 @@ def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
             OSError,
         ):  # errors in other runs are reported by `virtperf check`
             continue
-        same = sorted(own[digest] for digest in own.keys() & theirs.keys())
-        if same and len(same) == min(len(own), len(theirs)):
+        same = sorted(hashes[digest] for digest in hashes.keys() & theirs.keys())
+        if same and len(same) == min(len(hashes), len(theirs)):
             raise RunError(
                 f"its raw files duplicate those of the {kind} run {folder.name}",
                 found=", ".join(same[:5]),

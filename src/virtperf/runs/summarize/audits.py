@@ -101,10 +101,10 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
 
 def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
     """Check the number of clients reported by drivers against run.yaml."""
-    found = _total(run, CLIENTS, "driver")
-    if found and run.info["clients"]:
+    clients = _total(run, CLIENTS, "driver")
+    if clients and run.info["clients"]:
         yield _within_tolerance(
-            "clients", found.value, run.info["clients"], 0.0, "sum of the clients of all drivers"
+            "clients", clients.value, run.info["clients"], 0.0, "sum of the clients of all drivers"
         )
 
 
@@ -138,8 +138,8 @@ def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
 
 def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     """Check the growth of the counters of processor seconds against the printed shares."""
-    shares, found = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
-    if shares is None or found is None or min(shares.n, found.n) < 2:
+    shares, counter_total = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
+    if shares is None or counter_total is None or min(shares.n, counter_total.n) < 2:
         return
     _, counters = run.of(GUEST_SECONDS, "domain")
     begin, end = run.window
@@ -148,7 +148,7 @@ def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
     slack = COUNTER_STEP_S * len(counters) / span
     note = "rate of the counters, compared with the printed shares"
-    yield _within_tolerance("processor seconds", found.value, shares.value, slack, note)
+    yield _within_tolerance("processor seconds", counter_total.value, shares.value, slack, note)
 
 
 def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
@@ -180,11 +180,11 @@ def warm_up(run: RunSeries) -> Iterator[AuditRow]:
     """Check that the throughput of all drivers is steady by the end of the declared warm-up."""
     if run.independent:
         return
-    found = run.combined(THROUGHPUT, "driver", "sum")
+    throughput = run.combined(THROUGHPUT, "driver", "sum")
     declared = float(run.info["warmup_s"])
-    if found is None or not found.steady.mean.n:
+    if throughput is None or not throughput.steady.mean.n:
         return
-    steady = found.steady
+    steady = throughput.steady
     moving = any(flag.startswith("no steady state") for flag in steady.flags)
     if np.isnan(steady.warmup_s) and not moving:
         return
@@ -238,8 +238,8 @@ def _share_covered(
     step = float(np.median(gaps))
     if np.median(np.abs(gaps - step)) > MAX_GAP_DEVIATION * step:
         step = max(EVENT_BIN_S, EVENTS_A_BIN * step)
-        found = np.unique(np.ceil((inside - begin) / step))
-        return len(found) / float(np.ceil((end - begin) / step)), step
+        covered = np.unique(np.ceil((inside - begin) / step))
+        return len(covered) / float(np.ceil((end - begin) / step)), step
     edges = np.concatenate([[begin], inside])
     return float(np.minimum(np.diff(edges), step).sum()) / (end - begin), step
 
@@ -247,10 +247,10 @@ def _share_covered(
 def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
     """Check the share of failed requests."""
     elements = _total(run, ELEMENTS_TOTAL, "driver")
-    totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
+    totals = [total for metric in ERROR_TOTALS if (total := _total(run, metric, "driver"))]
     if elements is None or not totals:
         return
-    errors, limit = sum(found.value for found in totals), MAX_ERROR_SHARE * elements.value
+    errors, limit = sum(total.value for total in totals), MAX_ERROR_SHARE * elements.value
     yield _row(
         "failed requests",
         errors,
@@ -290,22 +290,22 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
             counts[(row["quantity"], condition(row))][row["entities"]] += 1
             runs[row["run_id"], row["provenance"]].append(row)
     rows = []
-    for (run_id, provenance), own in runs.items():
-        counted = [(row, counts[(row["quantity"], condition(row))]) for row in own]
-        counted = [(row, seen) for row, seen in counted if seen.total() > 1]
+    for (run_id, provenance), run_rows in runs.items():
+        counted = [(row, counts[(row["quantity"], condition(row))]) for row in run_rows]
+        counted = [(row, sizes) for row, sizes in counted if sizes.total() > 1]
         if not counted:
             continue
-        usual = [max(seen, key=lambda n, seen=seen: (seen[n], n)) for _, seen in counted]  # type: ignore[misc]
+        usual = [max(sizes, key=lambda n, sizes=sizes: (sizes[n], n)) for _, sizes in counted]  # type: ignore[misc]
         notes = [
             f"{row['quantity']} has {row['entities']} {row['entity_kind']}(s), but {n} in other "
             "runs of the condition: is a file missing?"
             for (row, _), n in zip(counted, usual, strict=True)
             if row["entities"] != n
         ]
-        found, expected = sum(row["entities"] for row, _ in counted), sum(usual)
+        total, expected = sum(row["entities"] for row, _ in counted), sum(usual)
         note = "; ".join(notes) or "sum of drivers and guests over all quantities"
         row = _row(
-            "number of drivers and guests", found, expected, expected, expected, not notes, note
+            "number of drivers and guests", total, expected, expected, expected, not notes, note
         )
         rows.append({"run_id": run_id, "provenance": provenance} | row)
     return rows
@@ -313,8 +313,8 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
 
 def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
     """Mean of the sum over all entities; None without samples in the window."""
-    found = run.combined(metric, entity_kind, "sum", source)
-    return found.steady.mean if found and found.steady.mean.n else None
+    combined = run.combined(metric, entity_kind, "sum", source)
+    return combined.steady.mean if combined and combined.steady.mean.n else None
 
 
 def _at_most(name: str, value: float, expected: float, note: str) -> AuditRow:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from rawperf.core.buckets import BUCKET, Bucket, bucket_of
+from rawperf.core.buckets import BUCKET, Bucket, parse_bucket
 from rawperf.core.errors import StudyError
 from virtperf.core.mean import BUCKETED, Mean
 from virtperf.core.order_statistics import BucketCounts
@@ -21,7 +21,7 @@ from virtperf.runs.summarize.series import (
     RunSeries,
     SampleSeries,
     Steady,
-    converted,
+    checked_factor,
 )
 from virtperf.runs.summarize.steady import without_error
 from virtperf.study.definition import Exhibit, Study
@@ -55,7 +55,7 @@ def run_buckets(
     rate = run.metrics[metric]["unit"] == RATE
     sums: dict[Bucket, float] = {}
     for entity, samples in series.items():
-        bucket = bucket_of(entity)
+        bucket = parse_bucket(entity)
         if bucket is None:
             raise StudyError(
                 f"{name}: {entity!r} of {metric} is not a bucket",
@@ -63,17 +63,19 @@ def run_buckets(
                 expected="a name such as 128 to 256 us",
                 remedy="declare the bucket bounds in the declaration of the format (histogram: ...).",
             )
-        factor = converted(name, "quantity", bucket.unit, unit)
-        own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
-        sums[own] = sums.get(own, 0.0) + _n_events(samples, run.window, rate)
+        factor = checked_factor(name, "quantity", bucket.unit, unit)
+        converted_bucket = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
+        sums[converted_bucket] = sums.get(converted_bucket, 0.0) + _n_events(
+            samples, run.window, rate
+        )
     ordered = sorted(sums)
     columns = [(bucket.lower, bucket.upper, sums[bucket]) for bucket in ordered]
     lower, upper, count = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
     steady = Steady(
         without_error(math.nan, 0, run.level, BUCKETED), math.nan, run.window[0], "", ()
     )
-    found = Combined(metric, format_name, kind, tuple(sorted(series)), steady)
-    return RunBuckets(BucketCounts(lower, upper, count), found)
+    combined = Combined(metric, format_name, kind, tuple(sorted(series)), steady)
+    return RunBuckets(BucketCounts(lower, upper, count), combined)
 
 
 def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float) -> Mean:
@@ -132,17 +134,17 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
     histogram: rows of `DISTRIBUTIONS`.
 
     A series shows the metric observed for its quantity, from runs at its levels; a series over time
-    has no independent samples, and gives no row. Raises as `converted`.
+    has no independent samples, and gives no row. Raises as `checked_factor`.
     """
     for series, _, quantity in study.points(exhibit):
         if not _matches(run.info["factors"], dict(quantity.at)):
             continue
         kind = study.quantities[quantity.name]
         for source in kind.observed.get("from", ()):
-            found = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
-            if found is None:
+            buckets = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
+            if buckets is None:
                 continue
-            for lower, value, count in found:
+            for lower, value, count in buckets:
                 yield {
                     "exhibit": exhibit.id,
                     "series": series.label,
@@ -169,13 +171,13 @@ def _bounds_and_counts(
         return [row for row in rows if row[2] > 0]
     if not run.independent:
         return None
-    _, found = run.of(source["metric"], source["entity_kind"], entity=source.get("entity", "*"))
-    if not found:
+    _, series = run.of(source["metric"], source["entity_kind"], entity=source.get("entity", "*"))
+    if not series:
         return None
-    factor = converted(name, "quantity", run.metrics[source["metric"]]["unit"], unit)
-    values = np.sort(np.concatenate([s.value for s in found.values()]))
+    factor = checked_factor(name, "quantity", run.metrics[source["metric"]]["unit"], unit)
+    values = np.sort(np.concatenate([s.value for s in series.values()]))
     return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 
-def _matches(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(levels.get(name) == level for name, level in wanted.items())
+def _matches(levels: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
+    return all(levels.get(name) == level for name, level in at.items())

@@ -20,7 +20,7 @@ from virtperf.runs.summarize.series import (
     RunSeries,
     SampleSeries,
     align_polling_rounds,
-    converted,
+    checked_factor,
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
@@ -75,7 +75,7 @@ def _observe(
         return _observe_buckets(kind, run, row)
     how = rule["combine"]
     merged = how == "mean" and rule.get("statistic") in OF_SINGLE_VALUES
-    found = next(
+    combined = next(
         filter(
             None,
             (
@@ -85,14 +85,19 @@ def _observe(
         ),
         None,
     )
-    if found is None:
+    if combined is None:
         return row | {
             "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
-    if len(found.entities) > 1 and is_percentile(found.metric):
-        return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
-    mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
-    trend = found.steady.trend
+    if len(combined.entities) > 1 and is_percentile(combined.metric):
+        return row | {"note": NO_MEAN.format(metric=combined.metric, n=len(combined.entities))}, []
+    mean, flags, parts, per_unit = (
+        combined.steady.mean,
+        list(combined.steady.flags),
+        [("of", combined)],
+        "1",
+    )
+    trend = combined.steady.trend
     if "per" in rule:
         per = _combined_source(run, rule["per"], "sum")
         if per is None or not per.steady.mean.value > 0:
@@ -103,20 +108,20 @@ def _observe(
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
         trend -= per.steady.trend
-    mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
+    mean = mean.scaled(observed_factor(kind, run.metrics[combined.metric]["unit"], per_unit))
     if "less" in rule:
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
         whole = mean.value
-        mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
+        mean = mean.shifted(-level * checked_factor(kind.name, "quantity", less.unit, kind.unit))
         trend *= whole / mean.value if mean.value else np.nan
-    return row | _observation_columns(mean, found, found.steady.stationarity, flags) | {
+    return row | _observation_columns(mean, combined, combined.steady.stationarity, flags) | {
         "trend": trend
     }, parts
 
 
 def _observation_columns(
-    mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]
+    mean: Mean, combined: Combined, stationarity: str, flags: Sequence[str]
 ) -> ObservationRow:
     """Build the columns of an observation from its mean and source."""
     return {
@@ -127,11 +132,11 @@ def _observation_columns(
         "high": mean.high,
         "n": mean.n,
         "method": mean.method,
-        "begin_s": found.steady.begin_s,
-        "entities": len(found.entities),
-        "metric": found.metric,
-        "source": found.source,
-        "entity_kind": found.entity_kind,
+        "begin_s": combined.steady.begin_s,
+        "entities": len(combined.entities),
+        "metric": combined.metric,
+        "source": combined.source,
+        "entity_kind": combined.entity_kind,
         "stationarity": stationarity,
         "note": "; ".join(flags),
     }
@@ -151,10 +156,10 @@ def _observe_buckets(
             "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
     mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
-    flags, found = bucket_flags(read.counts, mean), read.found
+    flags, combined = bucket_flags(read.counts, mean), read.found
     if share:
-        mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
-    return row | _observation_columns(mean, found, "", flags), [("of", found)]
+        mean = mean.scaled(checked_factor(kind.name, "quantity", "1", kind.unit))
+    return row | _observation_columns(mean, combined, "", flags), [("of", combined)]
 
 
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
@@ -162,7 +167,9 @@ def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) ->
     rule, limit = kind.observed, np.nan
     if "limit" in rule and source["metric"] in run.metrics:
         unit = run.metrics[source["metric"]]["unit"]
-        limit = rule["limit"]["value"] * converted(kind.name, "limit", rule["limit"]["unit"], unit)
+        limit = rule["limit"]["value"] * checked_factor(
+            kind.name, "limit", rule["limit"]["unit"], unit
+        )
     return reduction(rule, independent=run.independent, limit=limit)
 
 
@@ -176,29 +183,31 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
         return 1.0
     if kind.observed.get("statistic") == "above":  # a share of the samples
         unit = "1"
-    return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
+    return checked_factor(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get(
+        "cpus", 1
+    )
 
 
 def _combined_source(
     run: RunSeries,
-    wanted: Mapping[str, str],
+    source: Mapping[str, str],
     how: str,
     reduce_by: Reduction | None = None,
     merged: bool = False,
 ) -> Combined | None:
     return run.combined(
-        wanted["metric"],
-        wanted["entity_kind"],
+        source["metric"],
+        source["entity_kind"],
         how,
-        entity=wanted.get("entity", "*"),
+        entity=source.get("entity", "*"),
         reduce_by=reduce_by,
         merged=merged,
     )
 
 
-def _source_text(wanted: Mapping[str, str]) -> str:
-    name = f" named {wanted['entity']}" if "entity" in wanted else ""
-    return f"{wanted['metric']} of a {wanted['entity_kind']}{name}"
+def _source_text(source: Mapping[str, str]) -> str:
+    name = f" named {source['entity']}" if "entity" in source else ""
+    return f"{source['metric']} of a {source['entity_kind']}{name}"
 
 
 def quotient_of_means(of: Mean, to: Mean) -> Mean:
@@ -234,10 +243,10 @@ def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
         )
         by_point.setdefault((row["provenance"], quantity), []).append(row)
     for (provenance, quantity), group in by_point.items():
-        found = study.reference_for(quantity)
-        if found is None or not study.quantities[quantity.name].observed.get("relative"):
+        reference_at = study.reference_for(quantity)
+        if reference_at is None or not study.quantities[quantity.name].observed.get("relative"):
             continue
-        point, reference_value = found
+        point, reference_value = reference_at
         reference = [r for r in by_point.get((provenance, point), []) if np.isfinite(r["value"])]
         for row in group:
             if np.isfinite(row["value"]):
@@ -257,9 +266,9 @@ def _set_relative(
     share = row["value"] / base
     # one term per independent run: the row itself, possibly part of its reference, and the other
     # runs of the reference
-    own = 1 - share / k if any(r is row for r in reference) else 1.0
+    weight = 1 - share / k if any(r is row for r in reference) else 1.0
     others = [r for r in reference if r is not row]
-    variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
+    variances = [(weight * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
     row["relative"] = reference_value * share
     row["relative_se"] = reference_value * float(np.sqrt(sum(variances))) / abs(base)
     row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
@@ -312,22 +321,22 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
     """Select, for each provenance, the first run by id at the condition of a figure over time; in
     the order of `ORDER`.
     """
-    wanted = study.filled(exhibit.run.at if exhibit.run else {})
-    found: dict[str, str] = {}
+    levels = study.filled(exhibit.run.at if exhibit.run else {})
+    chosen: dict[str, str] = {}
     for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
-        if all(run["factors"].get(name) == level for name, level in wanted.items()):
-            found.setdefault(run["provenance"], run["run_id"])
-    return list(found.values())
+        if all(run["factors"].get(name) == level for name, level in levels.items()):
+            chosen.setdefault(run["provenance"], run["run_id"])
+    return list(chosen.values())
 
 
 def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
-        _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
-        if not found:
+        _, series = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
+        if not series:
             continue
         factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
-        total = _summed(found)
+        total = _sum_entities(series)
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id,
@@ -344,7 +353,7 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
     """Conversion factor from a metric in `unit` to a series' unit; raises `StudyError` naming both
     if there is none.
     """
-    return converted(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
+    return checked_factor(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
@@ -353,8 +362,8 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
     """
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
-            _, found = run.of(source["metric"], source["entity_kind"])
-            total = _summed(found).value if found else np.zeros(0)
+            _, series = run.of(source["metric"], source["entity_kind"])
+            total = _sum_entities(series).value if series else np.zeros(0)
             if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
@@ -369,7 +378,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
             return
 
 
-def _summed(series: Mapping[str, SampleSeries]) -> SampleSeries:
+def _sum_entities(series: Mapping[str, SampleSeries]) -> SampleSeries:
     """Sum over entities at each time, without totals."""
     parts = align_polling_rounds(series).values()
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))

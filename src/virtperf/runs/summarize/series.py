@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, StudyError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
@@ -82,13 +82,13 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
     return STATISTICS[name]
 
 
-def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+def checked_factor(name: str, what: str, unit: str, target: str, per: str = "1") -> float:
     """`conversion_factor` for an entry of study.yaml; raises `StudyError` naming both units if
     there is none.
     """
     try:
-        return conversion_factor(unit, wanted, per=per)
-    except VirtperfError as err:
+        return conversion_factor(unit, target, per=per)
+    except RawperfError as err:
         remedy = f"use a unit of the {what} to which its metric can be converted."
         raise err.restated(
             StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
@@ -185,9 +185,9 @@ class RunSeries:
                 for k, s in self.series.items()
                 if (k[0], k[1], k[3]) == (name, entity_kind, metric)
             }
-            found = {k: s for k, s in same.items() if k == entity or fnmatchcase(k, entity)}
-            if found:
-                return name, found
+            matching = {k: s for k, s in same.items() if k == entity or fnmatchcase(k, entity)}
+            if matching:
+                return name, matching
         return "", {}
 
     def steady(self, key: tuple[str, str, str, str]) -> Steady:
@@ -222,13 +222,13 @@ class RunSeries:
         includes their correlation. If one has samples in the window that another lacks, their means
         are combined, with errors as for independent means.
         """
-        name, found = self.of(metric, entity_kind, source, entity)
-        if not found:
+        name, series = self.of(metric, entity_kind, source, entity)
+        if not series:
             return None
-        entities = tuple(sorted(found))
-        share = 1 / len(found) if how == "mean" else 1.0
+        entities = tuple(sorted(series))
+        share = 1 / len(series) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
-        parts = [found[e] for e in entities]
+        parts = [series[e] for e in entities]
         summed, times = _sum_at_common_times(parts), None
         left_out = summed is not None and max(map(self._in_window, parts)) - self._in_window(summed)
         if left_out and reduce_by is cosine_mean:
@@ -258,7 +258,7 @@ def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
     """Load the series of one run from its samples, sorted by series and time; raises
-    `VirtperfError` for another file.
+    `RawperfError` for another file.
     """
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")
@@ -313,11 +313,11 @@ def evaluate(
     warmup_s, begin_s = np.nan, begin
     whole = (t >= 0) & (t <= end)
     if t[whole][0] < begin:
-        found = warmup(x[whole])
-        if found.status == "not steady":
+        detected = warmup(x[whole])
+        if detected.status == "not steady":
             flags.append("no steady state: the best warm-up cut is in the second half")
-        elif found.status == "steady":
-            warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
+        elif detected.status == "steady":
+            warmup_s = float(t[whole][detected.cut - 1]) if detected.cut else 0.0
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
             if departs(x[early], x[late], WARMUP_CONFIDENCE):
                 flags.append(
@@ -351,14 +351,14 @@ def align_polling_rounds(series: Mapping[str, SampleSeries]) -> dict[str, Sample
     tolerance = POLLING_TOLERANCE * min(
         float(np.median(np.diff(s.t))) for s in series.values() if len(s.t) > 1
     )
-    found = {}
+    aligned = {}
     for entity, one in series.items():
         after = np.clip(np.searchsorted(longest, one.t), 1, len(longest) - 1)
         earlier = one.t - longest[after - 1] < longest[after] - one.t
         near = longest[np.where(earlier, after - 1, after)]
         t = np.where(abs(one.t - near) <= tolerance, near, one.t)
-        found[entity] = replace(one, t=t) if len(np.unique(t)) == len(t) else one
-    return found
+        aligned[entity] = replace(one, t=t) if len(np.unique(t)) == len(t) else one
+    return aligned
 
 
 def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import replaced_folder
 from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import (
@@ -53,7 +53,7 @@ def summarize(
     atomically.
 
     `samples` is the output of ingest; `jobs` and `scheduler` are as in `core.parallel.workers`.
-    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted.
+    Raises `RawperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
     index = _index(samples)
     shown = {
@@ -73,15 +73,15 @@ def summarize(
         scheduler=scheduler,
         preload=__name__,
     ) as each:
-        for number, (info, found) in enumerate(
+        for number, (info, summary) in enumerate(
             zip(runs, each(_summarize_run, runs), strict=True), start=1
         ):
             progress(f"run {number} of {len(runs)}: {info['run_id']}")
             for rows, more in zip(
-                (series, observed, lineage, thumbnails, audits, spread), found[:-1], strict=True
+                (series, observed, lineage, thumbnails, audits, spread), summary[:-1], strict=True
             ):
                 rows += more
-            over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in found[-1].items()}
+            over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in summary[-1].items()}
     add_relative(study, observed)
     progress("writing")
     timelines = [
@@ -122,14 +122,14 @@ def _summarize_run(
     run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
     head |= {name: info["factors"][name] for name in study.factors}
-    made = {
+    columns = {
         "block": info["block"] or study.block(info["factors"], info["replicate"]),
         "day": str(info["start"] or "")[:10],
     }
-    found, run_lineage = observe(study, run)
+    observations, run_lineage = observe(study, run)
     return (
         [head | row for row in series_rows(run)],
-        [head | made | row for row in found],
+        [head | columns | row for row in observations],
         [{"run_id": info["run_id"], **row} for row in run_lineage],
         list(thumbnail(study, run)),
         list(audit(run)),
@@ -152,8 +152,8 @@ def series_rows(run: RunSeries) -> TableRows:
     rows = []
     for key in run.series:
         source, entity_kind, entity, metric = key
-        found = run.steady(key)
-        m = found.mean
+        steady = run.steady(key)
+        m = steady.mean
         rows.append(
             {
                 "source": source,
@@ -169,10 +169,10 @@ def series_rows(run: RunSeries) -> TableRows:
                 "high": m.high,
                 "method": m.method,
                 "declared_warmup_s": math.nan if run.independent else float(run.info["warmup_s"]),
-                "warmup_s": found.warmup_s,
-                "begin_s": found.begin_s,
-                "stationarity": found.stationarity,
-                "flags": "; ".join(found.flags),
+                "warmup_s": steady.warmup_s,
+                "begin_s": steady.begin_s,
+                "stationarity": steady.stationarity,
+                "flags": "; ".join(steady.flags),
             }
         )
     return rows
@@ -183,7 +183,7 @@ def _index(samples: Path) -> Mapping[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as err:
-        raise VirtperfError(
+        raise RawperfError(
             "the index of the samples is missing or can't be read",
             file="index.json",
             found=str(err),

@@ -126,8 +126,8 @@ class _Spectra:
         power = power[: self.at_cosines.shape[1]]
         scale = np.log(np.mean(power / self.at_cosines, axis=1)) * len(power)
         likelihood = -(scale + np.log(self.at_cosines).sum(axis=1)) / 2
-        found = self.prior * np.exp(likelihood - likelihood.max())
-        return found / found.sum()
+        weights = self.prior * np.exp(likelihood - likelihood.max())
+        return weights / weights.sum()
 
 
 @lru_cache(maxsize=16)
@@ -286,10 +286,10 @@ def mser(x: np.ndarray) -> Warmup:
         return Warmup(0, "too short")
     z = x[: k * BATCH].reshape(k, BATCH).mean(axis=1)
     z = z - z[-1]  # avoids cancellation in the sums of squares below
-    left = np.arange(k, 0, -1)
+    remaining = np.arange(k, 0, -1)
     first = np.cumsum(z[::-1])[::-1]
     squares = np.cumsum(z[::-1] ** 2)[::-1]
-    statistic = np.maximum(squares - first**2 / left, 0.0) / left**2
+    statistic = np.maximum(squares - first**2 / remaining, 0.0) / remaining**2
     best = int(np.argmin(statistic[: k - MIN_BATCHES_AFTER_CUT + 1]))
     cut = int(np.argmin(statistic[: k // 2 + 1]))
     return Warmup(cut * BATCH, "steady" if best == cut else "not steady")
@@ -302,13 +302,13 @@ def warmup(x: np.ndarray) -> Warmup:
     classified as not steady only if the part after the best cut of the first half is not constant
     either (`stationarity`).
     """
-    found = mser(x)
+    truncation = mser(x)
     if (
-        found.status == "not steady"
-        and stationarity(np.asarray(x, dtype=float)[found.cut :]) == "constant"
+        truncation.status == "not steady"
+        and stationarity(np.asarray(x, dtype=float)[truncation.cut :]) == "constant"
     ):
-        return Warmup(found.cut, "steady")
-    return found
+        return Warmup(truncation.cut, "steady")
+    return truncation
 
 
 def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
@@ -342,8 +342,8 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
     if np.ptp(x) <= 1e-12 * np.abs(x).max():
         return "constant"
     fits = {"drift": _drift(x), "step": _step(x)}
-    found = {kind: squares for kind, (squares, p) in fits.items() if p < alpha}
-    return min(found, key=lambda kind: found[kind]) if found else "constant"
+    rejected = {kind: squares for kind, (squares, p) in fits.items() if p < alpha}
+    return min(rejected, key=lambda kind: rejected[kind]) if rejected else "constant"
 
 
 def trend(x: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.levels import Level
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import HYPOTHESES_FILE, claims_of
+from virtperf.study.hypotheses import HYPOTHESES_FILE, study_claims
 from virtperf.study.yaml_edit import append_entry
 
 REPLACE = "EXAMPLE, replace"
@@ -25,12 +25,12 @@ def add_exhibit(
     study: Study,
     exhibit: str,
     kind: str,
-    given: Mapping[str, Any],
+    fields: Mapping[str, Any],
     check: Callable[[Study], object],
 ) -> list[Path]:
     """Append an exhibit to study.yaml, with a file for a printed table; returns the files written.
 
-    `given` has the known fields of the entry; a missing title or section becomes a placeholder. By
+    `fields` has the known fields of the entry; a missing title or section becomes a placeholder. By
     default a figure plots the first quantity over the first numeric factor without a default, with
     a series for each level of the next one. On error nothing is changed: raises `StudyError` if
     study.yaml would be invalid, or `check` rejects the study with the exhibit.
@@ -42,20 +42,20 @@ def add_exhibit(
         entry["section"] = REPLACE
     tables = []
     if kind in PLOTTED:
-        entry |= _default_series(study, given)
+        entry |= _default_series(study, fields)
     elif kind == "table":
         entry["table"] = exhibit
-        table = study.folder / "tables" / f"{given.get('table', exhibit)}.csv"
+        table = study.folder / "tables" / f"{fields.get('table', exhibit)}.csv"
         tables = [] if table.exists() else [table]
     path = study.document.path
     before = path.read_text(encoding="utf-8")
     try:
-        append_entry(path, "exhibits", {**entry, **given})
+        append_entry(path, "exhibits", {**entry, **fields})
         for table in tables:
             write_atomically(table, TABLE)
         check(load_study(study.folder))
     except StudyError as err:
-        restated_error = _restated_error(err, path, "exhibits", exhibit, given)
+        restated_error = _restated_error(err, path, "exhibits", exhibit, fields)
         write_atomically(path, before)
         for table in tables:
             table.unlink(missing_ok=True)
@@ -63,10 +63,10 @@ def add_exhibit(
     return [path, *tables]
 
 
-def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> list[Path]:
+def add_claim(study: Study, claim: str, kind: str, fields: Mapping[str, Any]) -> list[Path]:
     """Append a claim of a paper, or a hypothesis of a measured study; returns the files written.
 
-    Text and section missing in `given` become placeholders. `about` defaults to the figures that
+    Text and section missing in `fields` become placeholders. `about` defaults to the figures that
     plot the claim's quantities, and the ledger of a paper's claim to the first unused note, else a
     new one. On error nothing is changed: raises `StudyError` if the claim is invalid.
     """
@@ -74,13 +74,13 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
     name, key = (HYPOTHESES_FILE, "hypotheses") if measured else ("claims.yaml", "claims")
     path, definition = study.folder / name, study.document.path
     before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
-    entry = {"id": claim, "kind": kind, **given}
+    entry = {"id": claim, "kind": kind, **fields}
     entry.setdefault("says", f"{REPLACE}: the statement, in your own words.")
-    entry.setdefault("about", _plotting_exhibits(study, given))
+    entry.setdefault("about", _plotting_exhibits(study, fields))
     written = [path]
     if not measured:
         entry.setdefault("section", REPLACE)
-        if "ledger" not in given:
+        if "ledger" not in fields:
             entry["ledger"], count = _next_note(study)
             if count > study.n_statements:
                 line = re.compile(r"^(n_statements: *)\d+", re.MULTILINE)
@@ -88,9 +88,9 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
                 written.append(definition)
     try:
         append_entry(path, key, entry)
-        claims_of(load_study(study.folder))
+        study_claims(load_study(study.folder))
     except StudyError as err:
-        restated_error = _restated_error(err, path, key, claim, given)
+        restated_error = _restated_error(err, path, key, claim, fields)
         write_atomically(path, before)
         write_atomically(definition, defined)
         raise restated_error from err
@@ -98,31 +98,31 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
 
 
 def _restated_error(
-    err: StudyError, path: Path, key: str, entry: str, given: Mapping[str, Any]
+    err: StudyError, path: Path, key: str, entry: str, fields: Mapping[str, Any]
 ) -> StudyError:
     """Restate an error in the appended entry in terms of the given options.
 
     The entry is removed from the file again, so its line number would be meaningless.
     """
     document = load_yaml(path)
-    listed = document.data.get(key) or [{}]
-    place = (key, len(listed) - 1)
+    entries = document.data.get(key) or [{}]
+    place = (key, len(entries) - 1)
     lines = [line for where, line in document.lines.items() if where[:2] == place]
-    if listed[-1].get("id") != entry or err.file != path.name or err.line not in lines:
+    if entries[-1].get("id") != entry or err.file != path.name or err.line not in lines:
         return err
     where, _, problem = err.problem.partition(": ")
     name = where.removeprefix(f"{key}/{entry}/").partition("/")[0]
-    if not where.startswith(f"{key}/{entry}/") or name not in given:
+    if not where.startswith(f"{key}/{entry}/") or name not in fields:
         return err.restated(StudyError, file=None, line=None)
-    file = f"{name}={given[name]}"
+    file = f"{name}={fields[name]}"
     return err.restated(StudyError, problem=problem, file=file, line=None, found=None)
 
 
-def _default_series(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
-    quantity = str(given.get("quantity") or next(iter(study.quantities), ""))
+def _default_series(study: Study, fields: Mapping[str, Any]) -> dict[str, Any]:
+    quantity = str(fields.get("quantity") or next(iter(study.quantities), ""))
     free = [name for name, factor in study.factors.items() if factor.default is None]
     order = sorted(free or study.factors, key=lambda name: not _numeric(study, name))
-    over = str(given.get("over") or next(iter(order), ""))
+    over = str(fields.get("over") or next(iter(order), ""))
     if over not in study.factors or quantity not in study.quantities:
         # loading the study reports the unknown name
         return {"quantity": quantity, "over": over, "series": [{"label": quantity, "levels": [1]}]}
@@ -145,22 +145,22 @@ def _numeric(study: Study, factor: str) -> bool:
     return all(isinstance(level, int | float) for level in study.factors[factor].levels)
 
 
-def _plotting_exhibits(study: Study, given: Mapping[str, Any]) -> list[str]:
+def _plotting_exhibits(study: Study, fields: Mapping[str, Any]) -> list[str]:
     """Figures that plot a quantity of the claim; ``["text"]`` if there is none."""
-    texts = [str(given.get(name, "")) for name in ("of", "to")]
-    texts += [str(text) for name in ("order", "parts") for text in given.get(name) or ()]
+    texts = [str(fields.get(name, "")) for name in ("of", "to")]
+    texts += [str(text) for name in ("order", "parts") for text in fields.get(name) or ()]
     named = {text.partition("[")[0].strip() for text in texts if text}
-    found = [
+    ids = [
         exhibit.id
         for exhibit in study.exhibits
         if named & {series.quantity for series in exhibit.series}
     ]
-    return found or ["text"]
+    return ids or ["text"]
 
 
 def _next_note(study: Study) -> tuple[str, int]:
     """The first unused note of the paper, and the number of notes including it."""
-    claims = claims_of(study)
+    claims = study_claims(study)
     used = {note for claim in claims for note in claim.ledger} | set(claims.not_encoded)
     free = (n for n in range(1, len(used) + 2) if f"c{n:03d}" not in used)
     number = next(free)

@@ -24,7 +24,7 @@ def notebook_text(study: Study, parameters: Parameters) -> str:
     return writes(new_notebook(cells=cells, metadata=METADATA)) + "\n"
 
 
-def with_exhibits(text: str, exhibits: Sequence[str], shown: Sequence[bool]) -> str:
+def insert_exhibits(text: str, exhibits: Sequence[str], shown: Sequence[bool]) -> str:
     """Insert a cell for each exhibit after the last cell that shows some, else at the end.
 
     `shown`: for each cell, whether it shows an exhibit.

@@ -55,7 +55,7 @@ def write_study(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         Invalid id, an existing study or notebook with this id, a folder that is no repository of
         studies.
     """
@@ -91,16 +91,16 @@ def write_study(
         with replaced_folder(folder) as fresh:
             for name, template in names.items():
                 (fresh / name).parent.mkdir(exist_ok=True)
-                (fresh / name).write_text(_rendered(template, values), encoding="utf-8")
+                (fresh / name).write_text(_render(template, values), encoding="utf-8")
         if not measured:
             undo.callback(shutil.rmtree, runs, ignore_errors=True)
             written.append(runs / "README.md")
-            write_atomically(written[-1], _rendered("README.md.j2", values))
+            write_atomically(written[-1], _render("README.md.j2", values))
         if artifact:
             written += [runs / "NOTICE.md", script]
-            write_atomically(runs / "NOTICE.md", _rendered("NOTICE.md.j2", values))
+            write_atomically(runs / "NOTICE.md", _render("NOTICE.md.j2", values))
             undo.callback(script.unlink, missing_ok=True)
-            write_atomically(script, _rendered(f"{_ARTIFACT}.j2", values))
+            write_atomically(script, _render(f"{_ARTIFACT}.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
@@ -124,10 +124,10 @@ def pipeline_text(layout: Layout, study_id: str) -> str:
         "examples": layout.examples(study_id).is_dir(),
         "example_report": study.example_report,
     }
-    return _rendered("stages.yaml.j2", values)
+    return _render("stages.yaml.j2", values)
 
 
-def _rendered(name: str, values: Mapping[str, object]) -> str:
+def _render(name: str, values: Mapping[str, object]) -> str:
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - YAML, no HTML
     environment.keep_trailing_newline = environment.trim_blocks = environment.lstrip_blocks = True
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.report.html.site.conftest import PARAMETERS, Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core.paths import Layout
@@ -86,7 +86,7 @@ def test_a_page_that_is_too_large_is_refused(
 ) -> None:
     monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
     with pytest.raises(
-        VirtperfError, match=r"index\.html: the page is too large; expected at most 1,000 bytes"
+        RawperfError, match=r"index\.html: the page is too large; expected at most 1,000 bytes"
     ):
         build_site(layout, PARAMETERS, tmp_path / "out")
     assert not (tmp_path / "out").exists()

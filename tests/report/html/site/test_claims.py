@@ -15,7 +15,7 @@ import pytest
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core import stage_tables
-from virtperf.report.html.site.claims import overview_page, robustly_excluded, study_page
+from virtperf.report.html.site.claims import excluded_claims, overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.study.hypotheses import Hypothesis
@@ -121,7 +121,7 @@ def test_the_overview_says_what_measured_studies_found_of_each_paper(facts: Stud
 
 
 def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:
-    assert [claim.id for claim in robustly_excluded(facts)] == ["flat"]
+    assert [claim.id for claim in excluded_claims(facts)] == ["flat"]
     row = {
         "reading": "lenient",
         "kind": "verdict",
@@ -132,4 +132,4 @@ def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyF
     readings = pd.DataFrame([row]).reindex(columns=list(stage_tables.READINGS.columns))
     changed = copy.copy(facts)
     changed.data = replace(facts.data, readings=readings)
-    assert list(robustly_excluded(changed)) == []
+    assert list(excluded_claims(changed)) == []

@@ -14,7 +14,7 @@ from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.report.glossary import Glossary, Term, TermGroup
-from virtperf.report.html.site.front import AXIS_END, front_page, mark, percent, year_of
+from virtperf.report.html.site.front import AXIS_END, draw_value, front_page, percent, year_of
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import Value
@@ -117,14 +117,14 @@ def test_answers_are_lines_with_their_number_and_lead_to_their_question(
 
 def test_the_figure_has_one_axis_that_ends_in_arrows() -> None:
     assert (percent(0), percent(AXIS_END), percent(-1), percent(9)) == (0, 100, 0, 100)
-    inside = mark(value("measured", 0.9, 1.1, 1.0))
+    inside = draw_value(value("measured", 0.9, 1.1, 1.0))
     assert inside.dot == percent(1) and inside.whisker == (percent(0.9), percent(1.1))
-    assert not inside.bars and not inside.beyond
-    outside = mark(value("measured", 9, 11, 10))
-    assert outside.dot is None and outside.beyond
-    (bar,) = mark(value("allows", 0.5, float("inf"))).bars
+    assert not inside.bars and not inside.is_clipped
+    outside = draw_value(value("measured", 9, 11, 10))
+    assert outside.dot is None and outside.is_clipped
+    (bar,) = draw_value(value("allows", 0.5, float("inf"))).bars
     assert bar == (percent(0.5), round(100 - percent(0.5), 2))
-    assert not mark(value("allows", 0.0, float("inf"))).bars  # it says nothing
+    assert not draw_value(value("allows", 0.0, float("inf"))).bars  # it says nothing
 
 
 def test_answers_name_rows_of_ratios() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE, HOSTILE_FILE
-from virtperf.report.html.record import trace_place
+from virtperf.report.html.record import trace_anchor
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.site.trace import trace_page
 from virtperf.report.trace import Trace, traces
@@ -25,7 +25,7 @@ def page(facts: StudyFacts, entries: list[Trace]) -> Parsed:
 
 
 def test_every_key_and_every_exhibit_has_its_place(page: Parsed, entries: list[Trace]) -> None:
-    assert {trace_place(entry.key) for entry in entries} <= set(page.ids)
+    assert {trace_anchor(entry.key) for entry in entries} <= set(page.ids)
     assert {"figure-2", "figure-3", "figure-4", "table-1"} <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
 

@@ -29,7 +29,7 @@ def build_site(
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
     quality, methods, glossary, search.
 
-    Raises `VirtperfError` if a page is too large for a browser, or a study's files can't be read.
+    Raises `RawperfError` if a page is too large for a browser, or a study's files can't be read.
     """
     studies = []
     for study in layout.studies():

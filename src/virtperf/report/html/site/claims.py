@@ -46,21 +46,21 @@ FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estim
 class ClaimRow:
     """One claim as shown on its page.
 
-    `about`: id and name of each exhibit of the claim, and whether the report has it; `against`:
-    URLs of the claims that exclude it; `seen`: keys for filters and sorting.
+    `exhibits`: id and name of each exhibit of the claim, and whether the report has it;
+    `conflict_urls`: URLs of the claims that exclude it; `filter_keys`: keys for filters and sorting.
     """
 
     claim: Claim
-    where: str
-    said: ClaimWords
+    source: str
+    words: ClaimWords
     interval: Interval | None
-    against: tuple[str, ...]
-    about: tuple[tuple[str, str, bool], ...]
-    seen: Mapping[str, str]
+    conflict_urls: tuple[str, ...]
+    exhibits: tuple[tuple[str, str, bool], ...]
+    filter_keys: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class MeasuredAgain:
+class MeasuredLinks:
     """Links from a paper to measured studies: claims that they ask again, and questions with
     numbers from both.
     """
@@ -76,14 +76,14 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
     shared by studies.
     """
     studies = [facts for facts in every if facts.data.study.kind == "paper"]
-    found = []
+    sections = []
     for facts in studies:
         claims = [
             (claim, claim_in_words(claim, facts.data))
-            for claim in ordered(facts, robustly_excluded(facts))
+            for claim in sort_by_effect(facts, excluded_claims(facts))
         ]
         matter = claims_affecting_points(facts)
-        found.append(
+        sections.append(
             (
                 facts,
                 [pair for pair in claims if pair[0].id in matter],
@@ -97,27 +97,27 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
         studies=studies,
         repetition_counts={facts.id: list(repetition_counts(facts.id, every)) for facts in studies},
         answered=HYPOTHESIS_VERDICTS,
-        again=[_measured_again(facts, every, file) for facts in studies],
+        measured_links=[_measured_links(facts, every, file) for facts in studies],
         by_text=BY_TEXT,
         by_runs=MEASURED_VERDICTS,
-        sure=found,
-        count=sum(len(claims) + len(minor) for _, claims, minor in found),
+        excluded=sections,
+        count=sum(len(claims) + len(minor) for _, claims, minor in sections),
     )
 
 
-def _measured_again(
+def _measured_links(
     facts: StudyFacts, every: Sequence[StudyFacts], file: SynthesisFile | None
-) -> MeasuredAgain:
+) -> MeasuredLinks:
     measured = {other.id for other in every if other.data.study.kind == "measured"}
     questions = file.questions if file is not None else ()
     shared = (q for q in questions if facts.id in q.studies and measured & q.studies)
-    return MeasuredAgain(facts, tuple(repetitions(facts.id, every)), tuple(shared))
+    return MeasuredLinks(facts, tuple(repetitions(facts.id, every)), tuple(shared))
 
 
-def robustly_excluded(facts: StudyFacts) -> Iterator[Claim]:
+def excluded_claims(facts: StudyFacts) -> Iterator[Claim]:
     """Yield the claims set aside and excluded by the text alone under every reading of its words."""
-    found = facts.data.readings
-    changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
+    readings = facts.data.readings
+    changed = set(readings.loc[readings["kind"].isin(("verdict", "set aside")), "name"])
     aside = set_aside(facts.data) - changed
     for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
@@ -136,7 +136,7 @@ def claims_affecting_points(facts: StudyFacts) -> set[str]:
     }
 
 
-def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
+def sort_by_effect(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     """Sort claims by effect: first those in contradictions that affect plotted points, or excluded
     by runs, then by how much they narrow the ranges of plotted points; the sort is stable.
     """
@@ -166,7 +166,7 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
 
 def study_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render the claims of one paper; data attributes of the rows are the keys for filters."""
-    rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
+    rows = [_row(facts, claim) for claim in sort_by_effect(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)
     return page(
         "study_claims",
@@ -190,25 +190,25 @@ def study_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
 
 
 def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
-    told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
+    words, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     kinds = {e.id: e.kind for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
-    against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
+    against = result.get("conflicts", ()) if words.text_verdict == "contradicted" else ()
     return ClaimRow(
         claim=claim,
-        where=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
-        said=told,
+        source=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        words=words,
         interval=claim_interval(claim, result),
-        against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
-        about=tuple(
+        conflict_urls=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
+        exhibits=tuple(
             (e, exhibit_name(e, kinds[e]) if e in kinds else "in the text", e in kinds)
             for e in claim.exhibits
         ),
-        seen={
+        filter_keys={
             "exhibit": " ".join(claim.exhibits),
             "kind": claim.kind,
-            "verdict": "|".join(_verdicts(claim, told)),
+            "verdict": "|".join(_verdicts(claim, words)),
             "printed": "" if claim.value is None else str(claim.value),
         },
     )
@@ -219,21 +219,21 @@ def _filters(
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Name, label and choices of every filter."""
     order = {e.id: k for k, e in enumerate(facts.data.study.exhibits)}
-    named = dict.fromkeys((e, name) for row in rows for e, name, _ in row.about)
-    verdicts = (word for row in rows for word in _verdicts(row.claim, row.said))
+    named = dict.fromkeys((e, name) for row in rows for e, name, _ in row.exhibits)
+    verdicts = (word for row in rows for word in _verdicts(row.claim, row.words))
     return [
         ("exhibit", "Exhibit", sorted(named, key=lambda pair: order.get(pair[0], len(order)))),
-        ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
-        ("verdict", "Verdict", _counted(verdicts)),
+        ("kind", "Kind of claim", _count_values(row.claim.kind for row in rows)),
+        ("verdict", "Verdict", _count_values(verdicts)),
     ]
 
 
-def _verdicts(claim: Claim, told: ClaimWords) -> tuple[str, str]:
+def _verdicts(claim: Claim, words: ClaimWords) -> tuple[str, str]:
     """Keys of a claim for the verdict filter: displayed labels without the number of places."""
-    return shown_verdict(told.text_verdict, claim.n_places), told.measured_verdict
+    return shown_verdict(words.text_verdict, claim.n_places), words.measured_verdict
 
 
-def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
+def _count_values(values: Iterable[str]) -> list[tuple[str, str]]:
     counts = Counter(values)
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
@@ -241,7 +241,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
     """Table with one row a claim: printed number, implied range, both verdicts."""
     table = []
-    for claim, told in ((row.claim, row.said) for row in rows):
+    for claim, words in ((row.claim, row.words) for row in rows):
         result = facts.data.result(claim.id)
         table.append(
             {
@@ -252,8 +252,8 @@ def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
                 "printed": math.nan if claim.value is None else claim.value,
                 "printed_low": claim.low,
                 "printed_high": claim.high,
-                "text_verdict": told.text_verdict,
-                "measured_verdict": told.measured_verdict,
+                "text_verdict": words.text_verdict,
+                "measured_verdict": words.measured_verdict,
                 **{name: result.get(name) for name in FROM_STAGES},
             }
         )

@@ -32,12 +32,12 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True)
-class Line:
+class StudyRow:
     """One study in the table.
 
-    `finding` is its first finding, for a measured study with the intervals of its numbers (`told`);
-    without one, its first decided hypothesis with the `verdict` and the measured value (`told`).
-    `sure` is the certainty in words. `runs` counts the runs measured for it.
+    `finding` is its first finding, for a measured study with the intervals of its numbers (`detail`);
+    without one, its first decided hypothesis with the `verdict` and the measured value (`detail`).
+    `certainty` is in words. `runs` counts the runs measured for it.
     """
 
     facts: StudyFacts
@@ -45,12 +45,12 @@ class Line:
     systems: str
     finding: str
     verdict: str
-    told: str
-    sure: str
-    more: tuple[str, ...]
+    detail: str
+    certainty: str
+    precision: tuple[str, ...]
     contradictions: int
     runs: int
-    asked: tuple[RepetitionCounts, ...]
+    repetitions: tuple[RepetitionCounts, ...]
 
 
 @dataclass(frozen=True)
@@ -58,29 +58,29 @@ class Mark:
     """A value in the figure; positions are percent of the axis.
 
     `bars` are ranges (start and width), `whisker` the interval of a measured mean, `dot` the mean.
-    `beyond`: the value extends past the end of the axis.
+    `is_clipped`: the value extends past the end of the axis.
     """
 
     value: Value
     bars: tuple[tuple[float, float], ...]
     whisker: tuple[float, float] | None
     dot: float | None
-    beyond: bool
+    is_clipped: bool
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The number alone, for a column of numbers."""
-        return self.value.said.removeprefix("measured ").removeprefix("allows ")
+        return self.value.text.removeprefix("measured ").removeprefix("allows ")
 
 
 @dataclass(frozen=True)
-class AnswerLines:
+class Answer:
     """One answer: the comparison in words, the question's anchor on the page of all answers, the
     values.
     """
 
     says: str
-    place: str
+    anchor: str
     marks: tuple[Mark, ...]
 
 
@@ -95,7 +95,7 @@ def front_page(
     Raises `StudyError` if a finding or an answer names something that its study does not have.
     """
     lines = sorted(
-        (_line(facts, studies, level) for facts in studies),
+        (_study_row(facts, studies, level) for facts in studies),
         key=lambda line: (_sort_key(line), line.facts.id),
     )
     linked: set[str] = set()
@@ -115,41 +115,41 @@ def front_page(
     )
 
 
-def _sort_key(line: Line) -> int:
+def _sort_key(line: StudyRow) -> int:
     """Sort key, the newest first."""
     return -max(map(int, _YEAR.findall(line.year)), default=0)
 
 
-def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Line:
+def _study_row(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> StudyRow:
     data, study = facts.data, facts.data.study
-    finding, verdict, told, sure = study.question or study.summary, "", "", ""
+    finding, verdict, reason, certainty_text = study.question or study.summary, "", "", ""
     if study.findings and study.kind == "paper":
         finding = finding_text(data, study.findings[0])
-        sure = certainty(data, study.findings[0])[1]
+        certainty_text = certainty(data, study.findings[0])[1]
     elif study.findings and not data.observations.empty:
-        finding, told = measured_finding_text(data, study.findings[0], level)
+        finding, reason = measured_finding_text(data, study.findings[0], level)
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)
             if result.get("measured_verdict") in HYPOTHESIS_VERDICTS[:2]:
                 finding, verdict = claim.says, str(result["measured_verdict"])
-                told = str(result.get("reason") or "").partition(";")[0]
+                reason = str(result.get("reason") or "").partition(";")[0]
                 break
     if study.findings and finding and changes(data, study.findings[0], level):
-        told = f"{told} {CHANGED}".strip()
+        reason = f"{reason} {CHANGED}".strip()
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
-    return Line(
+    return StudyRow(
         facts=facts,
         year=year_of(facts),
         systems="; ".join(_YEAR.sub("", name).rstrip(" ,") for name in study.systems.values()),
         finding=" ".join(finding.split()),
         verdict=verdict,
-        told=told,
-        sure=sure,
-        more=tuple(_more(facts)),
+        detail=reason,
+        certainty=certainty_text,
+        precision=tuple(_precision(facts)),
         contradictions=len(paper_contradictions(data)) if study.kind == "paper" else 0,
         runs=int(runs),
-        asked=tuple(repetition_counts(facts.id, studies)),
+        repetitions=tuple(repetition_counts(facts.id, studies)),
     )
 
 
@@ -163,7 +163,7 @@ def year_of(facts: StudyFacts) -> str:
     return ""
 
 
-def _more(facts: StudyFacts) -> Iterator[str]:
+def _precision(facts: StudyFacts) -> Iterator[str]:
     """Precision of a paper's plotted points, as a count."""
     if facts.data.study.kind == "measured":
         return
@@ -171,15 +171,13 @@ def _more(facts: StudyFacts) -> Iterator[str]:
         yield f"{facts.point_precision.within[0]} of {facts.point_precision.points} points within ±5 %"
 
 
-def _answers(
-    studies: Sequence[StudyFacts], file: SynthesisFile, level: float
-) -> Iterator[AnswerLines]:
+def _answers(studies: Sequence[StudyFacts], file: SynthesisFile, level: float) -> Iterator[Answer]:
     known = {facts.id: facts.data for facts in studies}
     place = {row.id: question.id for question in file.questions for row in question.rows}
     for answer in file.answers:
-        found = values(known, file.rows[answer.row], level)
-        if found:
-            yield AnswerLines(answer.says, place[answer.row], tuple(map(mark, found)))
+        answer_values = values(known, file.rows[answer.row], level)
+        if answer_values:
+            yield Answer(answer.says, place[answer.row], tuple(map(draw_value, answer_values)))
 
 
 def percent(ratio: float) -> float:
@@ -187,15 +185,15 @@ def percent(ratio: float) -> float:
     return round(100 * min(max(ratio, 0.0), AXIS_END) / AXIS_END, 2)
 
 
-def mark(value: Value) -> Mark:
+def draw_value(value: Value) -> Mark:
     """Drawing of a value; empty for a value without limits."""
     low, high = value.ends
-    beyond = high > AXIS_END
+    is_clipped = high > AXIS_END
     places = [(percent(a), percent(b)) for a, b in value.pieces]
     if value.kind == "measured":
         dot = percent(value.value) if value.value <= AXIS_END else None
-        return Mark(value, (), places[0], dot, beyond)
+        return Mark(value, (), places[0], dot, is_clipped)
     limited = low > 0 or math.isfinite(high)
     drawn = limited and value.kind != REFERENCE
     bars = tuple((a, round(max(b - a, 0.6), 2)) for a, b in places) if drawn else ()
-    return Mark(value, bars, None, None, beyond and bool(bars))
+    return Mark(value, bars, None, None, is_clipped and bool(bars))

@@ -10,7 +10,7 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import load
-from virtperf.report.html.record import LinkBase
+from virtperf.report.html.record import LinkResolver
 from virtperf.report.key_numbers import point_precision
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
@@ -27,7 +27,7 @@ class StudyFacts:
 
     `text` and `measured` count claims of the paper by verdict, without our assumptions. A `prefix`
     of file names denotes a variant of the study, such as the one with example runs. Raises
-    `VirtperfError` if a file can't be read.
+    `RawperfError` if a file can't be read.
     """
 
     def __init__(
@@ -41,10 +41,12 @@ class StudyFacts:
         self.text, self.measured = verdict_counts(self.data)
 
     @property
-    def place(self) -> LinkBase:
+    def place(self) -> LinkResolver:
         """Base of links from a page of the site within this study's records."""
-        listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
-        return LinkBase(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
+        claims = self.data.paper_claims if self.data.study.kind == "paper" else ()
+        return LinkResolver(
+            is_other_page=True, listed_claims=frozenset(c.id for c in claims), prefix=self.prefix
+        )
 
     def record(self, kind: str) -> Record:
         """Record of an exhibit on the whole study, such as ``quality``."""
@@ -76,8 +78,8 @@ class RepetitionCounts:
 def repetition_counts(study: str, studies: Sequence[StudyFacts]) -> Iterator[RepetitionCounts]:
     """Yield the measured studies that ask claims of `study` again."""
     verdicts: dict[str, Counter[str]] = {}
-    for found in repetitions(study, studies):
-        verdicts.setdefault(found.study, Counter())[found.verdict] += 1
+    for repetition in repetitions(study, studies):
+        verdicts.setdefault(repetition.study, Counter())[repetition.verdict] += 1
     for other, counts in verdicts.items():
         yield RepetitionCounts(other, study, counts)
 

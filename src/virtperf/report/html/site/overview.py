@@ -10,27 +10,28 @@ from markupsafe import Markup
 from rawperf.core.metrics import Metric
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.markdown import Writer
-from virtperf.report.html.record import record_html, with_distinct_ids
+from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 
 
 def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render one section a study, with the smallest sets of claims that cannot all hold."""
-    records = with_distinct_ids(
-        (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
+    records = make_ids_distinct(
+        (facts.record("contradictions") for facts in studies),
+        used_ids=[facts.id for facts in studies],
     )
     sections = [
         (facts, record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
     named = {claim for record in records for claim in record.claims}
-    says = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
+    sentences = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
     return page(
         "contradictions",
         "Contradictions",
         name="contradictions.html",
-        words=glossary.used_in(" ".join(says)),
+        words=glossary.used_in(" ".join(sentences)),
         sections=sections,
     )
 
@@ -52,12 +53,12 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
     """Render the documents of `docs/`, so that readers need no clone, and the metrics."""
     there = [(docs / name, title) for name, title in DOCUMENTS if (docs / name).is_file()]
     writer = Writer(taken=frozenset({"metrics", *(path.stem for path, _ in there)}))
-    documents = [(path.stem, title, _written(path, writer)) for path, title in there]
+    documents = [(path.stem, title, _render_document(path, writer)) for path, title in there]
     glossary = [(name, metric, _sources(metric)) for name, metric in sorted(metrics.items())]
     return page("methods", "Methods", name="methods.html", documents=documents, glossary=glossary)
 
 
-def _written(path: Path, writer: Writer) -> Markup:
+def _render_document(path: Path, writer: Writer) -> Markup:
     """Render a document without its title, with headings demoted one level below the page's own."""
     lines = [
         line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("# ")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.html.record import record_html, with_distinct_ids
+from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
-from virtperf.report.wording import joined, pretty
+from virtperf.report.wording import join_words, pretty
 
 WIDTH, HEIGHT = 160, 36
 MAX_LISTED_RUNS = 1000  # listed runs; runs with a warning or a failed audit have precedence
@@ -26,7 +26,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
     for facts in studies:
         kinds = Counter(str(run["provenance"]) for run in facts.data.index.get("runs", []))
         status = facts.data.audits["status"]
-        read = joined(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
+        read = join_words(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
         refused = len(facts.data.index.get("quarantined", []))
         audits = (
             f"{int(status.isin(PASSED_STATUSES).sum()):,} of {len(status):,}"
@@ -41,12 +41,12 @@ def study_page(facts: StudyFacts) -> str:
     """Render one study's page."""
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
-    (record,) = with_distinct_ids([facts.record("quality")], taken=anchors)
+    (record,) = make_ids_distinct([facts.record("quality")], used_ids=anchors)
     shown = _select_runs(facts, runs)
     series, audits = (
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
     )
-    found = [
+    rows = [
         (run, _run_cells(run, series.get(run["run_id"]), audits.get(run["run_id"])))
         for run in shown
     ]
@@ -59,7 +59,7 @@ def study_page(facts: StudyFacts) -> str:
         count=facts.data.series["run_id"].nunique(),
         empty=len(runs) - facts.data.series["run_id"].nunique(),
         overview=record_html(record, place=facts.place),
-        runs=found,
+        runs=rows,
         thumbnails=_thumbnails(facts, shown),
         size=(WIDTH, HEIGHT),
     )
@@ -73,10 +73,10 @@ def _select_runs(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str
         return runs
     audits = facts.data.audits
     failed = set(audits.loc[~audits["status"].isin(PASSED_STATUSES), "run_id"])
-    told = sorted(
+    by_relevance = sorted(
         range(len(runs)), key=lambda k: not (warnings_of(runs[k]) or runs[k]["run_id"] in failed)
     )
-    return [runs[k] for k in sorted(told[:MAX_LISTED_RUNS])]
+    return [runs[k] for k in sorted(by_relevance[:MAX_LISTED_RUNS])]
 
 
 def _run_cells(
@@ -104,7 +104,7 @@ def _run_cells(
         else f"{pretty(run['warmup_s'])} s declared, "
         f"{'none detected' if cut.empty else f'{pretty(cut.iloc[0])} s detected'}",
         "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
-        "failed": joined(failed) or "all passed",
+        "failed": join_words(failed) or "all passed",
         "warnings": "; ".join(warnings_of(run)) or "none",
     }
 
@@ -114,7 +114,7 @@ def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tu
     series are left out.
     """
     stored = dict(list(facts.data.thumbnails.groupby("run_id")))
-    found = []
+    thumbnails = []
     for run in runs:
         steps = stored.get(run["run_id"])
         if steps is None or len(steps) < 3 or not steps["value"].max() > 0:
@@ -125,5 +125,5 @@ def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tu
             f"{k * WIDTH / last:.0f},{HEIGHT - 2 - v / top * (HEIGHT - 4):.1f}"
             for k, v in enumerate(values)
         )
-        found.append((str(run["run_id"]), str(steps["metric"].iloc[0]), points))
-    return found
+        thumbnails.append((str(run["run_id"]), str(steps["metric"].iloc[0]), points))
+    return thumbnails

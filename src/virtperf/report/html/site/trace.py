@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
-from virtperf.report.html.record import trace_place
+from virtperf.report.html.record import trace_anchor
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.trace import TableTrace, Trace, table_traces
@@ -18,14 +18,14 @@ MAX_LINKS, MIN_LINKS = 1500, 3  # runs named for all values together, and at lea
 
 
 def trace_page(
-    facts: StudyFacts, found: Sequence[Trace], glossary: Glossary = EMPTY_GLOSSARY
+    facts: StudyFacts, traces: Sequence[Trace], glossary: Glossary = EMPTY_GLOSSARY
 ) -> str:
     """Render one section a figure with an entry for each plotted value, anchored by its key; one
     section a printed table.
     """
-    most = max(MIN_LINKS, MAX_LINKS // max(1, len(found)))
+    most = max(MIN_LINKS, MAX_LINKS // max(1, len(traces)))
     sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
-    for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
+    for exhibit, entries in groupby(traces, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
         sections.append((exhibit, title, list(entries), None))
     for table in table_traces(facts.data):
@@ -40,12 +40,12 @@ def trace_page(
         f"Traces: {facts.title}",
         facts=facts,
         words=glossary.used_in(
-            " ".join([*(title for _, title, _, _ in sections), *(t.words for t in found)])
+            " ".join([*(title for _, title, _, _ in sections), *(t.words for t in traces)])
         ),
         measured=len(facts.data.observations),
         sections=sections,
         claims=claims,
-        trace_place=trace_place,
+        trace_anchor=trace_anchor,
         folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
         most=most,
     )
