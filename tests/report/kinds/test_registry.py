@@ -22,7 +22,7 @@ DOT = '''
 """Dots."""
 
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, spec_of
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, parse_spec
 from virtperf.report.records import Grid, Record
 
 
@@ -31,7 +31,7 @@ class Spec(ExhibitSpec):
 
 
 def record(context, exhibit, figure=None, *shown):
-    table = Grid(label="Dots", columns=("Dot",), rows=tuple((d,) for d in spec_of(exhibit).dots))
+    table = Grid(label="Dots", columns=("Dot",), rows=tuple((d,) for d in parse_spec(exhibit).dots))
     return Record(kind="dot", id=exhibit.id, study=context.study.id, title=exhibit.title, blocks=(table,),
                   provenance=(Provenance.PUBLISHED,))
 
