@@ -23,8 +23,8 @@ def test_words_are_those_of_split(text: str) -> None:
         assert own == line.decode().split()
 
 
-def test_places_behind_the_text_hold_nothing() -> None:
+def test_places_behind_the_text_hold_line_feeds() -> None:
     words = WordOffsets(b"12 ab")
     assert words.digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
     assert words.starting(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]
-    assert WordOffsets(b"").at(np.array([0])).tolist() == [0]
+    assert WordOffsets(b"").at(np.array([0])).tolist() == [10]
