@@ -1,6 +1,6 @@
-"""Damaged files, as disks, editors, mail programs, copied screens and ill will make them; the same for the same number.
+"""Reproducible mutations of files, as caused by disks, editors, mail programs, copied screens and attackers.
 
-`mutant` takes whole files of a format and damages one of them one to four times. Every mutation is a function of the
+`mutant` takes intact files of a format and damages one of them one to four times. Every mutation is a function of the
 bytes and a generator.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 SEED = 20090101
 LONGEST = 100_000
-"""Bytes that one mutation adds at most."""
+"""Maximum number of bytes added by one mutation."""
 
 NUMBER = re.compile(rb"\d+(?:[.,]\d+)?")
 NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -170,7 +170,7 @@ Mutation = Callable[[bytes, np.random.Generator], bytes]
 
 
 def _below(rng: np.random.Generator, end: int) -> int:
-    """A place from 0 to `end`, the end included."""
+    """A position from 0 to `end` inclusive."""
     return int(rng.integers(end + 1))
 
 
@@ -179,7 +179,7 @@ def _pick(rng: np.random.Generator, things: Sequence[bytes]) -> bytes:
 
 
 def _length(rng: np.random.Generator) -> int:
-    """1 to `LONGEST`, as often below as above 300: long lines are rare and dear."""
+    """1 to `LONGEST`, half of them below 300: long lines are rare and slow."""
     return int(LONGEST ** rng.random())
 
 
@@ -188,12 +188,12 @@ def _insert(data: bytes, at: int, new: bytes) -> bytes:
 
 
 def cut_end(data: bytes, rng: np.random.Generator) -> bytes:
-    """What a full disk or a killed tool leaves."""
+    """Truncation, as by a full disk or a killed tool."""
     return data[: _below(rng, len(data))]
 
 
 def cut_beginning(data: bytes, rng: np.random.Generator) -> bytes:
-    """What a rotated log leaves."""
+    """A missing beginning, as of a rotated log."""
     return data[_below(rng, len(data)) :]
 
 
@@ -204,7 +204,7 @@ def cut_out(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def flip(data: bytes, rng: np.random.Generator) -> bytes:
-    """One to eight other bytes."""
+    """One to eight changed bytes."""
     changed = bytearray(data)
     for _ in range(1 + _below(rng, 7) if data else 0):
         changed[int(rng.integers(len(data)))] = int(rng.integers(256))
@@ -212,7 +212,7 @@ def flip(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def lines(data: bytes, rng: np.random.Generator) -> bytes:
-    """A line that is dropped, doubled, swapped with another, moved, or many times there."""
+    """A line dropped, duplicated, swapped, moved or repeated many times."""
     rows = data.split(b"\n")
     one, other = int(rng.integers(len(rows))), int(rng.integers(len(rows)))
     match int(rng.integers(5)):
@@ -230,7 +230,7 @@ def lines(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def join_lines(data: bytes, rng: np.random.Generator) -> bytes:
-    """Line ends that became blanks or nothing; or one line broken in two."""
+    """Newlines replaced by blanks or removed, or a line broken in two."""
     if rng.random() < 0.5:
         return _insert(data, _below(rng, len(data)), b"\n")
     at = data.find(b"\n", _below(rng, len(data)))
@@ -238,7 +238,7 @@ def join_lines(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def blanks(data: bytes, rng: np.random.Generator) -> bytes:
-    """Blanks that came in, went away or became tabs, in one place or in all."""
+    """Blanks inserted, removed or replaced by tabs, once or everywhere."""
     if rng.random() < 0.3:
         old, new = ((b"  ", b" "), (b"        ", b"\t"), (b" ", b""), (b"\t", b" "))[
             int(rng.integers(4))
@@ -248,7 +248,7 @@ def blanks(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def numbers(data: bytes, rng: np.random.Generator) -> bytes:
-    """One number (or each third one) too large, negative, no number, or one in a form that the tool doesn't print."""
+    """One number (or every third) made too large, negative, invalid, or written in a form the tool does not print."""
     found = list(NUMBER.finditer(data))
     if not found:
         return data
@@ -264,7 +264,7 @@ def numbers(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def digits(data: bytes, rng: np.random.Generator) -> bytes:
-    """Digits of one number that are others, more or fewer: it stays a number of the tool's form."""
+    """Changed, added or removed digits of one number that keeps the tool's format."""
     found = list(NUMBER.finditer(data))
     if not found:
         return data
@@ -274,7 +274,7 @@ def digits(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def words(data: bytes, rng: np.random.Generator) -> bytes:
-    """A word that means something to some format, inserted anywhere or in the place of a word."""
+    """A keyword of some format, inserted or in place of a word."""
     at = _below(rng, len(data))
     if rng.random() < 0.5:
         return _insert(data, at, _pick(rng, WORDS))
@@ -283,7 +283,7 @@ def words(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def exchange(data: bytes, rng: np.random.Generator) -> bytes:
-    """One name (or each) that becomes another name of the file, so that the file keeps its form but not its sense."""
+    """One name (or all its occurrences) replaced by another name of the file: valid form, wrong meaning."""
     found = list(NAME.finditer(data))
     if not found:
         return data
@@ -294,19 +294,19 @@ def exchange(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def move(data: bytes, rng: np.random.Generator) -> bytes:
-    """A piece that is copied to another place."""
+    """A piece copied to another position."""
     at = _below(rng, len(data))
     return _insert(data, _below(rng, len(data)), data[at : at + 1 + _below(rng, 200)])
 
 
 def encoding(data: bytes, rng: np.random.Generator) -> bytes:
-    """The same text in another encoding, or behind a byte order mark."""
+    """Another encoding, or a byte order mark."""
     text = data.decode("utf-8", "replace")
     return text.encode(ENCODINGS[int(rng.integers(len(ENCODINGS)))], "replace")
 
 
 def nuls(data: bytes, rng: np.random.Generator) -> bytes:
-    """Zero bytes, as a crash leaves them: one, a block, or one behind each byte."""
+    """Zero bytes, as after a crash: one, a block, or one behind each byte."""
     match int(rng.integers(6)):
         case 0:
             return data + b"\0" * _below(rng, 4096)
@@ -329,7 +329,7 @@ def long_line(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def line_ends(data: bytes, rng: np.random.Generator) -> bytes:
-    """Line ends of another system, of several, or of none."""
+    """Line ends of another system, mixed, or none."""
     if rng.random() < 0.3:
         return data.replace(b"\n", _pick(rng, LINE_ENDS))
     ends = [
@@ -339,19 +339,19 @@ def line_ends(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def nested(data: bytes, rng: np.random.Generator) -> bytes:
-    """Brackets or elements within each other."""
+    """Deeply nested brackets or elements."""
     opening = _pick(rng, NESTED)
     return _insert(data, _below(rng, len(data)), opening * (_length(rng) // len(opening) + 1))
 
 
 def empty(data: bytes, rng: np.random.Generator) -> bytes:
-    """Nothing, or nothing but white space."""
+    """Empty or only white space."""
     return _pick(
         rng, (b"", b"", b"\n", b" ", b"\n\n\n", b"\r\n", b"\0", b"\xef\xbb\xbf", b"\xff\xfe")
     )
 
 
-# Those that change little are drawn more often: what is recognised no more is refused at the first line.
+# Small changes are drawn more often: an unrecognised file is rejected at its first line.
 MUTATIONS: dict[Mutation, float] = {
     cut_end: 2,
     cut_beginning: 1,
@@ -377,25 +377,25 @@ _UP_TO = np.cumsum(list(MUTATIONS.values())) / sum(MUTATIONS.values())
 
 
 def mutant(seeds: Sequence[bytes], number: int) -> tuple[bytes, str]:
-    """Mutant `number` of some whole files.
+    """Mutant `number` of some intact files.
 
     Parameters
     ----------
     seeds : sequence of bytes
-        Whole files, at least one.
+        Intact files, at least one.
     number : int
-        From 0; the same number gives the same mutant of the same files.
+        From 0; equal numbers give equal mutants of the same files.
 
     Returns
     -------
     data : bytes
     history : str
-        Which file and which mutations, for the message of a test that fails.
+        The file and its mutations, for the message of a failing test.
     """
     rng = np.random.default_rng([SEED, number])
     which = int(rng.integers(len(seeds)))
     data, names = seeds[which], [f"seed {which}"]
-    if len(seeds) > 1 and rng.random() < 0.05:  # two files that came into one
+    if len(seeds) > 1 and rng.random() < 0.05:  # two concatenated files
         other = int(rng.integers(len(seeds)))
         data = data[: _below(rng, len(data))] + seeds[other][_below(rng, len(seeds[other])) :]
         names.append(f"with seed {other}")

@@ -1,4 +1,4 @@
-"""The committed files of the tools, by folder and name; samples/README.md says where each comes from."""
+"""Committed tool output by folder and name; samples/README.md lists the sources."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def sample(name: str) -> bytes:
 
 
 def sample_names() -> list[str]:
-    """All of them, without the README."""
+    """All sample names, without the README."""
     files = (path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*") if path.is_file())
     return sorted(name for name in files if name != "README.md")

@@ -1,4 +1,4 @@
-"""Whole files of each format, from the fixtures of the formats' own tests: what the mutations start from."""
+"""Intact files of each format from the fixtures of its tests, as input for mutations."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ FORMATS = sorted(
     name
     for name, form in all_formats().items()
     if type(form).__module__.startswith("rawperf.")
-    and name != "sar-binary"  # another program reads that
+    and name != "sar-binary"  # read by another program
 )
 """The formats of this repository."""
 

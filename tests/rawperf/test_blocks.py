@@ -1,4 +1,4 @@
-"""Files read part by part: the parts, however small, make the reading of the whole, and memory stays bounded."""
+"""Reading in parts of any size gives the reading of the whole, in bounded memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SIZES = (100, 350, 900)
 
 
 def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
-    """What a file gives, and in how many blocks."""
+    """Reading or error of a file, and its number of blocks."""
     try:
         blocks = list(blocks_of(form, io.BytesIO(data), file=FILE))
     except FormatError as err:
@@ -54,7 +54,7 @@ def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
 
 
 def same(one: Reading, other: Reading) -> bool:
-    """Whether two readings are equal to the line."""
+    """Whether two readings are equal, line numbers included."""
     assert one.lines is not None and other.lines is not None
     return (
         one.records.equals(other.records)
@@ -64,12 +64,12 @@ def same(one: Reading, other: Reading) -> bool:
     )
 
 
-def test_formats_of_long_files_stream() -> None:
+def test_formats_of_long_files_are_streamed() -> None:
     assert set(STREAMED) >= LONG
 
 
 @each_case("name", STREAMED)
-def test_parts_make_the_whole(name: str) -> None:
+def test_parts_give_the_reading_of_the_whole(name: str) -> None:
     most = 0
     for seed in SEEDS[name]:
         whole, number = outcome(all_formats()[name], seed)
@@ -86,7 +86,7 @@ def test_parts_make_the_whole(name: str) -> None:
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    """An hour of a large host, unpacked 24 MB: in a process of its own, since Python keeps memory that it had once."""
+    """An hour of a large host, 24 MB unpacked, in a subprocess, since Python does not return memory."""
     write("xentop", tmp_path / "log", 24_000_000)
     read = (
         "import sys\n"
@@ -94,7 +94,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         "from rawperf import blocks_of, get_format\n"
         "with open(sys.argv[1], 'rb') as stream:\n"
         "    n = sum(len(block.records) for block in blocks_of(get_format('xentop'), stream))\n"
-        # not getrusage: what it says of a new process begins with the size of the one that started it
+        # not getrusage, which starts with the parent process's size
         "peak = next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmHWM'))\n"
         "print(n, int(peak.split()[1]) // 1024)\n"
     )
@@ -109,7 +109,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert megabytes < 400
 
 
-def test_a_file_without_an_end_of_a_sample_is_refused_before_it_fills_the_memory(
+def test_unterminated_sample_is_rejected_before_it_fills_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE", 1000)
@@ -119,7 +119,7 @@ def test_a_file_without_an_end_of_a_sample_is_refused_before_it_fills_the_memory
         list(blocks_of(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
 
 
-def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_one_time_stay_in_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     t = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, np.nan, np.nan, np.nan]
     rows = [("", "host", "", "f", at, float(place)) for place, at in enumerate(t)]
     records = pd.DataFrame(rows, columns=list(RECORD_COLUMNS))
@@ -139,7 +139,7 @@ def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(list(by_sample(parts))) > len(found)
 
 
-def test_blocks_of_a_declared_file_end_with_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_a_declared_file_end_at_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "PIECE", 60)
     monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
     form = declared(
@@ -157,7 +157,7 @@ def test_blocks_of_a_declared_file_end_with_a_sample(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("coded", [True, False])
-def test_parquet_of_many_parts_is_that_of_the_whole(
+def test_parquet_of_parts_equals_that_of_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coded: bool
 ) -> None:
     path, out = tmp_path / "xentop.txt", tmp_path / "x.parquet"

@@ -76,14 +76,14 @@ def test_commands_and_their_times():
     assert reading.warnings == ()
 
 
-def test_times_grow_past_midnight():
+def test_times_increase_past_midnight():
     records = FORMAT.read(SESSION).records
     assert records["t"].is_monotonic_increasing
     assert sorted(set(records["t"]))[0] == 23 * 3600 + 58 * 60 + 10
     assert sorted(set(records["t"]))[-1] == 86400 + 3 * 60 + 15
 
 
-def test_facts_have_the_time_of_their_ready_message():
+def test_values_have_the_time_of_their_ready_message():
     records = FORMAT.read(SESSION).records
     saved = records[records["report"] == "HCPNSS440I"]
     assert saved[["entity_kind", "entity", "field", "t", "value"]].values.tolist() == [
@@ -98,7 +98,7 @@ def test_defined_ranges():
     assert values(reading, "HCPNSD440I", "SCRATCH") == {"fileid": 398}
 
 
-def test_defseg_that_failed_defines_nothing():
+def test_failed_defseg_defines_nothing():
     data = (
         b"defseg x 100-1FF sn\nHCPNSD003E Invalid option - X\nReady(00003); T=0.01/0.01 12:00:00\n"
     )
@@ -160,7 +160,7 @@ def test_query_virtual():
         ),
     ],
 )
-def test_wordings_of_the_saved_message(line, entity, fileid):
+def test_variants_of_the_saved_message(line, entity, fileid):
     reading = FORMAT.read(b"saveseg x\n" + line + b"\nReady; T=0.01/0.01 12:00:00\n")
     assert values(reading, "HCPNSS440I", entity) == {"fileid": fileid}
     assert reading.warnings == ()
@@ -168,7 +168,7 @@ def test_wordings_of_the_saved_message(line, entity, fileid):
 
 @each_case("broken", [b"SUBCHANNEL\n = 001F", b"SUBCHANNEL =\n001F"])
 @each_case("before", [b" R/W     ", b" R/W\n        "])
-def test_a_device_line_that_the_screen_broke(broken, before):
+def test_wrapped_device_line(broken, before):
     data = b"q v 29f\nDASD 029F 9336 (VDSK)" + before + b"2097152 BLK ON DASD VDSK " + broken
     reading = FORMAT.read(data + b"\nReady; T=0.01/0.01 12:02:15\n")
     assert values(reading, "QUERY VIRTUAL", "029F") == {"BLK": 2097152}
@@ -183,20 +183,20 @@ def test_ready_messages_without_times():
     assert reading.records["t"].isna().all()
 
 
-def test_elapsed_needs_the_time_before():
+def test_elapsed_time_needs_a_previous_time():
     data = b"a\nReady; T=0.01/0.01 12:00:00\nb\nReady;\nc\nReady; T=0.01/0.01 12:00:09\nd\nReady; T=0.01/0.01 12:00:10\n"
     elapsed = FORMAT.read(data).records.query("field == 'elapsed'")
     assert elapsed[["entity", "value"]].values.tolist() == [["D", 1]]
 
 
-def test_a_clock_that_was_set_back_is_no_midnight():
+def test_clock_set_back_is_not_midnight():
     reading = FORMAT.read(b"a\nReady; T=0.01/0.01 12:00:00\nb\nReady; T=0.01/0.01 11:00:00\n")
     assert "line 4" in reading.warnings[0]
     assert "elapsed" not in set(reading.records["field"])
     assert reading.records["t"].max() == 12 * 3600
 
 
-def test_messages_between_commands_are_no_commands():
+def test_messages_between_commands_are_ignored():
     data = (
         b"a\nReady; T=0.01/0.01 12:00:00\n DVHREQ2289I Your CPU request has completed.\n12:00:03 * MSG FROM OPERATOR: hello\n"
         b"===> #cp q time\nReady; T=0.01/0.01 12:00:05\n"
@@ -204,18 +204,18 @@ def test_messages_between_commands_are_no_commands():
     assert commands(FORMAT.read(data)) == ["A", "Q TIME"]
 
 
-def test_time_stamps_of_responses_are_passed_over():
+def test_timestamps_in_responses_are_ignored():
     data = b"saveseg x\n12:00:01 HCPNSS440I Saved segment X was successfully saved in fileid 0400.\nReady; T=0.01/0.01 12:00:02\n"
     assert values(FORMAT.read(data), "HCPNSS440I", "X") == {"fileid": 400}
 
 
-def test_responses_without_any_ready_message_have_no_time():
+def test_responses_without_ready_message_have_no_time():
     reading = FORMAT.read(b"".join(line + b"\n" for line in SESSION.splitlines()[11:15]))
     assert reading.clock == "none"
     assert values(reading, "QUERY NSS", "SCRATCH")["FILE"] == 398
 
 
-def test_run_together_lines_are_left_out_with_a_warning():
+def test_merged_lines_are_skipped_with_a_warning():
     rows = b"00:FILE FILENAME FILETYPE BEGPAG ENDPAG TYPE CL #USERS\n"
     run_together = b"00:0398SCRATCH DCSSG 00000062F40000000062F400EW A00000\n00:  000000062F401 000000066F3FF EN\n"
     good = (
@@ -251,13 +251,13 @@ def test_run_together_lines_are_left_out_with_a_warning():
         (b"ID  FF0C452E20978000 (BASE)", b"ID  FF0C (BASE)", 23),
     ],
 )
-def test_damaged_responses_are_left_out_with_a_warning(old, new, line):
+def test_damaged_responses_are_skipped_with_a_warning(old, new, line):
     reading = FORMAT.read(SESSION.replace(old, new))
     assert f"line {line}:" in reading.warnings[0]
     assert len(reading.records) < len(FORMAT.read(SESSION).records)
 
 
-def test_what_breaks_off_is_left_out():
+def test_truncated_response_is_dropped():
     cut = SESSION[: SESSION.index(b"DASD 029F") + 40]
     reading = FORMAT.read(cut)
     assert "this line was left out" in reading.warnings[0]
@@ -280,13 +280,13 @@ def test_what_breaks_off_is_left_out():
         (b"a\nReady; 12:00:00\n", 2, "a damaged ready message"),
     ],
 )
-def test_refusals_name_the_line(data, line, part):
+def test_errors_report_the_line_number(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data)
     assert caught.value.line == line
 
 
-def test_virtual_time_larger_than_total_is_said():
+def test_virtual_time_above_total_is_reported():
     assert "exceeds the total" in FORMAT.read(b"a\nReady; T=0.02/0.01 12:00:00\n").warnings[0]
 
 
@@ -297,7 +297,7 @@ PAGES = st.tuples(st.integers(0, 2**27), st.integers(0, 2**27)).map(sorted)
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.integers(0, len(SESSION)), st.integers(0, 80), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(SESSION[:at] + put + SESSION[at + cut :])
     except FormatError:
@@ -305,7 +305,7 @@ def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
     assert tuple(reading.records.columns) == RECORD_COLUMNS
 
 
-def test_a_long_line_takes_no_long_time():
+def test_long_line_is_read_in_linear_time():
     reading = FORMAT.read(
         SESSION + b"DASD " + b"CYL" * 100_000 + b"\nREADY; T=0.01/0.01 00:03:16\n"
     )

@@ -1,4 +1,4 @@
-"""The command `rawperf`: one line where a file can't be written, and CSV that no spreadsheet runs."""
+"""The command `rawperf`: one-line errors for unwritable files, CSV safe for spreadsheets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "mine.csv"), str(tmp_path / "mine.yaml")
 
 
-def test_texts_that_are_formulas_get_an_apostrophe_on_request(files: tuple[str, str]) -> None:
+def test_formula_cells_are_quoted_on_request(files: tuple[str, str]) -> None:
     arguments = ["read", files[0], "--format", files[1], "-o", "-"]
     entities = [
         [line.split(",")[2] for line in CliRunner().invoke(main, given).output.splitlines()[1:]]
@@ -33,17 +33,15 @@ def test_texts_that_are_formulas_get_an_apostrophe_on_request(files: tuple[str, 
     assert entities == [["=cmd|x", "@a", "b"], ["'=cmd|x", "'@a", "b"]]
 
 
-def test_a_place_that_cannot_be_written_is_named(files: tuple[str, str], tmp_path: Path) -> None:
-    output = "/proc/table.csv"  # where nobody can write a file, root neither
+def test_unwritable_output_is_reported(files: tuple[str, str], tmp_path: Path) -> None:
+    output = "/proc/table.csv"  # not even root can write here
     result = CliRunner().invoke(main, ["read", files[0], "--format", files[1], "-o", output])
     assert result.exit_code == 1
     assert output in result.output and result.output.count("\n") == 1
 
 
 @pytest.mark.parametrize("kind", ["itself", "symbolic link", "hard link"])
-def test_the_file_that_is_read_is_not_overwritten(
-    kind: str, files: tuple[str, str], tmp_path: Path
-) -> None:
+def test_input_file_is_not_overwritten(kind: str, files: tuple[str, str], tmp_path: Path) -> None:
     output = tmp_path / ("mine.csv" if kind == "itself" else "linked.csv")
     if kind == "symbolic link":
         output.symlink_to(files[0])
@@ -55,7 +53,7 @@ def test_the_file_that_is_read_is_not_overwritten(
     assert Path(files[0]).read_text(encoding="utf-8") == CSV
 
 
-def test_a_full_disk_says_where_to_free_space(tmp_path: Path) -> None:
+def test_full_disk_error_names_the_path(tmp_path: Path) -> None:
     err = OSError(errno.ENOSPC, "No space left on device")
     said = os_error(err, str(tmp_path / "table.parquet"))
     assert "table.parquet: No space left on device" in said
@@ -63,7 +61,7 @@ def test_a_full_disk_says_where_to_free_space(tmp_path: Path) -> None:
     assert "standard output" in os_error(err, None)
 
 
-def test_the_content_of_an_unknown_text_is_not_printed(tmp_path: Path) -> None:
+def test_content_of_an_unknown_text_is_not_printed(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("password hunter2\n", encoding="utf-8")
     result = CliRunner().invoke(main, ["read", str(path)])

@@ -1,7 +1,7 @@
-"""Any damage gives a reading or a refusal that names file and line: never another exception, never an endless read.
+"""Damaged files give a reading or an error with file and line, never another exception or an endless loop.
 
-`VIRTPERF_FUZZ=100000 pytest tests/rawperf` reads some hundred times as many mutants of each format as CI does;
-`python benchmarks/fuzz.py` does the same and prints a table. Run one of them after a change of a reader.
+`VIRTPERF_FUZZ=100000 pytest tests/rawperf` reads some hundred times as many mutants of each format as CI does; `python
+benchmarks/fuzz.py` does the same and prints a table. Run one of them after changing a reader.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tests.rawperf.trial import FILE, INPUTS, TooSlow, check_reading, last_line,
 
 TIMED = ("perfkit",)  # every number has a time
 RANKED_EVERY = 4
-"""Of so many mutants one is looked at by all formats: some 660 in all. Its own format looks at each."""
+"""Every so many mutants, all formats examine one: about 660 in total. Its own format examines each."""
 MAX_PARTS = 12
-"""Into so many parts a mutant is cut at most; `test_blocks` cuts whole files into more parts."""
+"""Maximum number of parts per mutant; `test_blocks` cuts intact files into more parts."""
 
 
 def test_every_format_has_seeds() -> None:
@@ -32,7 +32,7 @@ def test_every_format_has_seeds() -> None:
 
 
 @each_case("name", FORMATS)
-def test_seeds_are_whole(name: str) -> None:
+def test_seeds_are_intact(name: str) -> None:
     form = all_formats()[name]
     for seed in SEEDS[name]:
         assert form.sniff(seed) >= 0.5
@@ -42,8 +42,8 @@ def test_seeds_are_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_damage_gives_a_reading_or_a_refusal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a long file, the same in parts as in the whole: a few are refused at another place, none gives other numbers."""
+def test_damaged_file_gives_reading_or_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts and whole agree; a few files fail at another position, none gives other numbers."""
     form, read, differ = all_formats()[name], 0, 0
     for number in range(INPUTS):
         data, history = mutant(SEEDS[name], number)
@@ -62,7 +62,7 @@ def test_damage_gives_a_reading_or_a_refusal(name: str, monkeypatch: pytest.Monk
             check_reading(found, last_line(data))
             assert whole is None or same(found, whole), where
         differ += isinstance(found, Reading) != (whole is not None)
-    # neither all damage passes unseen nor does every mutation end at the first line
+    # some mutants are read, and some fail after their first line
     assert 0 < read < 0.95 * INPUTS
     assert differ <= 0.05 * INPUTS
 
@@ -75,7 +75,7 @@ def test_damage_gives_a_reading_or_a_refusal(name: str, monkeypatch: pytest.Monk
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4
     ),
 )
-def test_any_bytes_put_in_give_a_reading_or_a_refusal(
+def test_inserted_bytes_give_reading_or_error(
     name: str, which: int, edits: list[tuple[float, int, bytes]]
 ) -> None:
     data = SEEDS[name][which % len(SEEDS[name])]

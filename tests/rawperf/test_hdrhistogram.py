@@ -21,21 +21,21 @@ def encoded(numbers: bytes, *, lowest: int = 1, digits: int = 2, offset: int = 0
     return base64.b64encode(struct.pack(">II", COMPRESSED | 0x10, len(packed)) + packed).decode()
 
 
-def test_a_log_of_two_drivers():
+def test_log_of_two_drivers():
     reading = FORMAT.read(LOG)
     records = reading.records
     counts = records[records["field"] == "count"]
     assert counts.groupby("report")["value"].sum().to_dict() == {"a": 120, "b": 75}
     assert sorted(counts["t"].unique() - 1767268800) == [1, 2, 3]
     assert (reading.clock, reading.info) == ("absolute", {"version": "1.2"})
-    # every interval's largest value is in its last bucket, whose highest value is at most 1 % more
+    # the maximum of each interval is in its last bucket, whose upper bound is at most 1 % higher
     for (_, _), rows in records.groupby(["report", "t"]):
         top = rows.loc[rows["field"] == "Interval_Max", "value"].item() * 1e6
         last = rows.loc[rows["field"] == "count", "entity"].astype(int).max()
         assert top - 1e3 <= last <= 1.01 * top
 
 
-def test_times_without_a_zone_of_their_own():
+def test_times_without_zone():
     lines = LOG.decode().splitlines()
     short = lines[4].replace("1767268800.000", "0.500")
     for head, first, clock in (
@@ -47,7 +47,7 @@ def test_times_without_a_zone_of_their_own():
         assert (reading.records["t"].iloc[0], reading.clock) == (first, clock)
 
 
-def test_values_of_buckets():
+def test_bucket_values():
     # ZigZag LEB128: 2 is one value, 5 is three empty buckets
     assert buckets(encoded(b"\x02\x05\x04")) == [(0, 1), (4, 2)]
     assert buckets(encoded(b"\x02\x05\x04", lowest=1000)) == [(511, 1), (2559, 2)]
@@ -57,7 +57,7 @@ def test_values_of_buckets():
     assert buckets(encoded(nine)) == [(0, 2**63 - 1)]
 
 
-def test_what_is_refused():
+def test_invalid_logs_are_rejected():
     for text, said in (
         ("x", "not base64"),
         (encoded(b"\x02")[:20], "truncated"),
@@ -71,7 +71,7 @@ def test_what_is_refused():
             buckets(text)
 
 
-def test_damage():
+def test_damaged_log_is_rejected():
     with pytest.raises(FormatError, match="line 5: the line is not an interval"):
         FORMAT.read(LOG.replace(b"Tag=a,1767268800.000,", b"Tag=a,"))
     with pytest.raises(FormatError, match="no interval"):

@@ -1,4 +1,4 @@
-"""iostat: reports with and without times, device names at either end, the report since the machine was started."""
+"""iostat: reports with and without times, device name columns, the report since boot."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def get(reading: Reading, entity: str, field: str) -> list[float]:
     return r.loc[(r["entity"] == entity) & (r["field"] == field), "value"].tolist()
 
 
-def test_the_first_report_is_since_the_machine_was_started() -> None:
+def test_first_report_is_since_boot() -> None:
     assert sniff(LISTING) is FORMAT
     reading = FORMAT.read(LISTING)
     assert reading.clock == "sample"
@@ -65,7 +65,7 @@ def when(*time: int) -> float:
         (("1795350734", "1795350735"), 1795350735),
     ],
 )
-def test_times_as_its_versions_print_them(stamps: tuple[str, str], t: float) -> None:
+def test_time_formats_of_all_versions(stamps: tuple[str, str], t: float) -> None:
     data = STAMPED.replace(b"11/22/26 12:32:19", stamps[0].encode()).replace(
         b"11/22/26 12:32:20", stamps[1].encode()
     )
@@ -75,7 +75,7 @@ def test_times_as_its_versions_print_them(stamps: tuple[str, str], t: float) -> 
     assert get(reading, "vda", "wkB/s") == [60]
 
 
-def test_device_names_at_the_right_end() -> None:
+def test_device_names_in_the_last_column() -> None:
     moved = LISTING.decode().replace(DISK, "      tps    kB_read/s Device\n")
     rows = [
         f"   {line.split()[1]}  {line.split()[2]} {line.split()[0]}" if line[:2] == "vd" else line
@@ -102,19 +102,21 @@ def test_device_names_at_the_right_end() -> None:
         ),
     ],
 )
-def test_damage_is_refused_with_its_line(old: bytes, new: bytes, line: int, problem: str) -> None:
+def test_damaged_file_is_rejected_with_line_number(
+    old: bytes, new: bytes, line: int, problem: str
+) -> None:
     with pytest.raises(FormatError, match=problem) as caught:
         FORMAT.read(LISTING.replace(old, new, 1), file="i")
     assert caught.value.line == line
 
 
-def test_times_in_some_reports_only_are_refused() -> None:
+def test_partial_times_are_rejected() -> None:
     with pytest.raises(FormatError, match="some reports have a time") as caught:
         FORMAT.read(STAMPED.replace(b"11/22/26 12:32:20\n", b""))
     assert caught.value.line == 11
 
 
-def test_a_file_that_breaks_off_loses_its_last_report() -> None:
+def test_truncated_file_loses_its_last_report() -> None:
     reading = FORMAT.read(LISTING[: LISTING.index(b"  1.00         0.00") + 4], file="i")
     assert get(reading, "vda", "tps") == [179]
     assert get(reading, "", "%idle") == [96.95, 95.95]

@@ -1,4 +1,4 @@
-"""The console log of the workload simulator: grammar, traps, round trip, robustness."""
+"""The console log of the workload simulator: grammar, edge cases, round trip, robustness."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_status_lines_are_samples() -> None:
     }
 
 
-def test_summary_labels_are_whole() -> None:
+def test_summary_labels_are_complete() -> None:
     reading = read(LOG)
     found = summary(reading)
     assert found["Page element throughput"] == 12.5
@@ -70,7 +70,7 @@ def test_summary_labels_are_whole() -> None:
     assert reading.warnings == ()
 
 
-def test_the_response_time_occurs_twice() -> None:
+def test_response_time_occurs_twice() -> None:
     label = "HTTP avg. page element response time"
     found = summary(read(LOG))
     assert found[label] == 0.012
@@ -98,7 +98,7 @@ def test_data_wrapper_and_foreign_lines() -> None:
     assert "odd" not in summary(reading)
 
 
-# What a public DayTrader harness prints of JMeter's summary, with iwlengine's labels and no ids.
+# JMeter summary as printed by a public DayTrader harness, with iwlengine's labels and no ids.
 JMETER = """\
 DayTrader Run against was1:9080
 <data machine="{machine}" runType="measure" runNo="3">
@@ -113,8 +113,8 @@ Initial number of clients = 50
 """
 
 
-def test_jmeter_behind_the_labels() -> None:
-    """JMeter's mean is in whole milliseconds, iwlengine's in seconds with three decimals."""
+def test_jmeter_summary_with_iwlengine_labels() -> None:
+    """JMeter's mean has whole milliseconds, iwlengine's three decimals of a second."""
     reading = read(JMETER.format(machine="client"))
     assert summary(reading) == {
         "Page throughput": 512.5,
@@ -135,11 +135,11 @@ def test_jmeter_behind_the_labels() -> None:
         found = read(JMETER.format(machine="client").replace("= 97\n", f"= {seconds}\n"))
         assert summary(found)["HTTP avg. page element response time"] == float(seconds)
         assert "harness" not in found.info
-    found = read(JMETER.format(machine="client") + "IWL0099W odd\n")  # an id: iwlengine after all
+    found = read(JMETER.format(machine="client") + "IWL0099W odd\n")  # an id identifies iwlengine
     assert summary(found)["HTTP avg. page element response time"] == 97
 
 
-def test_an_empty_summary_of_jmeter_is_damage() -> None:
+def test_empty_jmeter_summary_is_rejected() -> None:
     with pytest.raises(FormatError, match="damaged summary line") as caught:
         read(JMETER.format(machine="client").replace("512.5", ""))
     assert caught.value.line == 4
@@ -177,14 +177,14 @@ def test_several_machines_in_one_log() -> None:
         ),
     ],
 )
-def test_several_runs_of_one_machine_are_refused(text: str, problem: str, line: int) -> None:
+def test_several_runs_of_one_machine_are_rejected(text: str, problem: str, line: int) -> None:
     with pytest.raises(FormatError, match=problem) as caught:
         read(text)
     assert caught.value.line == line
 
 
-def test_a_wrapper_without_a_run_is_left_out() -> None:
-    """As a harness writes it when its warm-up was not started."""
+def test_wrapper_without_a_run_is_skipped() -> None:
+    """As written by a harness whose warm-up did not start."""
     failed = '<data machine="a" runType="warmup" runNo="1">\nnot started\n</data>\n'
     reading = read(failed + JMETER.format(machine="a"))
     pd.testing.assert_frame_equal(reading.records, read(JMETER.format(machine="a")).records)
@@ -196,7 +196,7 @@ def test_a_wrapper_without_a_run_is_left_out() -> None:
     assert len(both.warnings) == 1
 
 
-def test_lines() -> None:
+def test_line_numbers() -> None:
     text = "\n" + LOG.replace(" | resp avg", "\n| resp avg", 1) + "\n"
     reading = read(text)
     assert reading.lines is not None
@@ -211,20 +211,20 @@ def test_lines() -> None:
     assert found.tolist() == [4, 5, 6, 7, 8, 9, 14, 15, 16, 17, 18, 19]
 
 
-def test_digits_of_other_scripts_are_damage() -> None:
+def test_non_ascii_digits_are_rejected() -> None:
     with pytest.raises(FormatError):
         read(LOG.replace("Transactions = 200", "Transactions = \u0662\u0660\u0660"))
 
 
-def test_a_count_that_is_not_rate_times_time_warns() -> None:
-    # 12.5/s for 21 s is 262.5; the run time may be off by 1 s, so 12.5 more or less is allowed
+def test_count_inconsistent_with_rate_and_time_gives_a_warning() -> None:
+    # 12.5/s for 21 s is 262.5; a run time uncertain by 1 s allows +-12.5
     assert read(SUMMARY.replace("= 262", "= 274")).warnings == ()
     (warning,) = read(SUMMARY.replace("= 262", "= 290")).warnings
     assert "engine.log line 5" in warning
     assert "290" in warning
 
 
-def test_page_counter_going_back_warns() -> None:
+def test_decreasing_page_counter_gives_a_warning() -> None:
     (warning,) = read(STATUS.format(pg=9) + STATUS.format(pg=3)).warnings
     assert "line 2" in warning
 
@@ -263,13 +263,13 @@ def test_last_number_without_newline_may_have_lost_digits() -> None:
         ("Transactions = 200\n", "Transactions = 200\nIWL0059I Transactions = 201\n", 9),
     ],
 )
-def test_damage_names_its_line(old: str, new: str, line: int) -> None:
+def test_damaged_log_is_rejected_with_line_number(old: str, new: str, line: int) -> None:
     with pytest.raises(FormatError) as caught:
         read(LOG.replace(old, new, 1))
     assert (caught.value.file, caught.value.line) == ("engine.log", line)
 
 
-def test_not_a_log() -> None:
+def test_other_text_is_rejected() -> None:
     for data in (b"", b"hello\n", b"\xff\xfe\x00"):
         with pytest.raises(FormatError):
             FORMAT.read(data)

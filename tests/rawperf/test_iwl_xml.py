@@ -1,4 +1,4 @@
-"""XML snapshots: the assumed document, mappings of one's own, hostile XML, round trip, robustness."""
+"""XML snapshots: the assumed document, user mappings, malicious XML, round trip, robustness."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_assumed_document() -> None:
     assert reading.info == {"engine": "e1", "script": "a&b", "elements not mapped": "novelty"}
 
 
-def test_mapping_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_defined_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mapping.yaml"
     path.write_text(OWN_MAPPING)
     with pytest.raises(FormatError, match="wrong root element"):
@@ -78,7 +78,7 @@ def test_mapping_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert FORMAT.sniff(OWN_DOCUMENT.encode()) > 0.9
 
 
-def test_the_documented_examples_are_right(
+def test_documented_examples_are_valid(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (root / "docs/formats/iwl-xml.md").read_text(encoding="utf-8")
@@ -99,7 +99,9 @@ def test_the_documented_examples_are_right(
         ("fields:", "columns:", 1),
     ],
 )
-def test_a_wrong_mapping_names_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+def test_invalid_mapping_is_reported_with_line_number(
+    tmp_path: Path, old: str, new: str, line: int
+) -> None:
     path = tmp_path / "mapping.yaml"
     path.write_text(OWN_MAPPING.replace(old, new))
     with pytest.raises(StudyError) as caught:
@@ -115,7 +117,7 @@ HOSTILE = [
 
 
 @each_case("document", HOSTILE)
-def test_entities_and_document_types_are_refused(document: str) -> None:
+def test_entities_and_document_types_are_rejected(document: str) -> None:
     with pytest.raises(FormatError, match="document types and entity declarations") as caught:
         read(document)
     assert caught.value.line == 1
@@ -143,13 +145,15 @@ def test_entities_and_document_types_are_refused(document: str) -> None:
         (DOCUMENT.replace('"1.0"', '"1.0" encoding="nonsense"'), "encoding", 1),
     ],
 )
-def test_damage_names_its_line(document: str, problem: str, line: int | None) -> None:
+def test_damaged_document_is_rejected_with_line_number(
+    document: str, problem: str, line: int | None
+) -> None:
     with pytest.raises(FormatError, match=problem) as caught:
         read(document)
     assert caught.value.line == line
 
 
-def test_a_document_that_ends_early_keeps_whole_snapshots() -> None:
+def test_truncated_document_keeps_complete_snapshots() -> None:
     reading = read(DOCUMENT[: DOCUMENT.index("<errors>")])
     assert set(reading.records["t"]) == {300.0}
     assert "line 12" in reading.warnings[0]

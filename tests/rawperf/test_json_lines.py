@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rawperf.json_lines import first_line, parse_with_lines
 
 
-def test_each_value_has_its_line_in_its_place() -> None:
+def test_every_value_has_its_line_number() -> None:
     text = (
         '{"a":\n 1,\n"b": [true, "x\\"1",\nnull, {"1": -2.5e-3}], "c"\n:\n{}, "d": NaN, "a": 7\n}'
     )
@@ -22,15 +22,15 @@ def test_each_value_has_its_line_in_its_place() -> None:
         "b": [3, 3, 4, {"1": 4}],
         "c": {},
         "d": 6,
-    }  # the later of two equal keys counts
+    }  # the last duplicate key wins
 
 
-def test_what_is_no_document_raises_what_the_reader_raises() -> None:
+def test_invalid_document_raises_the_parser_error() -> None:
     with pytest.raises(json.JSONDecodeError):
         parse_with_lines('{"a": 1', json.loads)
 
 
-def test_the_first_line_of_a_part() -> None:
+def test_first_line_of_a_part() -> None:
     assert first_line({"a": [], "b": {"c": [{}, 4]}, "d": 3}) == 4
     assert first_line([{}, []]) is None
     assert first_line(2) == 2
@@ -47,7 +47,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(VALUES, st.booleans())
-def test_lines_have_the_form_of_the_document(value: object, ascii_only: bool) -> None:
+def test_line_numbers_mirror_the_document_structure(value: object, ascii_only: bool) -> None:
     text = json.dumps(value, indent=1, ensure_ascii=ascii_only)
     _, lines = parse_with_lines(text, json.loads)
 

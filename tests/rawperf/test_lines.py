@@ -1,4 +1,4 @@
-"""The line that a reading states for a number is the line of the file on which the number stands, as it is printed."""
+"""The line number of a reading's value is the line of the file that prints it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rawperf import Reading, all_formats
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 
-# format, seed, entity, field, which of the records with these names, what is printed around the number
+# format, seed, entity, field, index among equal records, text around the number
 PICKS = (
     ("azure-metrics", 0, "Data Disk Read Bytes/sec 1", "average", 1, '"average": 512.0'),
     ("bcc-histogram", 0, "vda 0 to 2 us", "count", 0, " 0 -> 1 "),
@@ -129,7 +129,7 @@ PICKS = (
     ("xentop", 1, "Domain-0/5", "VCPUs(sec)", 0, "5:          7s"),
     ("xentop", 1, "Domain-0/0", "TX bytes", 0, "TX:  7732224bytes"),
 )
-# Computed from several lines, or the number of things that have a line each.
+# Computed from several lines, or a count of lines.
 COMPUTED = {
     "prometheus": lambda r: r["entity_kind"] == "bucket",  # differences of cumulative counts
     "wrk": lambda r: r["entity_kind"] == "bucket",
@@ -156,7 +156,7 @@ _SIZE = re.compile(r"(\d[\d']*(?:\.\d+)?) ?([BKMGTPE])", re.ASCII | re.IGNORECAS
 
 
 def numbers_of(line: str) -> np.ndarray:
-    """Every number that a line can be taken to print: decimal, hexadecimal, a duration in seconds, a size, none."""
+    """Every number that a line may print: decimal, hexadecimal, duration in seconds, size, or none."""
     found = [float(text.replace("'", "").replace(",", ".")) for text in _NUMBER.findall(line)]
     found += [float(text) for text in _PLAIN.findall(line)]
     found += [
@@ -181,7 +181,7 @@ def numbers_of(line: str) -> np.ndarray:
 
 
 def read(name: str, data: bytes) -> tuple[Reading, list[int], list[str]]:
-    """A reading, its lines, and the file's lines, of which the first one has the number 1."""
+    """A reading, its line numbers, and the file's lines counted from 1."""
     reading = all_formats()[name].read(data)
     assert reading.lines is not None
     assert reading.lines.shape == (len(reading.records),)
@@ -189,7 +189,7 @@ def read(name: str, data: bytes) -> tuple[Reading, list[int], list[str]]:
 
 
 @each_case(("name", "seed", "entity", "field", "which", "printed"), PICKS)
-def test_a_number_stands_on_its_line(
+def test_number_is_printed_on_its_line(
     name: str, seed: int, entity: str, field: str, which: int, printed: str
 ) -> None:
     reading, lines, text = read(name, SEEDS[name][seed])
@@ -198,19 +198,19 @@ def test_a_number_stands_on_its_line(
     assert printed in text[lines[place]]
 
 
-def test_every_format_is_picked_from() -> None:
+def test_every_format_is_covered() -> None:
     assert {pick[0] for pick in PICKS} | {"iwl-xml"} >= set(
         FORMATS
-    )  # of XML, where an element begins
+    )  # XML: the line of an element's start
 
 
 @each_case("name", FORMATS)
-def test_every_line_holds_its_number(name: str) -> None:
+def test_every_value_is_printed_on_its_line(name: str) -> None:
     checked = 0
     for seed in SEEDS[name]:
         reading, lines, text = read(name, seed)
         computed = COMPUTED.get(name, lambda r: r["field"].isna())(reading.records)
-        if name == "iwl-xml":  # the element begins there; its text may end further down
+        if name == "iwl-xml":  # line of the element's start; its text may end further down
             text = [line + " ".join(text[i + 1 : i + 3]) for i, line in enumerate(text)]
         for value, line, skip in zip(reading.records["value"], lines, computed, strict=True):
             assert skip or np.isclose(numbers_of(text[line]), value, rtol=1e-12, atol=0).any(), (
@@ -221,7 +221,7 @@ def test_every_line_holds_its_number(name: str) -> None:
     assert checked or name.startswith("jmeter")
 
 
-def test_a_line_that_a_screen_broke() -> None:
+def test_wrapped_line() -> None:
     text = "q v\n00: DASD 0190 3390 M01RES R/O\n 107 CYL ON DASD 0201 SUBCHANNEL =\n0003\nReady; T=0.01/0.02 00:03:15\n"
     reading, lines, _ = read("cms-console", text.encode())
     assert dict(zip(reading.records["field"], lines, strict=True))["CYL"] == 3
@@ -231,7 +231,7 @@ def test_a_line_that_a_screen_broke() -> None:
 
 
 @each_case("name", FORMATS)
-def test_line_ends_of_windows_count_as_one(name: str) -> None:
+def test_crlf_counts_as_one_line_end(name: str) -> None:
     for seed in SEEDS[name]:
         assert (
             read(name, seed.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))[1]
@@ -240,8 +240,8 @@ def test_line_ends_of_windows_count_as_one(name: str) -> None:
 
 
 @each_case("name", sorted(set(FORMATS) - {"cms-console"}))
-def test_lines_move_with_the_text(name: str) -> None:
-    """A blank line at the beginning moves all lines by one; a console's first line is a command, or nothing."""
+def test_line_numbers_shift_with_the_text(name: str) -> None:
+    """A leading blank line shifts all lines by one; a console begins with a command or nothing."""
     for seed in SEEDS[name]:
         if seed.startswith(b"<?xml"):
             continue

@@ -1,4 +1,4 @@
-"""Byte order marks and the colours of a terminal change nothing that is read."""
+"""Byte order marks and terminal colours do not change readings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ NAMES = {
     "fio-log-iops": "a_iops.1.log",
     "fio-log-latency": "a_clat.1.log",
 }
-"""Of files that only their names tell apart."""
+"""Formats recognised by file name only."""
 
 BOM = b"\xef\xbb\xbf"
 
 
 def coloured(data: bytes) -> bytes:
-    """Every whole line with an escape at its begin and end; documents are not coloured."""
+    """Every complete line between escape sequences; documents are not coloured."""
     *lines, last = data.split(b"\n")
     return (
         data
@@ -29,7 +29,7 @@ def coloured(data: bytes) -> bytes:
 
 
 @each_case("name", FORMATS)
-def test_marks_and_colours_are_dropped(name: str) -> None:
+def test_byte_order_marks_and_colours_are_dropped(name: str) -> None:
     form, data = all_formats()[name], SEEDS[name][0]
     plain = read_whole(form, data)
     for changed in (BOM + data, coloured(data)):

@@ -1,4 +1,4 @@
-"""mpstat: apart from sar, its tables, processors that are off, averages since the machine was started."""
+"""mpstat: distinction from sar, tables, offline processors, averages since boot."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ def test_processors_nodes_and_interrupts() -> None:
     assert sniff(LISTING) is MPSTAT
     reading = MPSTAT.read(LISTING)
     assert set(reading.records["t"]) == {datetime(2026, 11, 22, 12, 32, 8, tzinfo=UTC).timestamp()}
-    assert get(reading, "cpu", "cpu", "all", "%idle") == [49.5]  # the average is no second one
+    assert get(reading, "cpu", "cpu", "all", "%idle") == [
+        49.5
+    ]  # the average is not a second sample
     assert get(reading, "cpu", "cpu", "1", "%nice") == [99]
     assert get(reading, "cpu", "node", "all", "%idle") == [49.5]
     assert get(reading, "interrupts", "cpu", "all", "intr/s") == [397]
     assert get(reading, "interrupts", "cpu", "0", "25/s") == [3]
 
 
-def test_the_row_of_all_processors_has_no_place_in_the_topology() -> None:
+def test_all_processors_row_has_no_topology() -> None:
     reading = MPSTAT.read(TOPOLOGY)
     assert get(reading, "cpu", "cpu", "all", "%usr") == [2.15]
     assert get(reading, "cpu", "cpu", "0", "%usr") == [2.71]
@@ -67,18 +69,18 @@ def test_the_row_of_all_processors_has_no_place_in_the_topology() -> None:
     assert set(reading.records["t"]) == {datetime(2026, 11, 23, tzinfo=UTC).timestamp()}
 
 
-def test_seconds_since_1970_in_the_place_of_a_time() -> None:
+def test_epoch_seconds_as_time() -> None:
     data = LISTING.replace(b"12:32:07", b"1591016000").replace(b"12:32:08", b"1591016001")
     assert sniff(data) is MPSTAT
     assert set(MPSTAT.read(data).records["t"]) == {1591016001}
 
 
-def test_averages_since_the_start_have_a_report_of_their_own() -> None:
+def test_averages_since_boot_are_a_separate_report() -> None:
     once = LISTING.split(b"\n\n12:32:07    NODE")[0].replace(b"12:32:07", b"12:32:08") + b"\n"
     assert set(MPSTAT.read(once).records["report"]) == {"cpu since boot"}
 
 
-def test_sar_is_not_mpstat() -> None:
+def test_sar_is_not_recognised_as_mpstat() -> None:
     sar = LISTING.replace(
         b"%iowait    %irq   %soft  %steal", b"%iowait  %steal    %irq   %soft"
     ).split(b"\n\n12:32:07    NODE")[0]
@@ -86,7 +88,7 @@ def test_sar_is_not_mpstat() -> None:
     assert MPSTAT.sniff(sar) == 0 == SAR.sniff(LISTING)
 
 
-def test_a_damaged_row_is_refused() -> None:
+def test_damaged_row_is_rejected() -> None:
     with pytest.raises(FormatError, match="does not fit") as caught:
         MPSTAT.read(LISTING.replace(b"   99.00\n", b" 99.00  1.00\n", 1))
     assert caught.value.line == 5

@@ -38,7 +38,7 @@ def test_spellings_and_indent_do_not_matter():
     pd.testing.assert_frame_equal(old.records, new.records)
 
 
-def test_words_before_the_number():
+def test_text_before_the_number():
     reading = snapshot("TcpExt:", "    TCPLossProbes: 12", "    TCP ran low on memory 3 times")
     assert reading.records["field"].tolist() == ["TCPLossProbes", "TCP ran low on memory # times"]
 
@@ -50,7 +50,7 @@ def test_settings_without_a_number_are_skipped():
     assert get(reading, "Ip", "forwarded") == [9]
 
 
-def test_last_line_without_its_end_is_left_out():
+def test_last_line_without_newline_is_dropped():
     reading = FORMAT.read(b"Tcp:\n    5 resets sent\n    11 segm")
     assert reading.records["value"].tolist() == [5]
     assert "line 3" in reading.warnings[0]
@@ -68,7 +68,7 @@ def test_last_line_without_its_end_is_left_out():
         ("Tcp:\n    5 segments send out\n    5 segments sent out\n", 3, "occurs twice"),
     ],
 )
-def test_refusals_name_the_line(text, line, part):
+def test_errors_report_the_line_number(text, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(text.encode())
     assert caught.value.line == line
@@ -79,7 +79,7 @@ BASE = b"Icmp:\n    103 ICMP messages received\n    ICMP input histogram:\n     
 
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(st.integers(0, len(BASE)), st.integers(0, 40), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
     except FormatError:

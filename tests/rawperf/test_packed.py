@@ -1,4 +1,4 @@
-"""Packed files are read as what they hold; those that are no logs are refused."""
+"""Compressed files are read like their content; damaged ones are rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.rawperf.trial import read_whole
 
 
 def zstd(data: bytes) -> bytes:
-    """A frame that does not say how long it is, as the program zstd writes from a pipe."""
+    """A frame without content size, as zstd writes from a pipe."""
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(data)
@@ -38,7 +38,7 @@ TEXT = b"a line of text\n" * 50_000
 
 
 class Slow(io.RawIOBase):
-    """A pipe: gives a few bytes at a time and can't be wound back."""
+    """A pipe: returns a few bytes at a time and cannot seek."""
 
     def __init__(self, data: bytes) -> None:
         self._left = data
@@ -53,7 +53,7 @@ class Slow(io.RawIOBase):
 
 
 @each_case("kind", PACK)
-def test_what_is_packed_comes_out(kind: str) -> None:
+def test_compressed_data_round_trip(kind: str) -> None:
     for data in (b"", b"x", TEXT):
         assert decompress_stream(io.BytesIO(PACK[kind](data)), file="f").read() == data
         assert decompress_stream(Slow(PACK[kind](data)), file="f").read() == data
@@ -61,7 +61,7 @@ def test_what_is_packed_comes_out(kind: str) -> None:
 
 
 @each_case("kind", ["gzip", "xz", "bzip2"])
-def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
+def test_concatenated_members_are_one_file(kind: str) -> None:
     assert (
         decompress_stream(io.BytesIO(PACK[kind](b"a\n") + PACK[kind](TEXT)), file="f").read()
         == b"a\n" + TEXT
@@ -72,7 +72,7 @@ def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
 @each_case(
     "name", ["xentop", "sar", "sadf-json", "iwl-xml", "iwl-console", "jmeter-csv", "perfkit"]
 )
-def test_a_packed_file_is_recognised_and_read_as_the_file_itself(name: str, kind: str) -> None:
+def test_compressed_file_is_recognised_and_read(name: str, kind: str) -> None:
     data = SEEDS[name][0]
     form = all_formats()[name]
     pressed = PACK[kind](data)
@@ -83,7 +83,7 @@ def test_a_packed_file_is_recognised_and_read_as_the_file_itself(name: str, kind
 
 
 @each_case("kind", PACK)
-def test_what_is_damaged_or_cut_is_refused(kind: str) -> None:
+def test_damaged_or_truncated_archive_is_rejected(kind: str) -> None:
     form, data = all_formats()["sar"], PACK[kind](SEEDS["sar"][0])
     for bad in (
         data[: len(data) // 2],
@@ -97,7 +97,7 @@ def test_what_is_damaged_or_cut_is_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstd"])
-def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_rejected_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "ALWAYS_ALLOWED_BYTES", 2**20)
     bomb = PACK[kind](b"\0" * 2**26)
     begin = time.process_time()
@@ -107,6 +107,6 @@ def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @each_case("name", FORMATS)
-def test_any_bytes_behind_a_magic_have_a_head(name: str) -> None:
+def test_sniffing_any_bytes_after_a_magic_number_works(name: str) -> None:
     for magic in pieces.MAGIC:
         assert isinstance(head_of(magic + SEEDS[name][0]), bytes)

@@ -1,6 +1,6 @@
-"""Performance Toolkit pages: layouts, positions, value forms, times, traps, round trip, robustness.
+"""Performance Toolkit pages: layouts, positions, value formats, times, edge cases, round trip, robustness.
 
-The fixtures follow the documented grammar with numbers of our own.
+The fixtures follow the documented grammar with made-up numbers.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def test_storage_screen() -> None:
 
 
 @each_case("screen", [STORAGE_SCREEN, COUNTERS_SCREEN])
-def test_key_value_pages_do_not_need_their_spacing(screen: str) -> None:
+def test_key_value_pages_ignore_spacing(screen: str) -> None:
     flat = "\n".join(" ".join(line.split()) for line in screen.splitlines()) + "\n"
     pd.testing.assert_frame_equal(read(flat).records, read(screen).records)
 
@@ -214,7 +214,7 @@ def test_segments_and_spaces() -> None:
     }
 
 
-def test_partitions_and_what_stands_below_them() -> None:
+def test_partitions_and_their_processors() -> None:
     reading = read(header("FCX126") + PARTITIONS)
     assert reading.warnings == ()
     assert values(reading, "VMSYS1:0") == {
@@ -226,7 +226,7 @@ def test_partitions_and_what_stands_below_them() -> None:
         "%VMld": 74,
         "%Logld": 74.4,
     }
-    # a partition's further rows do not repeat its name
+    # further rows of a partition omit its name
     assert values(reading, "VMSYS1:1") == {
         "%Busy": 66,
         "%Ovhd": 2,
@@ -246,16 +246,16 @@ def test_partitions_and_what_stands_below_them() -> None:
     assert set(reading.records["entity_kind"]) == {"partition processor", "processor type"}
 
 
-def test_a_row_behind_a_damaged_one_is_not_given_to_the_partition_above() -> None:
+def test_row_after_a_damaged_one_is_not_assigned_to_the_previous_partition() -> None:
     reading = read(header("FCX126") + PARTITIONS.replace(" ZOS1         2", " Z:S1         2"))
     assert "ZOS1:0" not in set(reading.records["entity"])
     assert "not a row of FCX126" in reading.warnings[0]
     later = PARTITIONS.replace(" ZOS1         2", " " * 14).replace("0   99.0", "1   99.0")
-    (warning,) = read(header("FCX126") + later).warnings  # a second processor 1 of VMSYS1 can't be
+    (warning,) = read(header("FCX126") + later).warnings  # VMSYS1 cannot have two processors 1
     assert "line 15: 2 line(s) below tables were not read" in warning
 
 
-def test_a_log_of_processors() -> None:
+def test_processor_log() -> None:
     reading = read(
         header("FCX304", "23:58:00", "00:00:00").replace("    60 Secs 00:01", "   120 Secs 00:02")
         + PROCESSOR_LOG
@@ -267,7 +267,7 @@ def test_a_log_of_processors() -> None:
         ["logical processor", "0", 86340.0, 40.0],
         ["logical processor", "1", 86340.0, 42.0],
         ["logical processor", "0", 86400.0, 60.0],
-        ["logical processor", "1", 86400.0, 62.0],  # its time is that of the row above
+        ["logical processor", "1", 86400.0, 62.0],  # it has the time of the preceding row
     ]
     old = (
         PROCESSOR_LOG.replace(" PPD  Ent.", "")
@@ -293,8 +293,8 @@ def log(*rows: str, begin: str = "23:58:00", end: str = "00:01:00") -> str:
     return top + LOG_HEADING + "\n" + "".join(f" {row}{cells}" for row in rows)
 
 
-def test_a_log_has_a_row_for_each_interval() -> None:
-    """Rows have times of their own, which grow past midnight within a page and over a page break."""
+def test_log_has_a_row_per_interval() -> None:
+    """Rows have their own times, which continue past midnight within a page and over a page break."""
     reading = read(log(">>Mean>>", "23:59:00", "00:00:00") + log(">>Mean>>", "00:01:00"))
     records = reading.records
     assert set(records["entity"]) == {""}
@@ -305,10 +305,10 @@ def test_a_log_has_a_row_for_each_interval() -> None:
         ["host", 86400.0],
         ["host", 86460.0],
     ]
-    assert "interval s" not in reading.info  # the period of a log's page is no interval
+    assert "interval s" not in reading.info  # the period of a log page is not an interval
 
 
-def test_a_log_goes_on_whatever_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_does_not_depend_on_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(
         log(*rows, begin="00:00:00", end="00:00:00")
         for rows in (["08:00:00", "16:00:00", "00:00:00"], ["08:00:00", "16:00:00"])
@@ -318,7 +318,7 @@ def test_a_log_goes_on_whatever_is_cached(monkeypatch: pytest.MonkeyPatch) -> No
     pd.testing.assert_frame_equal(read(text).records, cached)
 
 
-def test_a_log_may_last_for_days() -> None:
+def test_log_may_span_days() -> None:
     text = log(*["08:00:00", "16:00:00", "00:00:00"] * 3, begin="00:00:00", end="00:00:00").replace(
         "For      0 Secs", "For 259200 Secs"
     )
@@ -326,7 +326,7 @@ def test_a_log_may_last_for_days() -> None:
     assert t == [28800.0 * n for n in range(1, 10)]
 
 
-def test_lines_are_those_of_the_file() -> None:
+def test_line_numbers_are_those_of_the_file() -> None:
     text = STORAGE_SCREEN + USER_PAGE
     reading = read(text)
     assert reading.lines is not None
@@ -376,11 +376,11 @@ def test_user_page() -> None:
 
 
 def test_columns_follow_the_heading() -> None:
-    """The same rows under a heading that is spaced and ordered otherwise give the same numbers."""
+    """Rows under a reordered and respaced heading give the same numbers."""
     text = header("FCX100") + (
         " PROC TYPE  %CPU  %NEW  %EMU\n\n"
         " P00  IFL  100.0   7.0  55.0\n"
-        " P01  IFL        100.01000.0\n"  # a blank cell, and two numbers that touch
+        " P01  IFL        100.01000.0\n"  # a blank cell, and two adjacent numbers
     )
     reading = read(text)
     assert values(reading, "P00") == {"%CPU": 100, "%NEW": 7, "%EMU": 55}
@@ -406,7 +406,7 @@ def test_unknown_columns_keep_their_names() -> None:
     }
 
 
-def test_a_caption_decides_between_equal_names() -> None:
+def test_caption_distinguishes_equal_column_names() -> None:
     text = (
         header("FCX113")
         + "           <-Movement/s>\n Userid      Reads  Write\n\n LNWEB1          5      6\n"
@@ -443,11 +443,11 @@ def test_missing_values(text: str) -> None:
     ("text", "unit"),
     [("1'92", "1"), ("-3", "1"), ("nan", "1"), ("1e5", "1"), ("3MB", "%"), ("1 2", "1")],
 )
-def test_what_is_no_value(text: str, unit: str) -> None:
+def test_invalid_value(text: str, unit: str) -> None:
     assert number(text, unit) is None
 
 
-def test_intervals_and_midnight() -> None:
+def test_intervals_across_midnight() -> None:
     spans = [("23:58:00", "23:59:00"), ("23:59:00", "00:00:00"), ("00:00:00", "00:01:00")]
     by_report = "".join(header(r, *s) + h for r, h in PAGES.items() for s in spans)
     by_time = "".join(header(r, *s) + h for s in spans for r, h in PAGES.items())
@@ -467,7 +467,7 @@ PAGES = {
 }
 
 
-def test_dates_tell_days_apart() -> None:
+def test_dates_distinguish_days() -> None:
     text = "".join(
         header("FCX100", f"{day} 10:00:00 ", f"{day} 10:01:00 ") + PAGES["FCX100"]
         for day in ("2008/05/06", "2008/05/09")
@@ -476,8 +476,8 @@ def test_dates_tell_days_apart() -> None:
     assert read(text).info["from date"] == "2008-05-06"
 
 
-def test_pages_of_one_interval() -> None:
-    """A page break repeats the heading, and perhaps the average; messages and carriage control stand in between."""
+def test_several_pages_of_one_interval() -> None:
+    """A page break repeats the heading, sometimes the average; messages and carriage control are interspersed."""
     second = (
         header("FCX112")
         + USER_HEADING
@@ -518,13 +518,13 @@ def processors(text: str) -> tuple[list[str], tuple[str, ...]]:
     ("name", "kept"), [("P00", ["P01", "P02"]), ("P01", ["P00", "P02"]), ("P02", ["P00", "P01"])]
 )
 @each_case("damaged", ["#00", "P 1", "   ", "P\u00d80"])
-def test_a_damaged_name_loses_its_row_only(name: str, kept: list[str], damaged: str) -> None:
+def test_damaged_name_drops_only_its_row(name: str, kept: list[str], damaged: str) -> None:
     entities, (warning,) = processors(PROCESSORS.replace(name, damaged))
     assert entities == kept
     assert f"vm.lst line {9 + int(name[1:])}: not a row of FCX100" in warning
 
 
-def test_several_damaged_rows_are_each_named() -> None:
+def test_every_damaged_row_is_reported() -> None:
     entities, warnings = processors(
         PROCESSORS.replace(" P00  IFL     10.0", " %%%  #@!     ??~?").replace("P01", "0.1")
     )
@@ -532,21 +532,21 @@ def test_several_damaged_rows_are_each_named() -> None:
     assert ["line 9" in warnings[0], "line 10" in warnings[1]] == [True, True]
 
 
-def test_rows_behind_something_odd_must_be_whole() -> None:
-    """Otherwise a second table's rows would be read below the first one's heading."""
+def test_rows_after_unknown_lines_must_be_complete() -> None:
+    """Otherwise rows of a second table would be read with the first heading."""
     entities, (warning,) = processors(
         PROCESSORS + "\n PROC Busy Waits\n P03  IFL     40.0     4.0    36.0\n"
     )
-    assert entities == ["P00", "P01", "P02"]  # a heading ends the table, whatever stands below it
+    assert entities == ["P00", "P01", "P02"]  # a heading ends the table
     assert "2 line(s) below tables" in warning
     entities, (odd, below) = processors(PROCESSORS.replace("P01", "0.1") + " P03  3      40.0\n")
     assert entities == ["P00", "P02", "P03"][:2]
     assert ("left out" in odd, "line 12: 1 line(s) below" in below) == (True, True)
     entities, _ = processors(PROCESSORS.replace("P01", "0.1").replace("P02", "P00"))
-    assert entities == ["P00"]  # a processor has one row
+    assert entities == ["P00"]  # one row per processor
 
 
-def test_a_damaged_time_loses_its_row_only() -> None:
+def test_damaged_time_drops_only_its_row() -> None:
     reading = read(log("23:59:00", "00:0x:00", "00:01:00"))
     assert reading.records["t"].unique().tolist() == [86340.0, 86460.0]
     assert "line 12: not a row of FCX143" in reading.warnings[0]
@@ -554,7 +554,7 @@ def test_a_damaged_time_loses_its_row_only() -> None:
     assert set(means["entity_kind"]) == {"host-average"}
 
 
-def test_unregistered_reports() -> None:
+def test_unknown_reports_are_rejected() -> None:
     with pytest.raises(FormatError, match="no complete page of a registered report") as caught:
         read(header("FCX999") + " what\n")
     assert caught.value.found == "FCX999"
@@ -563,7 +563,7 @@ def test_unregistered_reports() -> None:
     assert "line 1: FCX999" in reading.warnings[0]
 
 
-def test_unknown_heading_names_file_line_and_heading() -> None:
+def test_unknown_heading_is_reported_with_file_and_line() -> None:
     with pytest.raises(FormatError) as caught:
         read(
             header("FCX112")
@@ -585,21 +585,21 @@ def test_unknown_heading_names_file_line_and_heading() -> None:
         (" LNWEB1      12.5", " LNWEB1     12.5 ", 12),
     ],
 )
-def test_damage_names_its_line(old: str, new: str, line: int) -> None:
+def test_damaged_page_is_rejected_with_line_number(old: str, new: str, line: int) -> None:
     with pytest.raises(FormatError) as caught:
         read(USER_PAGE.replace(old, new, 1))
     assert (caught.value.file, caught.value.line) == ("vm.lst", line)
 
 
 @each_case(("old", "new"), [("4'096MB", "4'0x6MB"), ("27/s", "27/m"), ("131%", "131kB")])
-def test_damaged_items_name_their_line(old: str, new: str) -> None:
+def test_damaged_items_are_reported_with_line_number(old: str, new: str) -> None:
     line = STORAGE_SCREEN[: STORAGE_SCREEN.index(old)].count("\n") + 1
     with pytest.raises(FormatError) as caught:
         read(STORAGE_SCREEN.replace(old, new))
     assert caught.value.line == line
 
 
-def test_items_given_twice() -> None:
+def test_duplicate_items() -> None:
     with pytest.raises(FormatError, match="given twice"):
         read(STORAGE_SCREEN + " Locked pages                   1205\n")
     found = values(
@@ -611,7 +611,7 @@ def test_items_given_twice() -> None:
     assert (found["Novel counter Count"], found["Novel counter (2) Count"]) == (7, 8)
 
 
-def test_a_file_cut_anywhere_keeps_what_is_whole() -> None:
+def test_truncated_file_keeps_complete_rows() -> None:
     text = (
         USER_PAGE
         + header("FCX100", "09:59:30", "10:00:30")
@@ -648,7 +648,7 @@ layouts:
 """
 
 
-def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_defined_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(OWN_LAYOUT)
     page = header("FCX777") + " Dev    Busy  Wait\n\n 0A01    12.5  3.0\n"
@@ -672,7 +672,7 @@ def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("FCX777", "X", 2),
     ],
 )
-def test_a_wrong_layout_names_its_line(
+def test_invalid_layout_is_reported_with_line_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, line: int
 ) -> None:
     path = tmp_path / "own.yaml"
@@ -683,7 +683,7 @@ def test_a_wrong_layout_names_its_line(
     assert (caught.value.file, caught.value.line) == ("own.yaml", line)
 
 
-def test_the_documented_layout_is_one(
+def test_documented_layout_is_valid(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (root / "docs/formats/perfkit.md").read_text(encoding="utf-8")
@@ -698,7 +698,7 @@ def test_the_documented_layout_is_one(
     ]
 
 
-def test_shipped_layouts_say_what_is_assumed() -> None:
+def test_packaged_layouts_state_their_evidence() -> None:
     evidence = {
         report: {layout.evidence for layout in known} for report, known in load_layouts().items()
     }
@@ -774,8 +774,8 @@ CELLS = st.one_of(
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(CELLS, st.integers(0, 1)), min_size=1, max_size=6))
-def test_plain_numbers_are_numbers(rows: list[tuple[str, int]]) -> None:
-    """What is not left to `numbers` is what `numbers` makes of it, whatever stands in the cells beside."""
+def test_fast_number_parser_agrees_with_numbers(rows: list[tuple[str, int]]) -> None:
+    """The fast path gives the result of `numbers`, whatever the neighbouring cells are."""
     width = 28
     texts = [(text + " " * behind).rjust(width) for text, behind in rows]
     letters = np.array([encode_letters(text[:4] + text, 4 + width) for text in texts])
@@ -795,7 +795,7 @@ def test_plain_numbers_are_numbers(rows: list[tuple[str, int]]) -> None:
     assert np.isnan(values[others]).all()
 
 
-def test_letters_keep_white_space_apart_from_damage() -> None:
+def test_letters_separate_blanks_from_damage() -> None:
     assert encode_letters("a\tb\u2003", 5).tolist() == [ord("a"), 0xA0, ord("b"), 0xA0, BLANK]
     assert encode_letters("\0\1\x7f\u20ac", 4).tolist() == [0, ord("?"), 0x7F, ord("?")]
     assert number(encode_letters("\u200312", 3).tobytes().decode("latin-1"), "1") == 12

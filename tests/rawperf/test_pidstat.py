@@ -1,4 +1,4 @@
-"""pidstat: processes and threads, commands with blanks, one table for all (-h), what could not be read."""
+"""pidstat: processes, threads, commands with blanks, single table (-h), unreadable values."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def test_processes() -> None:
     ]
     assert get(reading, "process", "web server 11335", "%CPU") == [100, 100]
     assert get(reading, "process", "web server 11335", "iodelay") == [1146]
-    assert get(reading, "process", "init 1", "%CPU") == [1]  # its average is no sample
+    assert get(reading, "process", "init 1", "%CPU") == [1]  # the average is not a sample
     assert not {"CPU", "UID", "PID"} & set(reading.records["field"])
     assert set(reading.records["report"]) == {"cpu", "disk"}
 
 
-def test_what_pidstat_could_not_read_has_no_record() -> None:
+def test_unreadable_values_have_no_record() -> None:
     reading = FORMAT.read(LISTING)
     assert get(reading, "process", "init 1", "kB_rd/s") == []
     assert get(reading, "process", "init 1", "iodelay") == [0]
 
 
-def test_threads_are_told_from_their_processes() -> None:
+def test_threads_are_distinguished_from_processes() -> None:
     reading = FORMAT.read(THREADS)
     assert get(reading, "process", "web 77", "%CPU") == [0.99]
     assert get(reading, "thread", "web 77", "%CPU") == [0.89]
@@ -80,13 +80,13 @@ def test_threads_are_told_from_their_processes() -> None:
 
 
 @each_case("stamps", [("12:32:14", "12:32:15"), ("1795350734", "1795350735")])
-def test_one_table_for_all_with_times_of_either_kind(stamps: tuple[str, str]) -> None:
+def test_single_table_with_both_time_formats(stamps: tuple[str, str]) -> None:
     data = ONE_TABLE.replace(b"12:32:14", stamps[0].encode()).replace(
         b"12:32:15", stamps[1].encode()
     )
     assert sniff(data) is FORMAT
     reading = FORMAT.read(data)
-    assert set(reading.records["report"]) == {"cpu"}  # none of it is since the machine was started
+    assert set(reading.records["report"]) == {"cpu"}  # no report is since boot
     assert get(reading, "process", "web 11335", "RSS") == [392512, 392512]
     assert reading.records["t"].unique().tolist() == [1795350734, 1795350735]
 
@@ -107,13 +107,15 @@ def test_one_table_for_all_with_times_of_either_kind(stamps: tuple[str, str]) ->
         ),
     ],
 )
-def test_damage_is_refused_with_its_line(old: bytes, new: bytes, line: int, problem: str) -> None:
+def test_damaged_file_is_rejected_with_line_number(
+    old: bytes, new: bytes, line: int, problem: str
+) -> None:
     with pytest.raises(FormatError, match=problem) as caught:
         FORMAT.read(LISTING.replace(old, new, 1), file="p")
     assert caught.value.line == line
 
 
-def test_a_file_that_breaks_off_loses_its_last_sample() -> None:
+def test_truncated_file_loses_its_last_sample() -> None:
     end = LISTING.index(b"web server\n\n12:32:12      UID       PID   kB") - 3
     reading = FORMAT.read(LISTING[:end], file="p")
     assert get(reading, "process", "web server 11335", "%CPU") == [100]

@@ -1,4 +1,4 @@
-"""Records gathered one at a time, warnings, and the check of what was written."""
+"""Records collected one by one, warnings, and the round-trip check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rawperf.base import RECORD_COLUMNS
 from rawperf.rows import RecordRows, Warnings, split_lines
 
 
-def test_rows_have_the_columns_and_types_of_records():
+def test_rows_have_record_columns_and_types():
     rows = RecordRows()
     empty = rows.frame()
     rows.add("r", "k", "e", "f", 1)
@@ -17,7 +17,7 @@ def test_rows_have_the_columns_and_types_of_records():
     assert frame["t"].isna().tolist() == [True, False]
 
 
-def test_time_given_later_and_records_forgotten():
+def test_time_may_be_set_later_and_records_discarded():
     rows = RecordRows()
     for value in range(4):
         rows.line = 10 + value
@@ -29,7 +29,7 @@ def test_time_given_later_and_records_forgotten():
     assert rows.lines().tolist() == [11, 12, 13]
 
 
-def test_many_warnings_are_counted_not_listed():
+def test_many_warnings_are_counted():
     warnings = Warnings("a.txt", ("first",))
     for line in range(1, 31):
         warnings.add(line, "damaged")
@@ -39,7 +39,7 @@ def test_many_warnings_are_counted_not_listed():
     assert len(said) == 21
 
 
-def test_lines_and_whether_the_last_one_is_whole():
+def test_lines_and_completeness_of_the_last_one():
     assert split_lines("a\nb\n") == (["a", "b"], True)
     assert split_lines("a\nb") == (["a", "b"], False)
     assert split_lines("") == ([], True)

@@ -1,4 +1,4 @@
-"""sadf -j: real files, both spellings of the zone, nesting, round trip, damage."""
+"""sadf -j: real files, both notations of the zone, nesting, round trip, damage."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_objects_and_arrays_inside_an_element():
     ]
 
 
-def test_zone_in_both_spellings():
+def test_zone_in_both_notations():
     assert FORMAT.read(document(sample("10:00:10", io=IO))).info["zone"] == "UTC"
     assert FORMAT.read(document(sample("10:00:10", {"utc": 0}, io=IO))).info["zone"] == "local"
     assert FORMAT.read(document(sample("10:00:10", {"tz": "CET"}, io=IO))).info["zone"] == "CET"
@@ -101,7 +101,7 @@ def test_restarts_comments_and_no_samples():
     assert reading.info["comments"] == f"{epoch(2009, 1, 3, 10, 0, 5):.0f} a b"
 
 
-def test_lines_and_refusals_name_them():
+def test_values_and_errors_have_line_numbers():
     whole = document(sample("10:00:10", io=IO), sample("10:00:20", io=IO)).decode()
     reading, text = FORMAT.read(whole.encode()), ["", *whole.split("\n")]
     for field, line in zip(reading.records["field"], reading.lines, strict=True):
@@ -121,7 +121,7 @@ def test_lines_and_refusals_name_them():
     assert caught.value.line == 3
 
 
-def test_file_that_breaks_off():
+def test_truncated_file():
     whole = document(sample("10:00:10", io=IO), sample("10:00:20", io=IO))
     reading = FORMAT.read(whole[: whole.rindex(b"wtps")])
     assert reading.records["t"].unique().tolist() == [epoch(2009, 1, 3, 10, 0, 10)]
@@ -154,7 +154,7 @@ def test_trailing_commas():
         ),
     ],
 )
-def test_refusals(data, part):
+def test_invalid_files_are_rejected(data, part):
     with pytest.raises(FormatError, match=part):
         FORMAT.read(data)
 
@@ -168,7 +168,7 @@ BASE = document(sample("10:00:10", io=IO, disk=LOAD), restarts=[])
     st.integers(0, 40),
     st.one_of(st.binary(max_size=8), st.sampled_from([b"{", b"]", b"1e999", b",", b"null"])),
 )
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
     except FormatError:
@@ -181,7 +181,7 @@ def test_sniff():
     assert FORMAT.sniff(b'{"fio version": 1}') == 0.0
 
 
-def test_samples_of_one_form_are_read_as_if_each_were_walked(monkeypatch):
+def test_fast_path_for_uniform_samples_agrees(monkeypatch):
     def numbered(n):
         load = [
             {"cpu": n % 2, "user": n / 4, "note": "x"},

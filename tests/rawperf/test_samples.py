@@ -1,4 +1,4 @@
-"""Files of the tools: each is read, and its numbers are those of a plain parse made here, or refused by name."""
+"""Real tool output: read and compared with a plain parser in this file, or rejected by name."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ CLOCK = re.compile(r"\d\d:\d\d:\d\d$")
 
 
 def read(name: str) -> Reading:
-    file = name if "pressure" in name else FILE  # whose name says which pressure it is
+    file = name if "pressure" in name else FILE  # the name identifies the resource
     return read_whole(all_formats()[format_of(name)], sample(name), file)
 
 
@@ -123,7 +123,7 @@ def table(reading: Reading) -> dict[tuple[Any, ...], float]:
 
 
 @each_case("name", sample_names())
-def test_a_sample_is_read_or_refused_by_name(name: str) -> None:
+def test_sample_is_read_or_rejected_by_name(name: str) -> None:
     data = sample(name)
     if name in REFUSED:
         with pytest.raises(FormatError, match=REFUSED[name]) as caught:
@@ -135,7 +135,7 @@ def test_a_sample_is_read_or_refused_by_name(name: str) -> None:
 
 
 def sysstat_rows(name: str, headings: str) -> dict[tuple[str, str, str], float]:
-    """Numbers of sar's or mpstat's tables by time, entity and column, of tables with such a heading."""
+    """Numbers of sar or mpstat tables with such a heading, by time, entity and column."""
     found: dict[tuple[str, str, str], float] = {}
     columns: list[str] = []
     for line in lines_of(name)[1:]:
@@ -194,7 +194,7 @@ def test_twelve_hours_of_sar() -> None:
     assert read("sar/sar-12-hours.txt").records.equals(read("sar/sar-u.txt").records)
 
 
-def test_a_restart_and_a_comment() -> None:
+def test_restart_and_comment() -> None:
     at = f"{epoch('2026-11-24', '04:18:09'):.0f}"
     text, document = read("sar/sar-restart.txt"), read("sadf/sadf-restart.json")
     assert text.info["restarts"] == document.info["restarts"] == at
@@ -203,7 +203,7 @@ def test_a_restart_and_a_comment() -> None:
     assert (text.records["field"] == "runq-sz").sum() == 3
 
 
-def test_averages_since_boot_have_their_own_report() -> None:
+def test_averages_since_boot_are_a_separate_report() -> None:
     reading = read("sar/sar-since-boot.txt")
     assert all(report.endswith(" since boot") for report in reading.records["report"])
     found = table(reading)
@@ -214,7 +214,7 @@ def test_averages_since_boot_have_their_own_report() -> None:
 
 
 def leaves(found: Any) -> int:
-    """Numbers in a JSON value, without those that name an element."""
+    """Numbers in a JSON value, without identifiers."""
     if isinstance(found, dict):
         first = next(iter(found.values()), None)
         named = isinstance(first, int | float) and next(iter(found)) in (
@@ -268,7 +268,7 @@ def test_iostat() -> None:
     reading = read("iostat/iostat.txt")
     rows = [line.split() for line in lines if line.startswith("vda")]
     columns = next(line.split()[1:] for line in lines if line.startswith("Device"))
-    for t, row in enumerate(rows[1:]):  # the first holds averages since the start of the machine
+    for t, row in enumerate(rows[1:]):  # the first holds averages since boot
         for column, word in zip(columns, row[1:], strict=True):
             assert table(reading)["vda", column, t] == float(word)
     cpu = [line.split() for line in lines if re.match(r" +\d", line)][1:]
@@ -282,7 +282,7 @@ def test_iostat() -> None:
 
 
 def pairwise_stamps(lines: list[str]) -> list[tuple[str, str]]:
-    """Lines with a time, each with the row of the disk below its heading."""
+    """Time lines paired with the disk row below."""
     return [(line, lines[k + 2]) for k, line in enumerate(lines) if line.startswith("11/24/26")]
 
 
@@ -348,7 +348,7 @@ def test_swapon() -> None:
     assert shown.info["sizes"] == "rounded"
 
 
-def test_gnu_time() -> None:
+def test_time_command_of_gnu() -> None:
     records = read("gnu_time/time-v.txt").records
     found = dict(zip(records["field"], records["value"], strict=True))
     for line in lines_of("gnu_time/time-v.txt"):
@@ -390,7 +390,7 @@ def test_xentop() -> None:
     assert len(samples) > 2
 
 
-def test_listings_of_the_performance_toolkit() -> None:
+def test_performance_toolkit_listings() -> None:
     for name, id_, entity, field in (
         ("perfkit/cpu-and-user.txt", "FCX100", "P00", "%CPU"),
         ("perfkit/lpar-and-proclog.txt", "FCX144", "0", "Total"),
@@ -400,7 +400,7 @@ def test_listings_of_the_performance_toolkit() -> None:
         reading = read(name)
         assert reading.warnings == ()
         assert len(reading.records["report"].unique()) == 2
-        # a number stands below its heading: its last character and the heading's are in one column
+        # numbers are right-aligned below their headings
         printed: list[float] = []
         for page in own:
             lines = page.splitlines()
@@ -418,7 +418,7 @@ def test_listings_of_the_performance_toolkit() -> None:
         assert len(printed) > 5
 
 
-def test_consoles_of_the_workload_simulator_and_of_cms() -> None:
+def test_workload_simulator_and_cms_consoles() -> None:
     reading = read("iwl/console.txt")
     printed = [line for line in lines_of("iwl/console.txt") if line.startswith("# clients")]
     pages = reading.records[reading.records["field"] == "pg"]
@@ -437,7 +437,7 @@ def test_consoles_of_the_workload_simulator_and_of_cms() -> None:
     assert saved["value"].tolist() == [401, 402]
 
 
-def test_results_of_swingbench() -> None:
+def test_swingbench_results() -> None:
     reading = read("swingbench/results.xml")
     text = sample("swingbench/results.xml").decode()
     for name in ("TotalCompletedTransactions", "NumberOfUsers", "AverageTransactionsPerSecond"):
@@ -451,5 +451,5 @@ def test_results_of_swingbench() -> None:
     assert np.allclose(series["t"] * 1000, numbers[::2], rtol=1e-15)
 
 
-def test_the_folder_is_small() -> None:
+def test_samples_folder_is_small() -> None:
     assert all(len(sample(name)) <= 60_000 for name in sample_names())

@@ -32,7 +32,7 @@ def get(
     return r.loc[mask & (True if t is None else r["t"] == t), "value"].tolist()
 
 
-def test_a_repeated_heading_and_an_average_below_it():
+def test_repeated_heading_followed_by_an_average():
     text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n\n10:00:10{CPU}10:00:20        all      2.00     98.00\n\n10:00:20{CPU}Average:        all      1.50     98.50\n"
     reading = FORMAT.read(text.encode())
     assert get(reading, "cpu", "all", "%user") == [1, 2]
@@ -42,7 +42,7 @@ def test_a_repeated_heading_and_an_average_below_it():
     ]
 
 
-def test_a_processor_that_is_off_in_a_sample():
+def test_offline_processor_in_a_sample():
     text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n10:00:10          6      1.00     99.00\n10:00:20        all      2.00     98.00\n"
     reading = FORMAT.read(text.encode())
     assert get(reading, "cpu", "6", "%idle", epoch(2019, 4, 18, 10, 0, 20)) == []
@@ -80,7 +80,7 @@ def test_unreadable_date_and_decimal_comma():
     assert get(reading, "cpu", "all", "%user") == [1.25]
 
 
-def test_each_activity_crosses_midnight_by_itself():
+def test_activities_cross_midnight_independently():
     block = "\n22:00:00{0}23:00:00        all      1.00     99.00\n01:00:00        all      1.00     99.00\n"
     queue = "\n22:00:00      runq-sz  plist-sz\n23:00:00            3       956\n01:00:00            4       956\nAverage: 3 956\n"
     reading = FORMAT.read((LINE + block.format(CPU) + queue).encode())
@@ -89,7 +89,7 @@ def test_each_activity_crosses_midnight_by_itself():
     assert get(reading, "queue", "", "runq-sz", want[1]) == [4]
 
 
-def test_unknown_activity_is_named_by_its_fields():
+def test_unknown_activity_gets_a_name_from_its_fields():
     reading = FORMAT.read(
         f"{LINE}\n10:00:00        THING     foo/s       bar\n10:00:01            x      2.00      1.00\n".encode()
     )
@@ -104,7 +104,7 @@ def test_columns_are_found_by_name():
     assert get(reading, "cpu", "all", "%user") == [10]
 
 
-def test_file_that_breaks_off():
+def test_truncated_file():
     text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n10:00:10          0      1.00     99.00\n"
     text += "10:00:20        all      2.00     98.00\n10:00:20          0      2.00     9"
     reading = FORMAT.read(text.encode())
@@ -126,7 +126,7 @@ def test_file_that_breaks_off():
         (f"{LINE}10:00:00 all 1.00 3.00\n", 2, "before the first heading"),
     ],
 )
-def test_refusals_name_the_line(text, line, part):
+def test_errors_report_the_line_number(text, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(text.encode())
     assert caught.value.line == line
@@ -140,7 +140,7 @@ BASE = (
 
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(st.integers(0, len(BASE)), st.integers(0, 40), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
     except FormatError:
@@ -153,8 +153,8 @@ def test_sniff():
     assert FORMAT.sniff(b"Linux 2.6.18 (h) 01/01/09\n\nTime: 10:00:00\navg-cpu: %user\n") < 0.5
 
 
-def test_two_tables_of_one_activity_cross_midnight_each_by_itself():
-    # RHEL 4 and 5 print proc/s and cswch/s, which newer versions print together, one after the other
+def test_tables_of_one_activity_cross_midnight_independently():
+    # RHEL 4 and 5 print proc/s and cswch/s in separate tables, newer versions in one
     days = ("23:00:00", "01:00:00", "23:30:00", "00:30:00")
     tables = "".join(
         f"\n22:00:00     {field}\n"
@@ -171,10 +171,10 @@ def test_two_tables_of_one_activity_cross_midnight_each_by_itself():
     for field in ("proc/s", "cswch/s"):
         assert reading.records.loc[reading.records["field"] == field, "t"].tolist() == want
     assert set(reading.records["report"]) == {"tasks"}
-    assert reading.warnings == ()  # no clock was set back
+    assert reading.warnings == ()  # no warning of a clock set back
 
 
-def test_a_heading_that_changes_within_a_table_goes_on_with_its_days():
+def test_changed_heading_within_a_table_keeps_the_day():
     table = (
         "\n22:00:00        INTR      all      CPU0\n01:00:00         LOC     1.00      1.00\n\n02:00:00  LINUX RESTART\t(2 CPU)\n"
         "\n02:10:00        INTR      all      CPU0      CPU1\n03:00:00         LOC     2.00      1.00      1.00\n"
@@ -183,16 +183,18 @@ def test_a_heading_that_changes_within_a_table_goes_on_with_its_days():
     assert reading.records["t"].unique().tolist() == [epoch(2019, 4, 19, 1), epoch(2019, 4, 19, 3)]
 
 
-def test_a_clock_that_was_set_back_is_said_of_its_own_table():
+def test_clock_set_back_is_reported_per_table():
     rows = "\n10:00:00{0}10:00:10        all      1.00     99.00\n09:00:20        all      1.00     99.00\n"
     reading = FORMAT.read((LINE + rows.format(CPU)).encode(), file="s")
     assert reading.warnings == ("s line 5: the clock was set back",)
 
 
-SHORT = "10:00:10          0      0.00\n"  # as sysstat prints a processor that is off: one value too few
+SHORT = (
+    "10:00:10          0      0.00\n"  # sysstat prints one value too few for an offline processor
+)
 
 
-def test_a_row_that_sysstat_itself_prints_too_short_is_left_out():
+def test_known_short_row_of_sysstat_is_skipped():
     text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n{SHORT}{SHORT}10:00:20        all      2.00     98.00\n"
     reading = FORMAT.read(text.encode(), file="s")
     assert get(reading, "cpu", "all", "%idle") == [99, 98]
@@ -200,13 +202,11 @@ def test_a_row_that_sysstat_itself_prints_too_short_is_left_out():
     assert reading.warnings == (
         "s line 5: a value is missing in the row, which was left out, and 1 more such rows",
     )
-    with pytest.raises(
-        FormatError, match="does not fit"
-    ):  # not where sysstat puts its words: damage
+    with pytest.raises(FormatError, match="does not fit"):  # sysstat never prints text here: damage
         FORMAT.read(text.replace("0      0.00\n", "0   0.00\n", 1).encode())
 
 
-def test_colours_are_no_part_of_the_listing():
+def test_colours_are_ignored():
     coloured = "\n".join(
         "".join(
             f"\x1b[32;22m{cell}\x1b[0m" if cell.strip() else cell
@@ -221,18 +221,18 @@ def test_colours_are_no_part_of_the_listing():
     assert FORMAT.read(coloured.encode()).records.equals(FORMAT.read(BASE).records)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_listing():
+def test_byte_order_mark_is_ignored():
     assert sniff(b"\xef\xbb\xbf" + BASE) is FORMAT
     assert FORMAT.read(b"\xef\xbb\xbf" + BASE).records.equals(FORMAT.read(BASE).records)
 
 
-def test_a_host_without_a_name():
+def test_host_without_name():
     reading = FORMAT.read(BASE.replace(b"(guest1)", b"((none))"))
     assert reading.info["host"] == "(none)"
     assert reading.records.equals(FORMAT.read(BASE).records)
 
 
-def test_a_negative_percentage_is_refused():
+def test_negative_percentage_is_rejected():
     with pytest.raises(FormatError, match="a negative percentage") as caught:
         FORMAT.read(
             BASE.replace(
@@ -245,7 +245,7 @@ def test_a_negative_percentage_is_refused():
 
 
 @each_case("time", ["10時00分10秒", "上午 10时00分10秒"])
-def test_another_locale_is_named_as_the_cause(time):
+def test_unsupported_locale_is_reported(time):
     text = f"{LINE}\n{time}     CPU     %user     %idle\n{time}        all      1.00     99.00\n".encode()
     assert sniff(text) is FORMAT
     with pytest.raises(FormatError, match="another locale") as caught:
@@ -254,7 +254,7 @@ def test_another_locale_is_named_as_the_cause(time):
     assert caught.value.line == 3
 
 
-def test_the_last_midnight_of_the_year_9999_is_passed():
+def test_midnight_after_year_9999():
     text = (
         b"Linux 6.1.0 (h) 9999-12-31 _x86_64_ (1 CPU)\n\n23:59:50        CPU     %user     %idle\n"
     )
@@ -262,13 +262,13 @@ def test_the_last_midnight_of_the_year_9999_is_passed():
     assert reading.records["t"].tolist() == [253402300800.0] * 2
 
 
-def test_seconds_since_1970_beside_times_of_day_are_refused():
+def test_epoch_seconds_mixed_with_times_of_day_are_rejected():
     text = BASE.rstrip(b"\n") + b"\n\n1233446460   runq-sz\n1233446470     3\n"
     with pytest.raises(FormatError, match="seconds since 1970"):
         FORMAT.read(text)
 
 
-def test_hours_of_a_twelve_hour_clock():
+def test_twelve_hour_clock():
     times = {("12:00:10", "AM"): 10, ("01:00:00", "AM"): 3600, ("12:00:00", "PM"): 43200}
     times |= {("11:59:59", "pm"): 86399, ("11:59:59", ""): 43199}
     assert {key: parse_seconds(*key, "f", 1) for key in times} == times

@@ -1,4 +1,4 @@
-"""sar's binary files: through sadf where it is installed, else the error says so."""
+"""Binary sar files: read by sadf if installed, otherwise a clear error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUTPUT = """{"sysstat": {"hosts": [{"nodename": "h", "number-of-cpus": 2, "file-
 
 @pytest.fixture
 def sadf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """A program that stands for sadf: it does what the given shell commands say."""
+    """A fake sadf that runs the given shell commands."""
 
     def made(commands: str) -> None:
         place = tmp_path / "bin" / "sadf"
@@ -33,13 +33,13 @@ def sadf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-un
     return made
 
 
-def test_its_first_bytes_tell_it() -> None:
+def test_recognised_by_its_magic_number() -> None:
     assert sniff(MAGIC) is FORMAT
-    assert FORMAT.sniff(b"\xd5\x96\x21\x71") == 1  # of a machine of the other byte order
+    assert FORMAT.sniff(b"\xd5\x96\x21\x71") == 1  # opposite byte order
     assert FORMAT.sniff(b"\x96\xd5") == FORMAT.sniff(b"Linux 6.1 (h)") == 0
 
 
-def test_without_sadf_the_error_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_sadf_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert FORMAT.outside() == ""
     with pytest.raises(
@@ -49,7 +49,7 @@ def test_without_sadf_the_error_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert caught.value.file == "sa03"
 
 
-def test_what_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
+def test_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
     sadf(f"test \"$1 $2 $4 $5\" = '-j -t -- -A' && test -z \"$S_COLORS\" && cat <<'E'\n{OUTPUT}E")
     reading: Reading = FORMAT.read(MAGIC, file="sa03")
     assert reading.records["value"].tolist() == [3]
@@ -68,7 +68,7 @@ def test_what_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
         ("sleep 9", "TimeoutExpired"),
     ],
 )
-def test_what_sadf_refuses_is_refused(
+def test_failure_of_sadf_is_reported(
     sadf, monkeypatch: pytest.MonkeyPatch, commands: str, words: str
 ) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(binary, "SECONDS", 0.5)
@@ -78,7 +78,7 @@ def test_what_sadf_refuses_is_refused(
     assert (caught.value.file, caught.value.line) == ("sa03", None)
 
 
-def test_all_that_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
+def test_long_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
     sadf(f"cat {SAMPLES / 'sadf' / 'sadf-A.json'}")
     reading = FORMAT.read(MAGIC, file="sa03")
     assert reading.records.equals(get_format("sadf-json").read(sample("sadf/sadf-A.json")).records)

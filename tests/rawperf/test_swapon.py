@@ -35,7 +35,7 @@ def numbers(data: bytes) -> dict[str, dict[str, float]]:
     return found
 
 
-def test_summary():
+def test_summary_table():
     reading = FORMAT.read(SUMMARY_LIST)
     assert numbers(SUMMARY_LIST) == {
         "/dev/dasda2": {"Size": 1130392, "Used": 231380, "Priority": -1},
@@ -52,11 +52,11 @@ def test_proc_swaps_and_blanks_in_place_of_tabs():
     assert numbers(PROC_SWAPS) == numbers(PROC_SWAPS.expandtabs()) == want
 
 
-def test_heading_that_a_page_width_broke():
+def test_wrapped_heading():
     assert numbers(PROC_SWAPS.replace(b"\t\tPriority", b"\t\nPriority")) == numbers(PROC_SWAPS)
 
 
-def test_show():
+def test_show_table():
     reading = FORMAT.read(SHOWN)
     assert numbers(SHOWN)["/dev/dm-1"] == {"SIZE": 1.5 * 2**30, "USED": 0, "PRIO": -2}
     assert numbers(SHOWN)["/swap.img"] == {
@@ -113,13 +113,13 @@ def test_several_snapshots():
     assert (reading.info["snapshots"], reading.info["other lines"]) == ("2", "2")
 
 
-def test_a_snapshot_without_swap_counts():
+def test_snapshot_without_swap_counts():
     heading = PROC_SWAPS.splitlines(keepends=True)[0]
     assert FORMAT.read(heading + PROC_SWAPS).records["t"].tolist() == [1, 1, 1]
     assert FORMAT.read(heading).records.empty
 
 
-def test_last_line_without_its_end_is_left_out():
+def test_last_line_without_newline_is_dropped():
     reading = FORMAT.read(SUMMARY_LIST[:-1])
     assert set(reading.records["entity"]) == {"/dev/dasda2"}
     assert "line 3" in reading.warnings[0]
@@ -141,7 +141,7 @@ def test_last_line_without_its_end_is_left_out():
         (b"NAME USED USED\n/dev/dm-1 8 5\n", 1, "unsupported order"),
     ],
 )
-def test_refusals_name_the_line(data, line, part):
+def test_errors_report_the_line_number(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data)
     assert caught.value.line == line
@@ -149,7 +149,7 @@ def test_refusals_name_the_line(data, line, part):
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.integers(0, 500), st.integers(0, 60), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     data = SUMMARY_LIST + SHOWN + BYTES
     try:
         reading = FORMAT.read(data[:at] + put + data[at + cut :])
@@ -158,7 +158,7 @@ def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
     assert tuple(reading.records.columns) == RECORD_COLUMNS
 
 
-def test_a_long_line_takes_no_long_time():
+def test_long_line_is_read_in_linear_time():
     with pytest.raises(FormatError):
         FORMAT.read(PROC_SWAPS + b"/a" + b" " * 300_000 + b"x\n")
 

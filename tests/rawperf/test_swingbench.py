@@ -1,6 +1,6 @@
-"""SwingBench results as XML and as JSON: real samples, traps, agreement of the numbers, round trip, damage.
+"""SwingBench results as XML and JSON: real samples, edge cases, agreement, round trip, damage.
 
-Fixtures have the structure of charbench 2.7 with numbers of our own.
+Fixtures have the structure of charbench 2.7 with made-up numbers.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def series(reading: Reading) -> pd.DataFrame:
 
 
 def as_json(text: str) -> str:
-    """The JSON of the same results, written by hand: other order, an object of texts for each element."""
+    """Hand-written JSON of the same results: other order, an object of strings per element."""
     reading = read(text)
     result = [
         {**{f: repr(v) for f, v in zip(own["field"], own["value"], strict=True)}, "id": name}
@@ -113,7 +113,7 @@ def as_json(text: str) -> str:
 
 @each_case("namespace", NAMESPACES)
 @each_case("prefix", ["", "sb"])
-def test_local_names_decide(namespace: str, prefix: str) -> None:
+def test_namespaces_are_ignored(namespace: str, prefix: str) -> None:
     text = DOCUMENT.replace(NAMESPACES[0], namespace)
     if prefix:
         text = re.sub(r"<(/?)(?=[A-Z])", rf"<\1{prefix}:", text).replace(
@@ -132,7 +132,7 @@ def test_without_a_namespace() -> None:
     pd.testing.assert_frame_equal(read(text).records, read(DOCUMENT).records)
 
 
-def test_lines() -> None:
+def test_line_numbers() -> None:
     reading = read(DOCUMENT)
     assert reading.lines is not None
     lines = DOCUMENT.splitlines()
@@ -140,19 +140,19 @@ def test_lines() -> None:
         assert f"<{field}>" in lines[line - 1]
 
 
-def test_the_overall_response_is_weighted() -> None:
+def test_overall_response_time_is_weighted() -> None:
     assert (
         value(read(DOCUMENT), TRANSACTIONS, "AverageResponse") == (300 * 1.5 + 100 * 3.5) / 400
     )  # 2, not 2.5
     no_count = DOCUMENT.replace("<TransactionCount>100</TransactionCount>", "")
-    assert value(read(no_count), TRANSACTIONS, "AverageResponse") == 1.5  # of what is counted
+    assert value(read(no_count), TRANSACTIONS, "AverageResponse") == 1.5  # weighted by the counts
     no_mean = DOCUMENT.replace("<AverageResponse>3.5</AverageResponse>", "")
     assert not (
         (read(no_mean).records["entity"] == "") & (read(no_mean).records["report"] == TRANSACTIONS)
     ).any()
 
 
-def test_counts_that_do_not_agree_warn() -> None:
+def test_inconsistent_counts_give_a_warning() -> None:
     (warning,) = read(DOCUMENT.replace("<TransactionCount>100<", "<TransactionCount>99<")).warnings
     assert (
         warning == "results.xml line 9: the transaction counts sum to 399, but 400 were completed"
@@ -161,13 +161,13 @@ def test_counts_that_do_not_agree_warn() -> None:
         as_json(DOCUMENT).replace('"400"', '"401"').encode(), file="r.json"
     ).warnings
     assert warning.startswith("r.json line 1: the transaction counts sum to 400, but 401")
-    # 400 in 100 s, give or take a second: 3.96 to 4.04 a second
+    # 400 in 100 s +- 1 s: 3.96 to 4.04 per second
     assert read(DOCUMENT.replace(">4.0<", ">4.03<")).warnings == ()
     (warning,) = read(DOCUMENT.replace(">4.0<", ">4.06<")).warnings
     assert "line 11: 400 transactions in 100 s do not match the rate of 4.06 per second" in warning
 
 
-def test_missing_percentiles_warn() -> None:
+def test_missing_percentiles_give_a_warning() -> None:
     without = DOCUMENT.replace(PERCENT, "", 1)
     (warning,) = read(without).warnings
     assert "line 25: 1 of 2 transactions lack percentiles, first 'Browse Products'" in warning
@@ -206,14 +206,14 @@ def test_unknown_elements() -> None:
     assert (found.info["Overview/Host"], found.info["not read"]) == ("h1", "Novelty Overview/List")
 
 
-def test_no_number_is_no_record() -> None:
+def test_missing_number_gives_no_record() -> None:
     reading = read(DOCUMENT.replace("<AverageResponse>3.5<", "<AverageResponse>NaN<"))
     assert "AverageResponse" not in set(
         reading.records.loc[reading.records["entity"] == "Order Products", "field"]
     )
 
 
-def test_a_clock_that_goes_back_warns() -> None:
+def test_clock_set_back_gives_a_warning() -> None:
     (warning,) = read(DOCUMENT.replace("1298973603251", "1298973601000")).warnings
     assert "line 36" in warning
 
@@ -242,7 +242,9 @@ def test_a_clock_that_goes_back_warns() -> None:
         ("<Results ", "<!DOCTYPE Results><Results ", "document type", 2),
     ],
 )
-def test_damage_names_its_line(old: str, new: str, problem: str, line: int) -> None:
+def test_damaged_document_is_rejected_with_line_number(
+    old: str, new: str, problem: str, line: int
+) -> None:
     assert old in DOCUMENT
     with pytest.raises(FormatError, match=problem) as caught:
         read(DOCUMENT.replace(old, new, 1))
@@ -268,7 +270,7 @@ def test_damage_names_its_line(old: str, new: str, problem: str, line: int) -> N
         ('{"Results": {"TransactionResults": {"Result": [7]}}}', "is not an object"),
     ],
 )
-def test_json_of_another_kind_is_refused(document: str, problem: str) -> None:
+def test_other_json_is_rejected(document: str, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
         JSON.read(document.encode())
 
@@ -282,10 +284,10 @@ def test_json_with_one_transaction_and_plain_numbers() -> None:
     assert reading.info["not read"] == "BenchmarkMetrics/Odd"
 
 
-def test_a_document_that_ends_early_keeps_what_is_whole() -> None:
+def test_truncated_document_keeps_complete_elements() -> None:
     end = DOCUMENT.index(" 5,12989")
     reading = read(DOCUMENT[: end + 2])
-    assert series(reading)["value"].tolist() == [4]  # of 5, the comma is missing, so digits may be
+    assert series(reading)["value"].tolist() == [4]  # 5 lacks its comma, so digits may be missing
     assert "the document is truncated" in reading.warnings[0]
     whole = read(DOCUMENT).records
     for cut in range(DOCUMENT.index("</TotalRunTime>") + 15, len(DOCUMENT) - 12, 97):
@@ -297,19 +299,19 @@ def test_a_document_that_ends_early_keeps_what_is_whole() -> None:
         assert reading.warnings
 
 
-def test_large_files_are_refused_before_they_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_are_rejected_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rawperf.swingbench.xml.MAX_BYTES", 100)
     with pytest.raises(FormatError, match="too large"):
         read(DOCUMENT)
 
 
-def test_xml_and_json_of_one_run_are_the_same() -> None:
+def test_xml_and_json_of_one_run_agree() -> None:
     own = JSON.read(as_json(DOCUMENT).encode())
     pd.testing.assert_frame_equal(own.records, read(DOCUMENT).records)
     assert own.info == read(DOCUMENT).info
 
 
-def test_the_mean_response_is_weighted_by_counts() -> None:
+def test_mean_response_time_is_weighted_by_counts() -> None:
     reading = read(DOCUMENT)
     own = reading.records[reading.records["entity"] != ""]
     means, counts = (
@@ -321,7 +323,7 @@ def test_the_mean_response_is_weighted_by_counts() -> None:
     assert abs(overall - means.mean()) > 0.1
 
 
-def test_sniff_keeps_the_two_apart_and_from_others() -> None:
+def test_sniff_distinguishes_xml_and_json() -> None:
     for head, own in ((DOCUMENT.encode(), XML), (as_json(DOCUMENT).encode(), JSON)):
         assert own.sniff(head) > 0.9
         others = [form for form in all_formats().values() if form.name != own.name]

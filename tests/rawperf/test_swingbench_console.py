@@ -68,7 +68,7 @@ def test_rows_are_samples() -> None:
     assert reading.lines.tolist() == np.repeat([11, 12, 13], 7).tolist()
 
 
-def test_the_options_choose_the_columns() -> None:
+def test_options_select_the_columns() -> None:
     text = "Time     TPM      TPS     Users       Response NCR\n12:50:45 11       11      [10/10]     60       106\n"
     assert dict(table(read(text)).loc[46245.0]) == {
         "TPM": 11,
@@ -81,7 +81,7 @@ def test_the_options_choose_the_columns() -> None:
     assert read("Time TPS\n12:50:45 -3\n").records["value"].tolist() == [-3]
 
 
-def test_other_lines_and_escapes_in_between() -> None:
+def test_other_lines_and_escape_sequences_are_ignored() -> None:
     lines = ROWS.splitlines(keepends=True)
     mixed = HEADING + lines[0] + "12:00:00 ERROR: no logon\n[2011-03-01 10:00:00] a wrapper: 3\n"
     mixed += (
@@ -93,13 +93,13 @@ def test_other_lines_and_escapes_in_between() -> None:
     pd.testing.assert_frame_equal(read(mixed).records, read(HEADING + ROWS).records)
 
 
-def test_what_stands_before_the_heading_is_no_row() -> None:
+def test_lines_before_the_heading_are_ignored() -> None:
     pd.testing.assert_frame_equal(
         read("10:00:00 1 2\n" + HEADING + ROWS).records, read(HEADING + ROWS).records
     )
 
 
-def test_a_second_run_warns() -> None:
+def test_second_run_gives_a_warning() -> None:
     text = (
         HEADING
         + ROWS.replace("\r", "")
@@ -113,7 +113,7 @@ def test_a_second_run_warns() -> None:
 
 
 @each_case("end", range(1, 40, 3))
-def test_a_row_that_is_cut_is_dropped(end: int) -> None:
+def test_truncated_row_is_dropped(end: int) -> None:
     last = ROWS.rindex("00:00:00")
     reading = read(HEADING + ROWS[: last + end])
     assert len(table(reading)) == 2
@@ -135,7 +135,7 @@ def test_a_row_that_is_cut_is_dropped(end: int) -> None:
         ("Users", "Time", 1),
     ],
 )
-def test_damage_names_its_line(old: str, new: str, line: int) -> None:
+def test_damaged_log_is_rejected_with_line_number(old: str, new: str, line: int) -> None:
     text = HEADING + ROWS
     assert old in text
     with pytest.raises(FormatError) as caught:
@@ -143,19 +143,19 @@ def test_damage_names_its_line(old: str, new: str, line: int) -> None:
     assert (caught.value.file, caught.value.line) == ("charbench.log", line)
 
 
-def test_another_heading_is_refused() -> None:
+def test_unknown_heading_is_rejected() -> None:
     with pytest.raises(FormatError, match="a different heading") as caught:
         read(HEADING + ROWS + "Time TPM TPS\n")
     assert caught.value.line == 5
 
 
 @each_case("text", ["", "hello\n", BANNER, BANNER + HEADING, ROWS, "Time Users TPM TPS"])
-def test_not_a_log(text: str) -> None:
+def test_other_text_is_rejected(text: str) -> None:
     with pytest.raises(FormatError, match="no row of charbench"):
         read(text)
 
 
-def test_long_lines_take_no_time() -> None:
+def test_long_lines_are_read_in_linear_time() -> None:
     text = HEADING + ROWS + ("x 00:00:00 " + "1 " * 20000 + "y") + "\n" + "[1m:" * 20000 + "\n"
     assert len(table(read(text))) == 3
 

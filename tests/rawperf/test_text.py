@@ -1,4 +1,4 @@
-"""Numbers in texts, however long these are."""
+"""Numbers in texts of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.rawperf.trial import bounded
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
 @each_case("end", ["x", ".x", "e", "."])
-def test_a_long_text_of_digits_takes_no_longer_than_its_length(others, end):
+def test_long_digit_text_is_parsed_in_linear_time(others, end):
     with bounded():
         values, bad = numbers([*["1"] * others, "9" * 200_000 + end])
     assert bad == others and not np.isfinite(values[others])
@@ -19,13 +19,13 @@ def test_a_long_text_of_digits_takes_no_longer_than_its_length(others, end):
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
 @each_case("text", ["1", "-1.", "+.5", "2.5e-3", "1E3"])
-def test_numbers_as_tools_print_them(others, text):
+def test_number_formats_of_tools(others, text):
     values, bad = numbers([*["1"] * others, text])
     assert bad == -1 and values[others] == float(text)
 
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
 @each_case("text", [".", "1..2", "1_0", "0x1", "", " 1", "1e", "nan", "inf", "1e999", "١"])
-def test_what_is_no_number(others, text):
+def test_invalid_numbers(others, text):
     _, bad = numbers([*["1"] * others, text])
     assert bad == others

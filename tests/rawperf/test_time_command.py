@@ -62,11 +62,11 @@ def test_bash():
     assert reading.records["value"].tolist() == [65.003, 0.01, 3.999]
     assert reading.records["field"].tolist() == ["real", "user", "sys"]
     assert set(reading.records["report"]) == {SHELL}
-    assert set(reading.records["entity_kind"]) == {"host"}  # the run's folder says what was timed
+    assert set(reading.records["entity_kind"]) == {"host"}  # the run folder identifies the command
     assert (reading.clock, reading.info, reading.warnings) == ("none", {}, ())
 
 
-def test_blanks_around_a_line_do_not_matter():
+def test_surrounding_blanks_are_ignored():
     for data in (BASH, POSIX, GNU_LINES, VERBOSE_LINES):
         around = b"".join(
             b"    " + line.replace(b"\t", b"   ") + b"  \n" for line in data.splitlines()
@@ -104,7 +104,7 @@ def test_gnu_elapsed(printed, seconds):
 
 
 @each_case("unknown", [b"?%CPU", b"??%CPU"])
-def test_gnu_percentage_that_old_versions_do_not_know(unknown):
+def test_gnu_unknown_percentage_of_old_versions(unknown):
     got = fields(GNU_LINES.replace(b"18%CPU", unknown))
     assert "%CPU" not in got
     assert len(got) == len(GNU_FIELDS) - 1
@@ -119,7 +119,7 @@ def test_gnu_verbose():
     assert set(FORMAT.read(VERBOSE_LINES).records["entity"]) == {"cp testcase0-data part3"}
 
 
-def test_gnu_verbose_of_a_command_with_line_ends():
+def test_gnu_verbose_of_a_multi_line_command():
     data = VERBOSE_LINES.replace(b"cp testcase0-data part3", b'sh -c echo "a"\n\tUser time "b"')
     assert set(FORMAT.read(data).records["entity"]) == {'sh -c echo "a" User time "b"'}
 
@@ -163,19 +163,19 @@ def test_labels(line, entity):
     assert entities(line + b"\n" + BASH) == [entity]
 
 
-def test_the_command_that_was_called_with_time_names_the_block():
+def test_timed_command_labels_the_block():
     assert entities(b"$ time sh -x copy.sh\n+ cp a b\n+ sync\nsome output\n" + BASH) == [
         "sh -x copy.sh"
     ]
 
 
-def test_a_label_is_for_one_block_only():
+def test_label_applies_to_one_block():
     reading = FORMAT.read(b"# first\n" + BASH + BASH)
     assert entities(b"# first\n" + BASH + BASH) == ["first", ""]
     assert reading.clock == "none"
 
 
-def test_blocks_of_one_command_are_samples():
+def test_repeated_blocks_of_one_command_are_samples():
     reading = FORMAT.read(b"+ cp a b\n" + BASH + b"+ cp a c\n" + BASH + b"+ cp a b\n" + POSIX)
     assert reading.clock == "sample"
     real = reading.records[reading.records["field"] == "real"]
@@ -199,7 +199,7 @@ def test_windows_line_ends_and_another_encoding():
     assert "not UTF-8" in reading.warnings[0]
 
 
-def test_what_breaks_off_is_left_out():
+def test_truncated_block_is_dropped():
     for data in (
         BASH[:-4],
         POSIX[:-1],
@@ -212,7 +212,7 @@ def test_what_breaks_off_is_left_out():
         reading = FORMAT.read(BASH + data)
         assert reading.records["value"].tolist() == [65.003, 0.01, 3.999]
         assert "line 5" in reading.warnings[0] or "line 6" in reading.warnings[0]
-    assert FORMAT.read(BASH[:-1]).warnings == ()  # its s is there, so all its digits are
+    assert FORMAT.read(BASH[:-1]).warnings == ()  # the trailing s shows that the number is complete
     assert FORMAT.read(GNU_LINES[:-1]).warnings == ()
 
 
@@ -227,7 +227,7 @@ def test_what_breaks_off_is_left_out():
         ("busybox", b"real\t0m 0.31s"),
     ],
 )
-def test_other_tools_are_refused_by_name(tool, line):
+def test_output_of_other_tools_is_rejected_by_name(tool, line):
     data = line + b"\nuser\t0m0.00s\n" if tool == "ksh" else line + b"\n"
     assert FORMAT.sniff(data) >= 0.5
     with pytest.raises(FormatError, match=f"this is the output of time in {tool}") as caught:
@@ -262,7 +262,7 @@ def test_other_tools_are_refused_by_name(tool, line):
         (VERBOSE_LINES[:46] + BASH + VERBOSE_LINES, 1, "the command has no end"),
     ],
 )
-def test_refusals_name_the_line(data, line, part):
+def test_errors_report_the_line_number(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data)
     assert caught.value.line == line
@@ -270,7 +270,7 @@ def test_refusals_name_the_line(data, line, part):
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.integers(0, len(ALL)), st.integers(0, 80), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(ALL[:at] + put + ALL[at + cut :])
     except FormatError:

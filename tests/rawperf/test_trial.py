@@ -1,4 +1,4 @@
-"""The trial of damaged files notices what it is there for."""
+"""The checks of damaged files detect misbehaving readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.rawperf.trial import TooSlow, trial
 
 
 class Reader:
-    """A format whose `read` is given."""
+    """A format with a given `read` function."""
 
     name, title = "given", "given"
 
@@ -58,7 +58,7 @@ def hang(file: str) -> Reading:
         pass
 
 
-def test_readings_and_refusals_pass() -> None:
+def test_readings_and_format_errors_pass() -> None:
     assert trial(Reader(lambda file: one()), b"1")[0]
     assert trial(Reader(lambda file: one(2, said=(f"{file} line 2: odd",))), b"1\n")[0]
     assert not trial(Reader(refuse(1)), b"1")[0]
@@ -78,12 +78,12 @@ def test_readings_and_refusals_pass() -> None:
         refuse(1, name=False),
     ],
 )
-def test_what_is_not_as_promised_fails(read: Callable[[str], Reading]) -> None:
+def test_contract_violations_fail(read: Callable[[str], Reading]) -> None:
     with pytest.raises(AssertionError):
         trial(Reader(read), b"1")
 
 
-def test_other_exceptions_and_warnings_come_through() -> None:
+def test_other_exceptions_and_warnings_propagate() -> None:
     with pytest.raises(RuntimeWarning):
         trial(Reader(warn), b"1")
     with pytest.raises(ZeroDivisionError):
@@ -96,20 +96,20 @@ def test_other_exceptions_and_warnings_come_through() -> None:
         trial(Reader(other), b"1")
 
 
-def test_an_endless_read_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_read_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CPU_SECONDS", 0.05)
     with pytest.raises(TooSlow):
         trial(Reader(hang), b"1")
 
 
-def test_a_mutant_is_the_same_each_time() -> None:
+def test_mutants_are_reproducible() -> None:
     seeds = (b"a 1\nb 2\n" * 5, b"c 3.5\n" * 9)
     first = [mutant(seeds, number) for number in range(60)]
     assert first == [mutant(seeds, number) for number in range(60)]
     assert len({data for data, _ in first}) > 50
 
 
-def test_every_mutation_happens() -> None:
+def test_every_mutation_occurs() -> None:
     seeds = (b"a 1\nb 2\n" * 5,)
     names = {name for number in range(3000) for name in mutant(seeds, number)[1].split(", ")[1:]}
     assert names == {mutation.__name__ for mutation in MUTATIONS}

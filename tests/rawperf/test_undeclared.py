@@ -1,4 +1,4 @@
-"""A CSV of somebody's own is taken for no tool's, and the message declares its columns."""
+"""An unknown CSV is not recognised as a tool's format, and the error suggests a declaration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rawperf.declared.read import load_declaration
 from rawperf.registry import csv_columns, sniff
 
 FILES = {
-    # rows that have the shape of perf stat -x,
+    # rows like those of perf stat -x,
     "block": "block,guests,clients,throughput,cpu,note\n1,kvm,4,1200,98.11,warm\n2,kvm,8,2210,99.02,warm\n",
     "perf": "count,unit,name,ns,percent,note\n12,msec,web,300,100.00,\n13,msec,db,301,99.50,\n",
     "numbers first": "7,5\n1,2\n",
@@ -28,7 +28,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "numbers first"])
-def test_a_csv_is_named_and_its_declaration_reads_it(name: str, tmp_path: Path) -> None:
+def test_suggested_declaration_reads_the_csv(name: str, tmp_path: Path) -> None:
     data = FILES[name].encode()
     with pytest.raises(
         FormatError, match="it looks like a CSV file without a declaration"
@@ -44,7 +44,7 @@ def test_a_csv_is_named_and_its_declaration_reads_it(name: str, tmp_path: Path) 
     assert len(reading.records) == fields * (len(rows) - 1)
 
 
-def test_a_table_without_names_is_no_csv_to_be_declared() -> None:
+def test_table_without_column_names_gets_no_declaration() -> None:
     assert csv_columns(FILES["numbers first"].encode()) is None
     assert csv_columns(b"one line, and no row\n") is None
     assert csv_columns(b"a,b\nx,y\n") is None  # no numbers

@@ -1,4 +1,4 @@
-"""A file that nothing reads is named, with what helps."""
+"""A file of unknown format gives an error with advice."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ NAMED = {
 
 
 @each_case("kind", NAMED)
-def test_what_it_is_stands_in_the_error(kind: str) -> None:
+def test_error_identifies_the_file_type(kind: str) -> None:
     data, words, help_ = NAMED[kind]
     with pytest.raises(FormatError) as caught:
         sniff(data, file="f")
@@ -125,14 +125,14 @@ def test_what_it_is_stands_in_the_error(kind: str) -> None:
     assert help_ in str(caught.value)
 
 
-def test_of_any_other_text_nothing_is_said_but_how_to_declare_it() -> None:
+def test_error_for_other_texts_suggests_a_declaration() -> None:
     with pytest.raises(FormatError) as caught:
         sniff(TEXT.encode(), file="f")
     assert caught.value.problem == "no known format recognises this file"
     assert "declared.md" in str(caught.value)
 
 
-def test_no_beginning_takes_long() -> None:
+def test_recognition_runs_in_linear_time() -> None:
     for data in (
         b"\n" * 8192,
         b" " * 8192,
@@ -147,7 +147,7 @@ def test_no_beginning_takes_long() -> None:
         assert time.process_time() - start < 0.5
 
 
-def test_no_error_shows_what_a_binary_file_holds() -> None:
+def test_errors_do_not_print_binary_content() -> None:
     data = b"\x7fELF\2\1\1\0secret words\0\0\n"
     with pytest.raises(RawperfError) as caught:
         sniff(data, file="f")
@@ -158,6 +158,6 @@ def test_no_error_shows_what_a_binary_file_holds() -> None:
     assert "binary data" in str(caught.value)
 
 
-def test_every_error_of_a_reader_has_one_base() -> None:
+def test_reader_errors_share_one_base_class() -> None:
     assert issubclass(FormatError, RawperfError)
     assert not issubclass(RawperfError, (ValueError, OSError))

@@ -30,7 +30,7 @@ def get(reading: Reading, field: str) -> list[float]:
     return r.loc[r["field"] == field, "value"].tolist()
 
 
-def test_the_first_row_is_no_sample_and_headings_are_repeated() -> None:
+def test_first_row_is_not_a_sample_and_headings_repeat() -> None:
     assert sniff(LISTING) is FORMAT
     reading = FORMAT.read(LISTING)
     assert reading.clock == "sample"
@@ -41,7 +41,7 @@ def test_the_first_row_is_no_sample_and_headings_are_repeated() -> None:
     assert sorted(set(reading.lines)) == [4, 5, 8]
 
 
-def test_times_and_their_zone() -> None:
+def test_times_and_zone() -> None:
     first = datetime(2026, 11, 22, 12, 31, 56, tzinfo=UTC).timestamp()
     old = (
         STAMPED.replace(b"                 UTC", b"")
@@ -74,7 +74,7 @@ def test_columns_are_found_by_name() -> None:
     assert get(reading, "gu") == [7] * 3
 
 
-def test_a_line_that_breaks_off_is_left_out() -> None:
+def test_truncated_line_is_dropped() -> None:
     reading = FORMAT.read(LISTING[:-4], file="v")
     assert get(reading, "bi") == [800, 801]
     assert reading.warnings == ("v line 8: the file is truncated; this line was left out",)
@@ -94,13 +94,15 @@ def test_a_line_that_breaks_off_is_left_out() -> None:
         ),
     ],
 )
-def test_damage_is_refused_with_its_line(old: bytes, new: bytes, line: int, problem: str) -> None:
+def test_damaged_file_is_rejected_with_line_number(
+    old: bytes, new: bytes, line: int, problem: str
+) -> None:
     with pytest.raises(FormatError, match=problem) as caught:
         FORMAT.read(LISTING.replace(old, new, 1), file="v")
     assert caught.value.line == line
 
 
-def test_another_heading_and_times_in_some_rows_are_refused() -> None:
+def test_unknown_heading_and_partial_times_are_rejected() -> None:
     head, tail = LISTING[:-200], LISTING[-200:].replace(b" cs ", b" ct ")
     with pytest.raises(FormatError, match="a heading that differs from the first") as caught:
         FORMAT.read(head + tail)

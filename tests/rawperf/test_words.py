@@ -1,4 +1,4 @@
-"""Words of lines, by array operations as by splitting."""
+"""Splitting of lines into words by array operations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rawperf.text import WordOffsets
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.text(st.sampled_from("ab1 \t\n\r\v\fé-"), max_size=40))
-def test_words_are_those_of_split(text: str) -> None:
+def test_words_equal_str_split(text: str) -> None:
     data = text.encode()
     words = WordOffsets(data)
     lines = data.split(b"\n")
@@ -23,7 +23,7 @@ def test_words_are_those_of_split(text: str) -> None:
         assert own == line.decode().split()
 
 
-def test_places_behind_the_text_hold_line_feeds() -> None:
+def test_positions_behind_the_text_are_line_feeds() -> None:
     words = WordOffsets(b"12 ab")
     assert words.digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
     assert words.starting(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]

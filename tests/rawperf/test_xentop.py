@@ -1,4 +1,4 @@
-"""xentop: real listings, each trap of the versions, round trip, damage."""
+"""xentop: real listings, quirks of its versions, round trip, damage."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_limit_and_one_iteration():
     assert "CPU(%)" not in set(reading.records["field"])
 
 
-def test_summary_lines_give_the_time_of_day():
+def test_summary_lines_contain_the_time_of_day():
     top = "xentop - 18:03:17   Xen 4.1.2"
     states = "2 domains: 1 running, 1 blocked, 0 paused, 0 crashed, 0 dying, 0 shutdown "
     memory = "Mem: 16734804k total, 8000000k used, 8734804k free    CPUs: 8 @ 2112MHz"
@@ -82,7 +82,7 @@ def test_names_longer_than_the_column_or_with_blanks():
     assert [get(reading, name, "CPU(sec)") for name in names] == [[5], [6], [7]]
 
 
-def test_header_that_widens_between_samples():
+def test_header_widening_between_samples():
     wide = HEADER_19.replace(" VBD_RSECT", "   VBD_RSECT").replace("NETTX(k)", "  NETTX(k)")
     data = listing(
         HEADER_19,
@@ -96,14 +96,14 @@ def test_header_that_widens_between_samples():
 
 
 def test_repeated_header_and_returning_domain():
-    busy = {(0, "a"): 0, (0, "b"): 0, (3, "a"): 0}  # what xentop prints where it has no difference
+    busy = {(0, "a"): 0, (0, "b"): 0, (3, "a"): 0}  # xentop's output without a difference
     shown = [(t, name) for t, names in enumerate(("ab", "ab", "b", "ab")) for name in names]
     data = listing(
         *(line for key in shown for line in (HEADER, row(key[1], 1, busy.get(key, 7.0))))
     )
     reading = FORMAT.read(data)
     assert reading.info["repeat_header"] == "yes"
-    # sample 2 lacks a, so sample 3 has no difference for it
+    # sample 2 lacks domain a, so sample 3 has no difference for it
     assert reading.records.loc[
         reading.records["field"] == "CPU(%)", ["t", "entity"]
     ].values.tolist() == [
@@ -114,7 +114,7 @@ def test_repeated_header_and_returning_domain():
     ]
 
 
-def test_a_log_whose_beginning_was_cut_off_has_differences_in_its_first_sample():
+def test_first_sample_of_a_rotated_log_has_differences():
     cut = listing(
         HEADER, row("a", 5, 12.5), row("b", 3, 0.0), HEADER, row("a", 6, 10.0), row("b", 3, 0.0)
     )
@@ -124,7 +124,7 @@ def test_a_log_whose_beginning_was_cut_off_has_differences_in_its_first_sample()
     assert get(FORMAT.read(whole), "b", "CPU(%)") == [0.0]
 
 
-def test_colours_and_a_byte_order_mark_are_no_part_of_the_listing():
+def test_colours_and_byte_order_mark_are_ignored():
     plain = listing(HEADER, row("a", 1), HEADER, row("a", 2, 50.0))
     coloured = b"\x1b[7m" + plain.replace(b" --b---", b"\x1b[0m --b---")
     for data in (coloured, b"\xef\xbb\xbf" + plain):
@@ -132,7 +132,7 @@ def test_colours_and_a_byte_order_mark_are_no_part_of_the_listing():
         assert FORMAT.read(data).records.equals(FORMAT.read(plain).records)
 
 
-def test_a_header_for_each_domain() -> None:
+def test_header_per_domain() -> None:
     both = listing(HEADER, row("a"), HEADER, row("b"))
     assert FORMAT.read(both).records["t"].unique().tolist() == [0]
     assert FORMAT.read(both).info["repeat_header"] == "yes"
@@ -140,7 +140,7 @@ def test_a_header_for_each_domain() -> None:
     assert FORMAT.read(parted).records["t"].unique().tolist() == [0, 1, 2]
 
 
-def test_devices_in_error_and_counters_below_zero():
+def test_failed_devices_and_negative_counters():
     bad = row("bad", vbd="- - -", tail="18446744073562662986 - 2149627072")
     reading = FORMAT.read(listing(HEADER_19, row("ok", tail="3 4 0"), bad), file="x.txt")
     assert get(reading, "bad", "VBD_RD") == get(reading, "bad", "VBD_RSECT") == []
@@ -176,7 +176,7 @@ def test_detail_rows():
     assert get(reading, "web/1/BlkTap 51712", "RD", kind="vbd") == []
 
 
-def test_names_cut_to_the_same_ten_characters():
+def test_names_truncated_to_the_same_ten_characters():
     reading = FORMAT.read(listing(HEADER, row("webserver-", 1), row("webserver-", 2)))
     assert get(reading, "webserver-#2", "CPU(sec)") == [2]
     assert "twice" in reading.warnings[0]
@@ -196,7 +196,7 @@ def test_summary_time_crosses_midnight():
     assert sorted(set(FORMAT.read(listing(*lines)).records["t"])) == [86390, 86420]
 
 
-def test_file_that_breaks_off():
+def test_truncated_file():
     whole = listing(HEADER, row("a", 1), row("b", 1), HEADER, row("a", 2), row("b", 2))
     reading = FORMAT.read(whole[:-60])
     assert get(reading, "a", "CPU(sec)") == [1]
@@ -204,10 +204,10 @@ def test_file_that_breaks_off():
     assert get(FORMAT.read(whole[:-1]), "b", "CPU(sec)") == [
         1,
         2,
-    ]  # nothing but the line end is missing
+    ]  # only the newline is missing
     shorter = listing(HEADER, row("a", 1), HEADER, row("a", 2, tail="1234"))[
         :-3
-    ]  # every value is there, one lacks digits
+    ]  # all values present, one lacks digits
     assert get(FORMAT.read(shorter), "a", "CPU(sec)") == [1]
     after = FORMAT.read(whole + b"      NAME  STA")
     assert get(after, "b", "CPU(sec)") == [1, 2]
@@ -225,7 +225,7 @@ def test_file_that_breaks_off():
         (listing(HEADER, HEADER, row("b")), 1, "without a row"),
     ],
 )
-def test_refusals_name_the_line(data, line, part):
+def test_errors_report_the_line_number(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data, file="x")
     assert caught.value.line == line
@@ -245,7 +245,7 @@ BASE = (
 
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(st.integers(0, len(BASE)), st.integers(0, 40), st.binary(max_size=12))
-def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+def test_damaged_file_gives_reading_or_format_error(at, cut, put):
     try:
         reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
     except FormatError:

@@ -1,4 +1,4 @@
-"""Documents in pieces: together they are what the parser would get of the whole."""
+"""XML in chunks gives the same events as the whole document."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WORDS = (
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from(HEADS), st.lists(st.sampled_from(WORDS), max_size=30), st.integers(3, 40))
-def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> None:
+def test_chunks_give_the_events_of_the_whole(head: bytes, words: list[bytes], size: int) -> None:
     data = head + b"".join(words)
     whole = data if b"\0" in data else strip_colours(data.removeprefix(codecs.BOM_UTF8))
     said: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> No
     assert strange.sentences() == said
 
 
-def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_ascii_line_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "PIECE", 100)
     monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 500)
     line = b"<r>" + b"<a n='1'/>" * 200
@@ -76,7 +76,7 @@ def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -
         ("<r>\n<a>", "the text of an element is too long"),
     ],
 )
-def test_what_has_no_end_is_refused_before_it_fills_the_memory(
+def test_unterminated_document_is_rejected_before_it_fills_memory(
     begin: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xml_stream, "MAX_PIECE_BYTES", 5000)

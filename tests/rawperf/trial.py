@@ -1,4 +1,4 @@
-"""One damaged file given to a reader: what may come out, within which time."""
+"""Runs a reader on one damaged file and checks result and time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rawperf.registry import HEAD_BYTES, blocks_of, ranking
 
 FILE = "a/damaged.file"
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))
-"""Damaged files of each format that the tests read."""
+"""Mutants per format in the tests."""
 CPU_SECONDS = 1.0
-"""What one file of at most a few hundred kilobytes may take; processor time, so that other work does not count."""
+"""Limit for a file of a few hundred kilobytes, in CPU time, so that other load does not count."""
 
 _PLACE = re.compile(re.escape(FILE) + r" line (\d+):")
 
 
-class TooSlow(BaseException):  # no `except Exception` of a reader may catch it
+class TooSlow(BaseException):  # not an Exception, so that no reader catches it
     """A reader took longer than `CPU_SECONDS`."""
 
 
@@ -37,7 +37,7 @@ def _stop(signum: int, frame: object) -> None:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Raise `TooSlow` from within whatever runs too long; call it in the main thread."""
+    """Raise `TooSlow` in code that runs too long; main thread only."""
     before = signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
     try:
@@ -48,17 +48,17 @@ def bounded() -> Iterator[None]:
 
 
 def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
-    """The reading of a whole file, packed or not."""
+    """The reading of a whole file, compressed or not."""
     return concat_readings(blocks_of(form, io.BytesIO(data), file=file))
 
 
 def last_line(data: bytes) -> int:
-    r"""The number of the last line, from 1; a lone ``\r`` may end a line too, as it does in XML."""
+    r"""Number of the last line, from 1; a lone ``\r`` may end a line too, as in XML."""
     return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def check_reading(reading: Reading, end: int) -> None:
-    """What `rawperf.base.Reading` promises of any file whose last line is `end`."""
+    """Check the contract of `rawperf.base.Reading` for a file whose last line is `end`."""
     records = reading.records
     assert tuple(records.columns) == RECORD_COLUMNS
     assert records.index.equals(pd.RangeIndex(len(records)))
@@ -79,7 +79,7 @@ def check_reading(reading: Reading, end: int) -> None:
 
 
 def check_refusal(error: FormatError, end: int) -> None:
-    """A refusal names the file and, if any, a line of it."""
+    """Check that an error names the file and, if any, an existing line."""
     assert error.file == FILE
     assert error.line is None or (type(error.line) is int and 1 <= error.line <= end), (
         f"line {error.line!r} of {end}"
@@ -88,13 +88,13 @@ def check_refusal(error: FormatError, end: int) -> None:
 
 
 def check_text(*texts: str) -> None:
-    """Texts that a terminal, YAML and Parquet can take: no halves of characters."""
+    """Check for texts that a terminal, YAML and Parquet accept: no surrogates."""
     for text in texts:
         text.encode()
 
 
 def check_places(sentences: tuple[str, ...], end: int) -> None:
-    """Each warning names the file, and no line beyond its end."""
+    """Check that each warning names the file, and no line beyond its end."""
     for sentence in sentences:
         assert FILE in sentence, sentence
         assert all(1 <= int(line) <= end for line in _PLACE.findall(sentence)), (

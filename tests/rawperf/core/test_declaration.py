@@ -1,4 +1,4 @@
-"""What is wrong with a declaration is said with its line, and the near name."""
+"""Mistakes in a declaration are reported with line number and a name suggestion."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ fields:
         ("reads: csv", "reads: csv\nnames: a", 1, "names and value need each other"),
     ],
 )
-def test_a_mistake_is_said_with_its_line(old: str, new: str, line: int, words: str) -> None:
+def test_mistake_is_reported_with_line_number(old: str, new: str, line: int, words: str) -> None:
     assert old in GOOD
     declared(GOOD)
     with pytest.raises(StudyError) as caught:
@@ -95,6 +95,6 @@ def test_a_mistake_is_said_with_its_line(old: str, new: str, line: int, words: s
     assert caught.value.line == line
 
 
-def test_paths_of_rows_have_one_root() -> None:
+def test_row_paths_need_a_common_root() -> None:
     with pytest.raises(StudyError, match="begin with different elements"):
         declared("reads: xml\nrows: [a/b, c/d]\nfields: [{field: n}]")

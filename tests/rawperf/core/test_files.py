@@ -1,4 +1,4 @@
-"""Results are written whole or not at all, with numbers that print the same everywhere."""
+"""Results are written atomically, with platform-independent numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rawperf.core.tables import round_digits
 from tests.cases import each_case
 
 
-def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
+def test_folder_is_replaced_only_after_a_complete_write(tmp_path):
     out = tmp_path / "out"
     with replaced_folder(out) as folder:
         (folder / "a.txt").write_text("old")
@@ -21,14 +21,14 @@ def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_what_a_killed_run_had_begun_is_removed(tmp_path):
+def test_leftovers_of_a_killed_run_are_removed(tmp_path):
     (tmp_path / ".out.abc").mkdir()
     with replaced_folder(tmp_path / "out") as folder:
         (folder / "a").touch()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_replaced_folder_keeps_nothing_of_the_previous_one(tmp_path):
+def test_replaced_folder_keeps_no_old_files(tmp_path):
     out = tmp_path / "out"
     for name in ("a", "b"):
         with replaced_folder(out) as folder:
@@ -36,7 +36,7 @@ def test_a_replaced_folder_keeps_nothing_of_the_previous_one(tmp_path):
     assert [p.name for p in out.iterdir()] == ["b"]
 
 
-def test_a_file_is_written_whole(tmp_path):
+def test_file_is_written_atomically(tmp_path):
     write_atomically(tmp_path / "deep" / "x.html", "text")
     assert (tmp_path / "deep" / "x.html").read_text() == "text"
     assert len(list((tmp_path / "deep").iterdir())) == 1
@@ -56,7 +56,7 @@ def test_rounding_to_significant_digits():
 
 
 @each_case("digits", [3, 5, 7, 10])
-def test_a_rounded_number_is_the_float_nearest_to_its_decimals(digits):
+def test_rounded_number_is_the_nearest_float(digits):
     numbers = 10.0 ** np.random.default_rng(7).uniform(-8, 20, 20_000)
     assert round_digits(numbers, digits).tolist() == [
         float(f"{number:.{digits - 1}e}") for number in numbers

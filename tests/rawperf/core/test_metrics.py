@@ -54,7 +54,7 @@ def records(*rows):
     )
 
 
-def test_a_field_becomes_a_metric_in_its_unit(dictionary):
+def test_field_becomes_a_metric_in_its_unit(dictionary):
     found = dictionary.translate(
         records(("R", "processor", "P0", "%CPU", 60, 250), ("R", "processor", "P0", "?", 60, 1)),
         "f",
@@ -71,13 +71,13 @@ def test_a_field_becomes_a_metric_in_its_unit(dictionary):
     ]
 
 
-def test_another_format_or_kind_of_entity_is_not_the_metric(dictionary):
+def test_metric_requires_matching_format_and_entity_kind(dictionary):
     row = records(("R", "guest", "P0", "%CPU", 60, 250))
     assert dictionary.translate(row, "f").empty
     assert dictionary.translate(records(("R", "processor", "P0", "%CPU", 60, 1)), "g").empty
 
 
-def test_parts_of_a_sum_are_added_for_each_entity_and_time(dictionary):
+def test_sum_is_taken_per_entity_and_time(dictionary):
     rows = [
         ("M", "guest", g, part, t, v)
         for g, t, low, high in (("a", 1, 1, 10), ("b", 1, 2, 20), ("a", 2, 3, 30))
@@ -91,13 +91,13 @@ def test_parts_of_a_sum_are_added_for_each_entity_and_time(dictionary):
     ]
 
 
-def test_a_sum_with_a_missing_part_is_no_number(dictionary):
+def test_sum_with_a_missing_part_is_nan(dictionary):
     found = dictionary.translate(records(("M", "guest", "a", "low", 1, 5)), "f")
     assert len(found) == 1 and np.isnan(found["value"].iloc[0])
 
 
-def test_a_part_may_be_taken_away(real):
-    """What z/VM charges guests for is their own code and what it does for them: 70 % = 60 % + 10 %."""
+def test_part_may_be_subtracted(real):
+    """z/VM charges guests for their own code and for CP's work for them: 70 % = 60 % + 10 %."""
     log = [
         ("FCX144", "logical processor", "0", name, 60, v)
         for name, v in (("User", 70), ("Emul", 60))
@@ -114,7 +114,7 @@ def test_a_part_may_be_taken_away(real):
     assert np.isnan(alone["processor_guest_overhead"])
 
 
-def test_a_sum_may_be_of_what_is_there(real):
+def test_sum_may_skip_missing_parts(real):
     rows = [("jobs", "job", "mixed", f"{way}/bw", np.nan, 8) for way in ("read", "write")]
     rows.append(("jobs", "job", "reads", "read/bw", np.nan, 3))
     found = real.translate(records(*rows), "fio")
@@ -125,12 +125,12 @@ def test_a_sum_may_be_of_what_is_there(real):
     }
 
 
-def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
+def test_remainder_is_one_minus_the_parts(tmp_path):
     names = (
         "id",
         "wa",
         "st",
-    )  # of which the first must be there, whatever another metric names first
+    )  # the first part is required, whatever order another metric has
     parts = [
         f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}'
         for name in names
@@ -165,7 +165,7 @@ def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
     assert found.loc[found["metric"] == "idle", "value"].tolist() == [0.6, 0.6]
 
 
-def test_a_source_may_name_several_formats(tmp_path):
+def test_source_may_name_several_formats(tmp_path):
     path = tmp_path / "metrics.yaml"
     path.write_text(DICTIONARY.replace("format: f, report: R", "format: [f, g], report: R"))
     both = load_metrics(path)
@@ -175,19 +175,19 @@ def test_a_source_may_name_several_formats(tmp_path):
     assert len(both.translate(row, "g")) == 1
 
 
-def test_a_counter_stays_cumulative_and_its_factor_leads_to_the_rate(dictionary):
+def test_counter_stays_cumulative_and_its_factor_converts_the_rate(dictionary):
     found = dictionary.translate(records(("", "guest", "a", "tx", 1, 3)), "f")
     assert found[["value", "kind"]].iloc[0].tolist() == [3 * 1024, "counter"]
 
 
-def test_a_row_for_all_processors_speaks_for_the_whole_host(dictionary):
+def test_all_processors_row_becomes_the_host(dictionary):
     found = dictionary.translate(
         records(("cpu", "cpu", "all", "%user", 1, 40), ("cpu", "cpu", "0", "%user", 1, 99)), "f"
     )
     assert found[["entity_kind", "entity", "value"]].to_numpy().tolist() == [["host", "", 0.4]]
 
 
-def test_further_columns_and_the_order_are_kept(dictionary):
+def test_extra_columns_and_order_are_kept(dictionary):
     rows = records(*(("R", "processor", f"P{i}", "%CPU", i, i) for i in range(5)))
     found = dictionary.translate(rows.assign(file=[3, 1, 4, 1, 5]), "f")
     assert found["file"].tolist() == [3, 1, 4, 1, 5]
@@ -207,7 +207,7 @@ def test_further_columns_and_the_order_are_kept(dictionary):
         (("entity_kind: guest, unit: KiB", "entity_kind: guest, unit: '%'"), "has no rate"),
     ],
 )
-def test_a_wrong_dictionary_is_refused_with_its_line(tmp_path, change, message):
+def test_invalid_dictionary_is_rejected_with_line_number(tmp_path, change, message):
     path = tmp_path / "metrics.yaml"
     assert change[0] in DICTIONARY
     path.write_text(DICTIONARY.replace(*change))
@@ -216,7 +216,7 @@ def test_a_wrong_dictionary_is_refused_with_its_line(tmp_path, change, message):
     assert err.value.line is not None and err.value.line > 1
 
 
-def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
+def test_dictionary_refers_to_existing_formats_and_fields(real):
     formats = all_formats()
     columns = {
         (layout.report, name)
@@ -233,7 +233,7 @@ def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
                 assert (source.report, source.field) in columns, (metric.name, source.field)
 
 
-def test_a_field_belongs_to_one_metric(real):
+def test_field_belongs_to_one_metric(real):
     seen = {}
     made = ("rest", "present")
     rests = {
@@ -243,13 +243,13 @@ def test_a_field_belongs_to_one_metric(real):
     }
     for metric in (
         m for m in real.metrics.values() if m.name not in rests
-    ):  # made of fields that have one
+    ):  # derived from fields that have a metric
         for s in metric.sources:
             place = (s.format, s.report, s.field, s.entity_kind, s.entity)
             assert seen.setdefault(place, metric.name) == metric.name
 
 
-def test_fields_of_real_files_are_found(real):
+def test_dictionary_fields_occur_in_real_files(real):
     def found_in(name, file):
         return real.translate(all_formats()[name].read(sample(file)).records, name)
 
@@ -257,7 +257,7 @@ def test_fields_of_real_files_are_found(real):
         return {m.name for m in real.metrics.values() for s in m.sources if s.format == name}
 
     found = found_in("sar", "sar/sar-A.txt")
-    # sadc collects TCP errors only with -S SNMP, which the recording was made without
+    # sadc collects TCP errors only with -S SNMP, which the recording lacks
     assert wanted("sar") - set(found["metric"]) == {"tcp_segments_retransmitted"}
     assert found.loc[found["metric"].str.startswith("cpu_"), "value"].between(0, 1).all()
     listing = set(found_in("xentop", "xentop/xentop-4.17.txt")["metric"])

@@ -1,4 +1,4 @@
-"""What a wrong value of a hand-written file is said to be: where, in words, what was expected, what to do."""
+"""Error messages for wrong values in hand-written files: location, expected value, advice."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load(tmp_path, text, report=None):
     return load_model(path, File, *([report] if report else []))[0]
 
 
-def test_values_keep_the_type_in_which_they_are_written(tmp_path):
+def test_values_keep_their_yaml_type(tmp_path):
     found = load(
         tmp_path, "at: {guests: 12, system: zvm, share: 0.5}\nlevels: [1, b, 2.5]\nsections: One"
     )
@@ -97,13 +97,13 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
         ("parts: [3]", "parts/0: wrong value; expected key: value lines; found 3"),
     ],
 )
-def test_a_mistake_is_said_with_its_place(tmp_path, text, said):
+def test_mistake_is_reported_with_location(tmp_path, text, said):
     with pytest.raises(RawperfError) as caught:
         load(tmp_path, text)
     assert said in str(caught.value)
 
 
-def test_all_mistakes_are_reported_in_the_order_of_the_file(tmp_path):
+def test_all_mistakes_are_reported_in_file_order(tmp_path):
     found = []
     with pytest.raises(RawperfError) as last:
         load(tmp_path, "count: many\nfine: maybe\nparts: [{}]", found.append)

@@ -19,7 +19,7 @@ def test_conversions_compose(a, b, c):
 
 
 @each_case("unit", UNITS)
-def test_a_unit_is_itself(unit):
+def test_unit_converts_to_itself(unit):
     assert conversion_factor(unit, unit) == 1
 
 
@@ -42,14 +42,14 @@ def test_known_factors(source, target, factor):
 
 
 @given(st.sampled_from(UNITS), st.sampled_from(UNITS))
-def test_different_kinds_do_not_convert(a, b):
+def test_different_dimensions_do_not_convert(a, b):
     if KIND[a] != KIND[b]:
         with pytest.raises(RawperfError, match="no conversion"):
             conversion_factor(a, b)
 
 
 @each_case(("source", "target"), [("furlong", "s"), ("s", "furlong")])
-def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, target):
+def test_unknown_unit_error_lists_the_known_ones(source, target):
     with pytest.raises(
         RawperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"
     ):
@@ -74,7 +74,7 @@ def test_units_divide(source, per, target, factor):
     assert conversion_factor(source, target, per=per) == pytest.approx(factor, rel=1e-15)
 
 
-def test_things_are_counted_in_rates_only():
+def test_event_units_occur_in_rates_only():
     assert conversion_factor("1/min", "requests/s") == pytest.approx(1 / 60)
     for unit in ("requests", "requests/h", "percent"):
         with pytest.raises(RawperfError, match=f"unknown unit '{unit}'"):
@@ -85,7 +85,7 @@ def test_things_are_counted_in_rates_only():
         conversion_factor("B/s", "MiBs/s")
 
 
-def test_a_quotient_that_is_nothing_known_is_named():
+def test_unknown_quotient_is_reported():
     with pytest.raises(
         RawperfError, match="'s per MiB' measures something else, 'MiB' measures information"
     ):
@@ -99,6 +99,6 @@ def test_rates_of_counters(unit, rate):
     assert rate_unit(unit) == rate
 
 
-def test_a_percentage_is_no_counter():
+def test_percentage_is_not_a_counter():
     with pytest.raises(RawperfError, match="has no rate"):
         rate_unit("%")

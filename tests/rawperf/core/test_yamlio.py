@@ -1,4 +1,4 @@
-"""YAML that no person writes is refused at once, with its line, whatever file it stands in."""
+"""Malicious or malformed YAML is rejected early, with line number, for every kind of file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOMB = "\n".join(
         ("claims.yaml", load_yaml),
     ],
 )
-def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_path, name, load):
+def test_alias_bombs_are_rejected_before_construction(tmp_path, name, load):
     (tmp_path / name).write_text(BOMB)
     began = time.monotonic()
     with pytest.raises(
@@ -50,26 +50,26 @@ def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_p
         ("a: \x00", "a character that YAML does not allow"),
     ],
 )
-def test_what_no_program_can_use_is_refused_with_its_line(tmp_path, text, problem):
+def test_unusable_yaml_is_rejected_with_line_number(tmp_path, text, problem):
     (tmp_path / "x.yaml").write_text(text)
     with pytest.raises(RawperfError, match=problem):
         load_yaml(tmp_path / "x.yaml")
 
 
-def test_a_few_aliases_are_fine(tmp_path):
+def test_few_aliases_are_accepted(tmp_path):
     (tmp_path / "x.yaml").write_text("a: &x [1, 2]\nb: *x\nc: {d: *x}")
     document = load_yaml(tmp_path / "x.yaml")
     assert document.data == {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}
     assert document.line("c", "d") == 3
 
 
-def test_text_that_is_not_utf_8_is_refused(tmp_path):
+def test_non_utf_8_text_is_rejected(tmp_path):
     (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff")
     with pytest.raises(RawperfError, match=r"x\.yaml line 2: the file is not UTF-8.* Save it as"):
         load_yaml(tmp_path / "x.yaml")
 
 
-def test_a_command_names_the_path_and_a_result_the_file_alone(tmp_path):
+def test_command_errors_show_the_path_and_results_only_the_file_name(tmp_path):
     (tmp_path / "data").mkdir()
     path = tmp_path / "data" / "x.yaml"
     for content in (b"a: \xff", b"a: 1\na: 2", b"- 1"):

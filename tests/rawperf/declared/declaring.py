@@ -1,4 +1,4 @@
-"""Declarations as tests write them."""
+"""Helpers for declarations in tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "a/b.txt"
 
 
 def declared(text: str) -> DeclaredFormat:
-    """The format of a declaration's text, of which the name may be left out."""
+    """The format of a declaration's text, whose name is optional."""
     body = textwrap.dedent(text)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "declaration.yaml"

@@ -1,4 +1,4 @@
-"""Files with columns: headings, delimiters, comments, quotes, long tables, what is refused."""
+"""Column files: headings, delimiters, comments, quotes, long tables, rejected input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ fields:
 """
 
 
-def test_each_row_gives_its_declared_numbers() -> None:
+def test_rows_give_the_declared_numbers() -> None:
     reading = read(DRIVER, "time,host,tps,note\n100,a,5.5,x\n110,b,6e1,y\n")
     assert rows(reading, "entity_kind", "entity", "field", "t", "value") == [
         ("driver", "a", "tps", 100.0, 5.5),
@@ -55,14 +55,14 @@ def test_comments_blank_lines_quotes_and_lines_within_quotes() -> None:
         ("", "\ufefftime,host,tps\r\n1,a,1234.5\r\n2,b,2\r\n"),
     ],
 )
-def test_ways_of_writing_the_same(options: str, data: str) -> None:
+def test_equivalent_notations_give_equal_readings(options: str, data: str) -> None:
     assert rows(read(DRIVER + options, data), "t", "entity", "value") == [
         (1.0, "a", 1234.5),
         (2.0, "b", 2.0),
     ]
 
 
-def test_the_last_column_of_blank_separated_ones_takes_the_rest() -> None:
+def test_last_blank_separated_column_takes_the_rest() -> None:
     form = declared(
         "reads: csv\ndelimiter: ' '\nentity: {kind: process, name: CMD}\nfields: [{field: C}]"
     )
@@ -71,13 +71,13 @@ def test_the_last_column_of_blank_separated_ones_takes_the_rest() -> None:
     ]
 
 
-def test_rows_that_count_and_rows_that_do_not() -> None:
+def test_row_filters() -> None:
     text = DRIVER + "where: {host: [web*, db]}\nunless: {state: warmup}\n"
     data = "time,host,tps,state\n1,web1,1,run\n2,web2,2,warmup\n3,db,3,run\n4,other,4,run\n"
     assert rows(read(text, data), "value") == [(1.0,), (3.0,)]
 
 
-def test_a_number_and_its_name_in_columns() -> None:
+def test_name_and_value_columns() -> None:
     text = """
     reads: csv
     time: {field: t, since: start}
@@ -100,7 +100,7 @@ def test_a_number_and_its_name_in_columns() -> None:
     )
 
 
-def test_what_is_not_declared_may_be_read_too() -> None:
+def test_undeclared_columns_may_be_read() -> None:
     reading = read(DRIVER + "others: true\n", "time,host,tps,extra\n1,a,2,3\n")
     assert rows(reading, "field", "value") == [("tps", 2.0), ("extra", 3.0)]
 
@@ -137,7 +137,7 @@ def test_what_is_not_declared_may_be_read_too() -> None:
         ("time,host,tps\n", None, "no row of the table is in the file; expected rows with tps"),
     ],
 )
-def test_what_is_not_as_declared_is_refused_with_its_line(
+def test_undeclared_content_is_rejected_with_line_number(
     data: str, line: int | None, words: str
 ) -> None:
     with pytest.raises(FormatError) as caught:
@@ -146,7 +146,7 @@ def test_what_is_not_as_declared_is_refused_with_its_line(
     assert (caught.value.file, caught.value.line) == (FILE, line)
 
 
-def test_a_last_line_without_its_end_is_left_out() -> None:
+def test_last_line_without_newline_is_dropped() -> None:
     reading = read(DRIVER, "time,host,tps\n1,a,2\n2,a,3")
     assert rows(reading, "value") == [(2.0,)]
     assert reading.warnings == (
@@ -155,7 +155,7 @@ def test_a_last_line_without_its_end_is_left_out() -> None:
 
 
 @each_case("column", ["x", "x{}"])
-def test_a_long_heading_takes_no_longer_than_its_length(column: str) -> None:
+def test_long_heading_is_read_in_linear_time(column: str) -> None:
     names = ",".join(column.format(number) for number in range(50_000))
     with (
         bounded(),
@@ -164,7 +164,7 @@ def test_a_long_heading_takes_no_longer_than_its_length(column: str) -> None:
         read(DRIVER, f"{names}\n1\n")
 
 
-def test_a_long_text_without_line_ends_takes_no_longer_than_others() -> None:
+def test_long_text_without_newlines_is_read_in_linear_time() -> None:
     start = time.process_time()
     with pytest.raises(FormatError, match="heading is missing"):
         read(DRIVER, "x" * 1_000_000)
@@ -184,9 +184,7 @@ TEXTS = st.text(
     ),
     st.sampled_from(",;|\t"),
 )
-def test_what_a_library_writes_is_read_again(
-    written: list[tuple[str, float]], delimiter: str
-) -> None:
+def test_csv_module_round_trip(written: list[tuple[str, float]], delimiter: str) -> None:
     out = io.StringIO()
     table = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     table.writerow(["n", "who", "x"])
@@ -207,7 +205,7 @@ def test_what_a_library_writes_is_read_again(
     )
 
 
-def test_many_rows_are_read_in_pieces() -> None:
+def test_many_rows_are_read_in_blocks() -> None:
     n = 45_000
     data = "time,host,tps\n" + "".join(f"{i},h{i % 3},{i * 0.5}\n" for i in range(n))
     reading = read(DRIVER, data)
@@ -224,7 +222,7 @@ fields:
 """
 
 
-def test_counts_of_intervals_are_divided_by_their_length() -> None:
+def test_interval_counts_become_rates() -> None:
     assert rows(read(COUNTS, "t,s,n\n1.25,1.25,10\n2,0.75,9\n3,0,\n"), "field", "t", "value") == [
         ("n", 1.25, 8.0),
         ("n", 2.0, 12.0),
@@ -232,14 +230,14 @@ def test_counts_of_intervals_are_divided_by_their_length() -> None:
 
 
 @each_case(("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")])
-def test_an_interval_without_a_length_is_refused(length: str, found: str) -> None:
+def test_interval_of_invalid_length_is_rejected(length: str, found: str) -> None:
     with pytest.raises(
         FormatError, match=rf"line 3: s is not a valid interval length; .*found {found}"
     ):
         read(COUNTS, f"t,s,n\n1,1,5\n2,{length},70\n")
 
 
-def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
+def test_rate_needs_both_columns() -> None:
     with pytest.raises(FormatError, match=r"no column 's'.*Did you mean 'sec'"):
         read(COUNTS, "t,sec,n\n1,1,5\n")
     with pytest.raises(StudyError, match="per needs both fields in one row"):
@@ -247,7 +245,7 @@ def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
 
 
 @pytest.mark.parametrize("optional", ["", ", optional: true"])
-def test_a_table_of_names_that_are_not_declared_says_which_it_holds(optional: str) -> None:
+def test_error_lists_the_columns_found(optional: str) -> None:
     text = f"reads: csv\nnames: k\nvalue: v\nfields: [{{field: memory{optional}}}]"
     with pytest.raises(FormatError) as caught:
         read(text, "k,v\nevents,3\ntime,4\n")

@@ -1,4 +1,4 @@
-"""Damaged files of declared formats give a reading or a refusal, as those of programmed ones do."""
+"""Damaged files of declared formats give a reading or a clear error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CASES = {
 
 
 @each_case("case", CASES)
-def test_damage_gives_a_reading_or_a_refusal(case: str) -> None:
+def test_damaged_file_gives_reading_or_error(case: str) -> None:
     text, data = CASES[case]
     form, read = declared(text), 0
     assert trial(form, data.encode())[0]

@@ -1,4 +1,4 @@
-"""JSON, one object a line, YAML and XML: paths, several documents, damage, what could do harm."""
+"""JSON, JSON lines, YAML and XML: paths, several documents, damage, malicious input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DOCUMENT = {
 }
 
 
-def test_objects_at_a_path_are_rows() -> None:
+def test_objects_at_a_path_become_rows() -> None:
     text = json.dumps(DOCUMENT, indent=1)
     reading = read(JOBS, text)
     assert rows(reading, "entity", "field", "value") == [
@@ -42,13 +42,13 @@ def test_objects_at_a_path_are_rows() -> None:
     ]  # type: ignore[union-attr]
 
 
-def test_every_key_of_an_object_and_the_document_itself() -> None:
+def test_keys_of_an_object_and_the_root_become_rows() -> None:
     text = "reads: json\nrows: '*'\nentity: {kind: e}\ntime: {numbered: true}\nfields: [{field: n}]"
     assert rows(read(text, '{"x": {"n": 1}, "y": {"n": 2}}'), "t", "value") == [(0, 1), (1, 2)]
     assert rows(read("reads: json\nfields: [{field: n}]", '{"n": 3}'), "value") == [(3,)]
 
 
-def test_text_before_a_document_and_several_of_them() -> None:
+def test_leading_text_and_several_documents() -> None:
     one, two = ("note: io\n" + json.dumps({"n": n}) for n in (1, 2))
     form = "reads: json\nfields: [{field: n}]\n"
     assert rows(read(form, one), "value") == [(1,)]
@@ -63,7 +63,7 @@ def test_text_before_a_document_and_several_of_them() -> None:
     assert cut.warnings == (f"{FILE} line 3: a JSON document is incomplete and was left out",)
 
 
-def test_one_object_a_line() -> None:
+def test_json_lines() -> None:
     form = "reads: json-lines\ntime: {field: t, unit: ms}\nentity: {kind: driver, name: [who, n]}\nfields: [{field: v/x}]"
     data = '{"t": 1500, "who": "a", "n": 1, "v": {"x": 2}}\n\n{"t": 2500, "who": "b", "n": true, "v": {"x": "3"}}\n'
     reading = read(form, data)
@@ -75,7 +75,7 @@ def test_one_object_a_line() -> None:
     assert caught.value.line == 1
 
 
-def test_yaml() -> None:
+def test_yaml_documents() -> None:
     form = "reads: yaml\nrows: metrics/*\nentity: {kind: stressor, name: stressor}\nfields: [{field: ops}]"
     reading = read(
         form,
@@ -100,7 +100,7 @@ others: true
 """
 
 
-def test_lists_of_pairs_are_rows_whose_labels_name_the_entity() -> None:
+def test_label_value_pairs_become_rows_with_entity() -> None:
     text = """{"result": [
 {"metric": {"name": "up", "mode": "a\\"b", "cpu": 0, "gone": null},
  "values": [[1, "5"],
@@ -122,14 +122,14 @@ def test_lists_of_pairs_are_rows_whose_labels_name_the_entity() -> None:
     assert read(SERIES, swapped).records.equals(reading.records)
 
 
-def test_values_of_entries_may_be_objects() -> None:
+def test_entry_values_may_be_objects() -> None:
     form = "reads: json\nrows: s/*/h\nentries: [t, h]\ntime: {field: t}\nfields: [{field: h/n}]"
     reading = read(form, '{"s": [{"h": [[1, {"n": 2}],\n[2, {"m": 0,\n"n": 3}]]}]}')
     assert rows(reading, "t", "value") == [(1, 2), (2, 3)]
     assert reading.lines.tolist() == [1, 3]  # type: ignore[union-attr]
 
 
-def test_a_number_is_a_place_of_a_list() -> None:
+def test_number_in_a_path_is_a_list_index() -> None:
     form = "reads: json\nrows: s/1/*\ntime: {field: at/0}\nfields: [{field: at/1}]"
     reading = read(form, '{"s": [[{"at": [5, 6]}], [{"at": [7,\n8]}]]}')
     assert rows(reading, "t", "value") == [(7, 8)]
@@ -138,7 +138,7 @@ def test_a_number_is_a_place_of_a_list() -> None:
         read(form.replace("at/1", "at/2"), '{"s": [[], [{"at": [5, 6]}]]}')
 
 
-def test_entries_of_several_documents_of_one_line_each() -> None:
+def test_entries_of_several_one_line_documents() -> None:
     form = SERIES.replace("json", "json-lines").replace("result/*/values", "values")
     reading = read(
         form, '{"metric": {"c": 1}, "values": [[1, 2]]}\n{"metric": {"c": 2}, "values": [[1, 3]]}\n'
@@ -150,7 +150,7 @@ def test_entries_of_several_documents_of_one_line_each() -> None:
 XML = "reads: xml\nrows: [results/a, results/group/a]\ntime: {field: ts, unit: ms, plus: d}\nentity: {kind: driver, name: who}\nfields: [{field: d}, {field: size, optional: true}]\n"
 
 
-def test_elements_attributes_and_texts_of_children() -> None:
+def test_xml_elements_attributes_and_child_texts() -> None:
     data = (
         '<?xml version="1.0"?>\n<results v="1"><a ts="1000" d="5" who="w">\n <a ts="9" d="9" who="inner"/><size> 7 </size></a>\n'
         '<group><a ts="2000" d="6" who="v"/></group><other/></results>\n'
@@ -223,14 +223,14 @@ def test_elements_attributes_and_texts_of_children() -> None:
         (XML, '<results><a d="1" who="w"/></results>', "the time ts is missing"),
     ],
 )
-def test_what_is_refused(form: str, data: str, words: str) -> None:
+def test_invalid_documents_are_rejected(form: str, data: str, words: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(form, data)
     assert words in str(caught.value)
     assert caught.value.file == FILE
 
 
-def test_a_document_that_ends_early_keeps_its_whole_elements() -> None:
+def test_truncated_document_keeps_complete_elements() -> None:
     reading = read(XML, '<results><a ts="1" d="1" who="w"/>\n<a ts="2" d="2" who="w"/><a ts="3')
     assert rows(reading, "field", "value") == [("d", 1), ("d", 2)]
     assert f"{FILE} line 2: the document is truncated" in reading.warnings[0]
@@ -256,7 +256,7 @@ VALUES = st.recursive(
     ),
     st.sampled_from([None, 1]),
 )
-def test_whatever_stands_beside_a_number_it_is_found(
+def test_number_is_found_among_any_siblings(
     written: list[tuple[float, object]], indent: int | None
 ) -> None:
     text = json.dumps(
@@ -281,7 +281,7 @@ fields: [{field: n, where: {../../unit: "%"}}, {field: m, optional: true}]
 """
 
 
-def test_a_cell_of_the_object_around_the_row() -> None:
+def test_row_may_use_fields_of_its_parent() -> None:
     document = {
         "value": [
             {
@@ -315,7 +315,7 @@ def test_a_cell_of_the_object_around_the_row() -> None:
     ]
 
 
-def test_the_top_has_nothing_around_it() -> None:
+def test_parent_of_the_root_is_rejected() -> None:
     with pytest.raises(FormatError, match=r"'\.\./name' is missing from the file"):
         read("reads: json\nentity: {kind: e, name: ../name}\nfields: [{field: n}]", '{"n": 1}')
     form = "reads: json-lines\nrows: a/*\nentity: {kind: e, name: ../who}\nfields: [{field: n}]"

@@ -1,7 +1,7 @@
-"""fio's texts, uperf's output and logs of garbage collections, against what the tools say elsewhere.
+"""fio text output, uperf output and garbage collection logs, compared with the tools' other outputs.
 
-`tests/rawperf/samples` has what fio 3.33 and uperf 1.0.8 wrote; the texts below follow the documented grammar of other
-versions with numbers of our own.
+`tests/rawperf/samples` has the output of fio 3.33 and uperf 1.0.8; the texts below follow the documented grammar of
+other versions, with made-up numbers.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
     return of
 
 
-def test_fio_says_the_same_in_its_two_texts(metrics) -> None:  # type: ignore[no-untyped-def]
+def test_fio_normal_and_terse_output_agree(metrics) -> None:  # type: ignore[no-untyped-def]
     text = metrics(sample("fio/fio-3.33.txt"))
     assert text["io_job_reads", "read"] == [16600]
     assert text["io_job_read_rate", "read"] == [65.0 * 1024**2]
@@ -107,15 +107,15 @@ def test_fio_says_the_same_in_its_two_texts(metrics) -> None:  # type: ignore[no
     assert line["io_job_read_time", "web 1"] == [pytest.approx(55.503090e-6)]
     assert line["io_job_write_rate", "web 1"] == [17647 * 1024]
     assert line["io_job_write_time", "db"] == [pytest.approx(1.403302e-6)]
-    assert ("io_job_reads", "db") not in line  # it read nothing
+    assert ("io_job_reads", "db") not in line  # no reads
     assert line["io_job_rate", "web 1"] == [(62666 + 17647) * 1024]
-    # rate over requests is the size of one, 4 KiB
+    # bandwidth over request rate is the block size, 4 KiB
     assert line["io_job_read_rate", "web 1"][0] / line["io_job_reads", "web 1"][0] == pytest.approx(
         4096, rel=1e-3
     )
 
 
-def test_fio_of_2014(metrics) -> None:  # type: ignore[no-untyped-def]
+def test_fio_output_of_2014(metrics) -> None:  # type: ignore[no-untyped-def]
     found = metrics(FIO_2)
     assert found["io_job_read_rate", "read"] == [54613 * 1024]
     assert found["io_job_read_rate", "read#2"] == [51.2 * 1024**2]
@@ -129,7 +129,7 @@ def test_fio_of_2014(metrics) -> None:  # type: ignore[no-untyped-def]
     for (
         way,
         rate,
-    ) in rates.items():  # the groups' rates are those of their jobs together, cut to whole KB
+    ) in rates.items():  # group rates are the sums of their jobs, truncated to whole KB
         assert found[f"io_job_{way}_rate", way.upper()] == [pytest.approx(rate, rel=1e-4)]
 
 
@@ -139,7 +139,7 @@ def test_uperf(metrics) -> None:  # type: ignore[no-untyped-def]
     assert found["network_operations_total", ""] == [148365]
     assert found["transaction_count_total", "Txn1"] == [386220]
     assert found["transaction_response_time_total", "Txn1"] == [pytest.approx(15.50e-6)]
-    # the profile has two processes exchange for 3 s
+    # the profile runs two processes for 3 s
     assert found["transaction_count_total", "Txn1"][0] * 15.50e-6 == pytest.approx(2 * 3, rel=0.01)
     data = sniff(sample("uperf/uperf-a.txt")).read(sample("uperf/uperf-a.txt")).records
     moved = data.loc[data["field"] == "data", "value"].item()
@@ -166,9 +166,7 @@ def test_uperf_samples_are_counters() -> None:
 @each_case(
     ("text", "pauses", "apart"), [(GC_OLD, [0.01225, 0.04], 5.0), (GC_NEW, [0.0125, 0.25], 5.237)]
 )
-def test_pauses_of_a_java_virtual_machine(
-    metrics, text: str, pauses: list[float], apart: float
-) -> None:  # type: ignore[no-untyped-def]
+def test_garbage_collection_pauses(metrics, text: str, pauses: list[float], apart: float) -> None:  # type: ignore[no-untyped-def]
     reading = sniff(text.encode()).read(text.encode())
     assert reading.clock == "absolute"
     assert metrics(text)["gc_pause_time", ""] == pytest.approx(pauses)

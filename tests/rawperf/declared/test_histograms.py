@@ -1,4 +1,4 @@
-"""Rows that are buckets of a histogram; fio's percentiles, bins and logs."""
+"""Rows as histogram buckets; fio's percentiles, bins and logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ fields: [{field: count, unit: count}]
 """
 
 
-def test_cumulative_counts_become_those_of_each_bucket() -> None:
+def test_cumulative_counts_become_bucket_counts() -> None:
     found = read(CUMULATIVE, "who,le,count\na,0.1,3\na,1,3\na,+Inf,7\nb,0.5,2\nb,+Inf,2\n")
     assert rows(found, "entity_kind", "entity", "value") == [
         ("bucket", "a 0 to 0.1 s", 3.0),
@@ -42,7 +42,7 @@ WRONG = {
 
 
 @each_case("kind", WRONG)
-def test_a_damaged_histogram_is_named_with_its_line(kind: str) -> None:
+def test_damaged_histogram_is_reported_with_line_number(kind: str) -> None:
     body, words, line = WRONG[kind]
     with pytest.raises(RawperfError, match=words) as caught:
         read(CUMULATIVE, "who,le,count\n" + body)
@@ -59,7 +59,7 @@ REFUSED = {
 
 
 @each_case("part", REFUSED)
-def test_a_declaration_that_makes_no_buckets_is_refused(part: str) -> None:
+def test_declaration_without_valid_buckets_is_rejected(part: str) -> None:
     becomes, words = REFUSED[part]
     assert part in CUMULATIVE
     with pytest.raises(RawperfError) as caught:
@@ -67,7 +67,7 @@ def test_a_declaration_that_makes_no_buckets_is_refused(part: str) -> None:
     assert words in str(caught.value)
 
 
-def test_a_unit_in_a_line_above_must_be_declared() -> None:
+def test_unit_in_a_preceding_line_must_be_declared() -> None:
     text = """
 reads: lines
 lines: '(?P<low>\\d+)-(?P<high>\\d+): (?P<count>\\d+)'
@@ -84,7 +84,7 @@ fields: [{field: count, unit: count}]
     assert caught.value.line == 4
 
 
-def test_every_percentile_and_bin_of_fio() -> None:
+def test_all_percentiles_and_bins_of_fio() -> None:
     document = json.loads(sample("fio/fio-3.33-plus.json"))
     table = read_file(SAMPLES / "fio" / "fio-3.33-plus.json")
     for way in ("read", "write"):
@@ -102,7 +102,7 @@ def test_every_percentile_and_bin_of_fio() -> None:
         assert lowest <= job["clat_ns"]["min"] <= max(bucket.upper for bucket in buckets if bucket)
 
 
-def test_logs_of_fio_are_told_by_their_names() -> None:
+def test_fio_logs_are_recognised_by_file_name() -> None:
     for name, metric, factor in (
         ("mixed_bw.1.log", "io_interval_read_rate", 1024.0),
         ("mixed_iops.1.log", "io_interval_reads", 1.0),

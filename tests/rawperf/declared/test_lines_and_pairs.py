@@ -1,4 +1,4 @@
-"""Keys and values, and lines that expressions tell."""
+"""Key-value files, and lines matched by regular expressions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_keys_and_values(options: str, data: str) -> None:
     assert (reading.clock, reading.lines.tolist()) == ("none", [2])  # type: ignore[union-attr]
 
 
-def test_snapshots_below_their_times() -> None:
+def test_snapshots_with_time_headings() -> None:
     text = MEMORY + "time: {line: '(?P<time>.*T.*)', format: iso}\nothers: true\n"
     data = "2026-11-22T10:00:00\nFree: 5 kB\nHuge: 2\n2026-11-22T10:00:10\nFree: 6 kB\nHuge: 2\n"
     reading = read(text, data)
@@ -54,14 +54,14 @@ def test_snapshots_below_their_times() -> None:
     assert caught.value.line == 4
 
 
-def test_of_several_wrong_snapshots_the_first_is_named() -> None:
+def test_first_wrong_snapshot_is_reported() -> None:
     text = MEMORY + "time: {line: '(?P<time>[0-9]+)'}\nothers: true\n"
     with pytest.raises(FormatError, match="Huge is not a number") as caught:
         read(text, "7\nFree: 5 kB\nHuge: x\n8\nFree: x\nHuge: 2\n")
     assert caught.value.line == 3
 
 
-def test_times_may_be_missing_in_all_but_not_in_some() -> None:
+def test_times_are_required_in_all_snapshots_or_none() -> None:
     text = MEMORY + "time: {line: '(?P<time>[0-9]+)', optional: true}\n"
     assert read(text, "Free: 5 kB\n").clock == "none"
     assert read(text, "7\nFree: 5 kB\n").clock == "absolute"
@@ -81,14 +81,14 @@ def test_times_may_be_missing_in_all_but_not_in_some() -> None:
         ("", None, "expected rows with Free"),
     ],
 )
-def test_pairs_that_are_refused(data: str, line: int | None, words: str) -> None:
+def test_invalid_pairs_are_rejected(data: str, line: int | None, words: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(MEMORY, data)
     assert words in str(caught.value)
     assert (caught.value.file, caught.value.line) == (FILE, line)
 
 
-def test_lines_that_an_expression_tells_as_a_whole() -> None:
+def test_expressions_match_whole_lines() -> None:
     reading = read(RESULT, "hello\nrun a: 5 ops\nrun b: 6.5 ops, 2 errors\nrun c: 7 ops!\n")
     assert rows(reading, "entity", "field", "value") == [
         ("a", "ops", 5),
@@ -98,7 +98,7 @@ def test_lines_that_an_expression_tells_as_a_whole() -> None:
     assert reading.info == {"other lines": "2"}
 
 
-def test_a_strict_declaration_refuses_any_other_line() -> None:
+def test_strict_declaration_rejects_other_lines() -> None:
     text = RESULT + "strict: true\nignore: ['hello.*']\ncomment: '#'\n"
     assert len(read(text, "# made by\nhello you\n\nrun a: 5 ops\n").records) == 1
     with pytest.raises(FormatError, match="not a line of own") as caught:
@@ -106,7 +106,7 @@ def test_a_strict_declaration_refuses_any_other_line() -> None:
     assert caught.value.line == 3
 
 
-def test_two_results_without_times_are_told_apart_by_their_entity_or_refused() -> None:
+def test_untimed_results_need_distinct_entities() -> None:
     reading = read(RESULT, "run a: 5 ops\nrun a: 6 ops\nrun b: 7 ops\n")
     assert rows(reading, "entity", "value") == [("a", 5), ("a#2", 6), ("b", 7)]
     unnamed = RESULT.replace("entity: {kind: driver, name: run}\n", "")
@@ -115,7 +115,7 @@ def test_two_results_without_times_are_told_apart_by_their_entity_or_refused() -
     assert caught.value.line == 2
 
 
-def test_the_same_field_under_different_conditions() -> None:
+def test_same_field_under_different_conditions() -> None:
     text = r"""
     reads: lines
     lines: '(?P<way>read|write) (?P<n>\d+) (?P<unit>ms|s)'
@@ -129,7 +129,7 @@ def test_the_same_field_under_different_conditions() -> None:
     ]
 
 
-def test_lines_of_several_forms_are_rows_in_the_file_s_order() -> None:
+def test_lines_of_several_forms_keep_file_order() -> None:
     text = r"""
     reads: lines
     lines: ['(?P<at>[\d:]+) rate (?P<rate>\d+)', '(?P<at>[\d:]+) errors (?P<errors>\d+)']
@@ -176,7 +176,7 @@ def test_numbers_with_units_and_durations() -> None:
             read(text, f"{bad}\nrun 5:00\nsize 7\n")
 
 
-def test_the_files_name_says_whom_it_is_about() -> None:
+def test_entity_comes_from_the_file_name() -> None:
     text = "reads: pairs\nentity: {kind: resource, file: 'load-(?P<name>[a-z]+)[.].*'}\nfields: [{field: n}]"
     assert rows(read(text, "n: 5\n", "x/load-cpu.txt"), "entity") == [("cpu",)]
     with pytest.raises(
@@ -186,7 +186,7 @@ def test_the_files_name_says_whom_it_is_about() -> None:
     assert "Rename the file" in str(caught.value)
 
 
-def test_no_pattern_takes_long_and_none_is_unbounded() -> None:
+def test_patterns_run_in_linear_time_and_are_bounded() -> None:
     line = "a" * 50_000 + "!"
     form = declared(
         "reads: lines\nlines: '(?P<x>(?:a|aa|a*a)*)b'\nfields: [{field: x, optional: true}]"

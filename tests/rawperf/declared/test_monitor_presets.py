@@ -1,7 +1,7 @@
-"""Presets for monitors of guests, containers and machines, and for load generators.
+"""Presets for guest, container and host monitors, and for load generators.
 
-Files of virsh, numastat, diskstats, collectl, dstat, nmon, the node exporter and iperf3 are the tools' own; those of
-virt-top, kvm_stat, esxtop, docker, podman, turbostat, k6 and wrk2 are written by hand in the form of their output
+Samples of virsh, numastat, diskstats, collectl, dstat, nmon, the node exporter and iperf3 are real; those of virt-top,
+kvm_stat, esxtop, docker, podman, turbostat, k6 and wrk2 are hand-written in their output format
 (tests/rawperf/samples/README.md).
 """
 
@@ -25,7 +25,7 @@ from tests.rawperf.sample_files import SAMPLES, sample
 
 
 def of(name: str, **conditions: object):  # type: ignore[no-untyped-def]
-    """Rows of a file's tidy table that have these cells."""
+    """Rows of a file's tidy table with these cell values."""
     table = read(SAMPLES / Path(name))
     for column, cell in conditions.items():
         table = table[table[column] == cell]
@@ -130,7 +130,7 @@ def test_prometheus() -> None:
 
 
 @each_case("name", ["query_range.json", "query_range-expression.json"])
-def test_the_answer_to_a_query_range(name: str) -> None:
+def test_prometheus_query_range_response(name: str) -> None:
     series = json.loads(sample(f"prometheus/{name}"))["data"]["result"]
     printed = {}
     for each in series:
@@ -145,7 +145,7 @@ def test_the_answer_to_a_query_range(name: str) -> None:
     assert set(found["entity_kind"]) == {"series"}
 
 
-def test_the_answer_to_a_query() -> None:
+def test_prometheus_query_response() -> None:
     found = of("prometheus/query.json", metric="memory_available")
     assert found["value"].tolist() == [22981206016]
     assert found["t"].tolist() == [1795647076.835]
@@ -154,8 +154,8 @@ def test_the_answer_to_a_query() -> None:
     assert (row.field, row.value) == ("value", 0.09000000000000001)
 
 
-def test_series_of_native_histograms_are_not_left_out_in_silence(tmp_path: Path) -> None:
-    """Their form is that of Prometheus' documentation of its HTTP API."""
+def test_native_histograms_are_reported_as_skipped(tmp_path: Path) -> None:
+    """Format as in the documentation of Prometheus' HTTP API."""
     histogram = '{"count": "60", "sum": "33.5", "buckets": [[0, "0.5", "1", "60"]]}'
     answer = (
         '{"status":"success","data":{"resultType":"%s","result":[{"metric":'
@@ -174,7 +174,7 @@ def test_series_of_native_histograms_are_not_left_out_in_silence(tmp_path: Path)
         read(path)
 
 
-def test_io_of_a_control_group(tmp_path: Path) -> None:
+def test_cgroup_io_stat(tmp_path: Path) -> None:
     lines = sample("cgroup/io-2.stat").decode().splitlines()
     times = [int(line) for line in lines if line.isdigit()]
     written = [int(n) for n in re.findall(r"(?m)^254:16 .*wbytes=(\d+)", "\n".join(lines))]
@@ -201,7 +201,7 @@ def test_io_of_a_control_group(tmp_path: Path) -> None:
         read(path)
 
 
-def test_perf_stat_of_control_groups() -> None:
+def test_perf_stat_of_cgroups() -> None:
     text = sample("perf/perf-I-cgroup.csv").decode()
     for group in ("web.slice/web-01.scope", "db.slice"):
         printed = re.findall(rf"(?m)^ +(\S+?),(\d+),,context-switches,{group},", text)
@@ -216,7 +216,7 @@ def test_perf_stat_of_control_groups() -> None:
     assert set(of("perf/perf-I.csv")["entity"]) == {""}
 
 
-def test_buckets_of_prometheus_have_the_counts_of_their_own() -> None:
+def test_prometheus_buckets_become_non_cumulative() -> None:
     text = sample("prometheus/histograms.txt").decode()
     field = "prometheus_http_response_size_bytes"
     labels = 'handler="/api/v1/query"'
@@ -356,8 +356,8 @@ def test_k6_and_wrk2() -> None:
     assert p99["metric_value"].tolist() == [pytest.approx(2.61e-3)]
 
 
-def test_what_monitors_of_mmtests_print() -> None:
-    """A line `time: SECONDS` stands above each snapshot of /proc/vmstat, and between tables of mpstat."""
+def test_mmtests_monitors() -> None:
+    """A line `time: SECONDS` precedes each snapshot of /proc/vmstat, and separates tables of mpstat."""
     text = sample("mmtests/proc-vmstat.txt").decode()
     stamps = [float(stamp) for stamp in re.findall(r"(?m)^time: (\d+)$", text)]
     faults = [float(count) for count in re.findall(r"(?m)^pgfault (\d+)$", text)]
@@ -370,7 +370,7 @@ def test_what_monitors_of_mmtests_print() -> None:
     assert of("mmtests/mpstat.txt", entity="all", field="%idle")["value"].tolist() == idle
 
 
-def test_what_clouds_print_of_a_metric() -> None:
+def test_cloud_provider_metrics() -> None:
     document = json.loads(sample("aws/cpu.json"))
     found = of("aws/cpu.json")
     assert set(found["entity"]) == {document["Label"]}

@@ -1,4 +1,4 @@
-"""Declared files read part by part: the parts, however small, make the reading of the whole, damaged or not."""
+"""Declared files read in parts of any size give the reading of the whole, damaged or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.rawperf.trial import INPUTS
 
 STREAMED = ("csv", "rates", "times of day", "json lines", "xml", "pairs", "lines")
 AT_THE_END = ("summed", "xml summed", "one table of two summed")
-"""Of these every record comes when the file has ended."""
+"""Formats whose records are all returned at the end of the file."""
 MORE = CASES | {
     "xml summed": (
         "reads: xml\ntime: {field: t, unit: ms, since: start, plus: d}\ntables:\n"
@@ -54,13 +54,13 @@ TRIED = (*STREAMED, *AT_THE_END, "xml of two tables", "json lines of two tables"
 
 
 @pytest.mark.parametrize("case", TRIED)
-def test_parts_make_the_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_give_the_reading_of_the_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, data = MORE[case]
     form = declared(text)
     for module in (delimited, documents, elements):
         monkeypatch.setattr(module, "ROWS", 2)
     most = 0
-    # every other mutant: damage of one number is alike in all cases, and the next case has the others
+    # every other mutant: the same number damages all cases alike, and the next case takes the others
     for number in (-1, *range(TRIED.index(case) % 2, INPUTS, 2)):
         damaged, history = (
             mutant((data.encode(),), number) if number >= 0 else (data.encode(), "whole")

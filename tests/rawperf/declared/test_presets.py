@@ -1,4 +1,4 @@
-"""What the presets make of the tools' own files, compared with other ways of reading them."""
+"""Readings of the presets from real tool output, compared with independent parsers."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
 
 
 @each_case("name", sorted(SEEDS))
-def test_no_other_format_comes_near_to_a_file(name: str) -> None:
+def test_file_is_recognised_by_exactly_one_format(name: str) -> None:
     for seed in SEEDS[name]:
         if registry.recognised_by_name(all_formats()[name]):
-            continue  # told by its name, and by nothing else
+            continue  # recognised by its name only
         scores = registry.ranking(seed)
         assert scores[0][1] == name
         assert all(score < 0.7 for score, _ in scores[1:]), scores
@@ -67,7 +67,7 @@ def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
         assert one(found, f"io_job_{way}_time_p99") == pytest.approx(
             job[way]["clat_ns"]["percentile"]["99.000000"] / 1e9
         )
-        # two ways of the tool to say the same: data over time
+        # two reports of the tool: bytes over time
         assert np.isclose(
             job[way]["io_bytes"] / job[way]["runtime"] * 1000,
             one(found, f"io_job_{way}_rate"),
@@ -75,7 +75,7 @@ def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
         )
 
 
-def test_fio_reports_of_a_run_that_went_on_are_superseded_by_the_last(metrics) -> None:  # type: ignore[no-untyped-def]
+def test_last_fio_status_report_replaces_earlier_ones(metrics) -> None:  # type: ignore[no-untyped-def]
     text = sample("fio/fio-3.33-status.json").decode()
     last = json.loads(text[text.rindex("\n{\n") :])
     found = metrics("fio/fio-3.33-status.json")
@@ -84,11 +84,11 @@ def test_fio_reports_of_a_run_that_went_on_are_superseded_by_the_last(metrics) -
         assert one(found, f"io_job_{way}s", job["jobname"]) == job[way]["iops"]
     assert set(found.loc[found["metric"] == "io_job_reads", "entity"]) == {
         "r1"
-    }  # w1 read nothing: no latency of it
+    }  # w1 has no reads, so no latency
 
 
 def _in_whole_seconds(samples: list[tuple[int, int, bool]]) -> dict[int, list[tuple[int, bool]]]:
-    """Samples (start and length in ms, success) by the whole second, after the first one's end, in which they end."""
+    """Samples (start and duration in ms, success) by whole second of their end, relative to the first."""
     ends = [t + d for t, d, _ in samples]
     count = (max(ends) - min(ends)) // 1000
     seconds: dict[int, list[tuple[int, bool]]] = {k: [] for k in range(count)}
@@ -154,7 +154,7 @@ def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     assert one(wrk, "page_element_response_time_total") == pytest.approx(0.00216)
     assert one(wrk, "page_element_response_time_p50") == pytest.approx(0.00112)
     assert one(wrk, "driver_bytes_read") == 814.84 * 1024
-    # requests over the time that they took, both rounded by the tool
+    # requests over duration, both rounded by the tool
     assert one(wrk, "page_elements_total") / one(wrk, "driver_run_time") == pytest.approx(
         1037.06, rel=0.01
     )
@@ -204,7 +204,7 @@ Latency (ms):
 
 def test_sysbench_of_a_database() -> (
     None
-):  # composed after sysbench's source: no database was at hand
+):  # written after sysbench's source: no database was available
     records = sniff(OLTP.encode()).read(OLTP.encode()).records
     found = dict(
         zip(zip(records["report"], records["field"], strict=True), records["value"], strict=True)
@@ -215,7 +215,7 @@ def test_sysbench_of_a_database() -> (
     assert found["total", "errors"] == 5
 
 
-def test_stress_ng_says_the_same_in_both_forms(metrics) -> None:  # type: ignore[no-untyped-def]
+def test_stress_ng_text_and_yaml_agree(metrics) -> None:  # type: ignore[no-untyped-def]
     yaml, brief = metrics("stress-ng/stress-ng.yaml"), metrics("stress-ng/stress-ng-brief.txt")
     for stressor in ("cpu", "vm"):
         for metric in (
@@ -240,20 +240,18 @@ def test_perf_stat() -> None:
         "context-switches": 1,
         "cpu-migrations": 0,
         "page-faults": 59,
-    }  # what is not supported has no value
+    }  # unsupported events have no value
     each = all_formats()["perf-stat"].read(SEEDS["perf-stat"][1]).records
     assert set(each["entity"]) == {"CPU0", "CPU1"}
     parts = all_formats()["perf-stat-intervals"].read(SEEDS["perf-stat-intervals"][0])
     assert parts.records["t"].unique().tolist() == [
         0.200255478,
         0.697868723,
-    ]  # between, nothing was counted
+    ]  # nothing was counted in between
 
 
-def test_perf_stat_below_times() -> None:
-    """Counts stand at the begin of their interval, with its length; separators of thousands count
-    as the locale prints them.
-    """
+def test_perf_stat_with_intervals() -> None:
+    """Counts have the start and length of their interval; thousands separators depend on the locale."""
     read = all_formats()["perf-time-stat"].read
     plain = sample("mmtests/perf-time-stat.txt")
     begins = [int(at) for at in re.findall(rb"^time: (\d+)$", plain, re.M)]
@@ -272,7 +270,7 @@ def test_perf_stat_below_times() -> None:
         read(plain.replace(b"context-switches", b"", 1))
 
 
-def test_what_linux_prints(metrics) -> None:  # type: ignore[no-untyped-def]
+def test_proc_files(metrics) -> None:  # type: ignore[no-untyped-def]
     memory = {
         k: int(v)
         for k, v in re.findall(r"^(\w+): +(\d+) kB", sample("proc/meminfo.txt").decode(), re.M)
@@ -287,8 +285,8 @@ def test_what_linux_prints(metrics) -> None:  # type: ignore[no-untyped-def]
     pressure = metrics("proc/pressure-all.txt")
     assert one(pressure, "pressure_some", "io") == pytest.approx(
         38.008359
-    )  # seconds so far; samples have the growth
-    alone = metrics("proc/pressure-cpu.txt")  # its name says what it is about
+    )  # cumulative seconds; samples hold increments
+    alone = metrics("proc/pressure-cpu.txt")  # the file name identifies it
     grown = alone[(alone["metric"] == "pressure_some") & (alone["entity"] == "cpu")]
     assert np.diff(grown["value"]) == pytest.approx([1.016881])
     group = metrics("cgroup/cpu-2.stat")
@@ -319,7 +317,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-
     all_formats.cache_clear()
 
 
-def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) -> None:
+def test_file_in_the_user_folder_is_a_preset(folder: Path, root: Path) -> None:
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "comment: my\n"))
     form = sniff(b"my tool v1\nrate=5\n")
     assert form.title == "a tool of mine"
@@ -344,7 +342,7 @@ def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) 
         ),
     ],
 )
-def test_a_wrong_preset_is_named_with_its_file(folder: Path, text: str, words: str) -> None:
+def test_invalid_preset_is_reported_with_its_file(folder: Path, text: str, words: str) -> None:
     (folder / "mine.yaml").write_text(text)
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
         all_formats()
@@ -363,7 +361,7 @@ def test_a_wrong_preset_is_named_with_its_file(folder: Path, text: str, words: s
         ("metrics: {my_rate", "metrics: {cpu_idle", "the metric 'cpu_idle' already exists"),
     ],
 )
-def test_a_wrong_metric_of_a_preset_is_named_with_its_line(
+def test_invalid_preset_metric_is_reported_with_line_number(
     folder: Path, root: Path, old: str, new: str, words: str
 ) -> None:
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
@@ -372,7 +370,7 @@ def test_a_wrong_metric_of_a_preset_is_named_with_its_line(
     assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
 
 
-def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> None:
+def test_user_dictionary_may_lack_preset_metrics(tmp_path: Path) -> None:
     (tmp_path / "m.yaml").write_text(
         "metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}"
     )

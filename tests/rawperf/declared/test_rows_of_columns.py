@@ -1,4 +1,4 @@
-"""Rows that are made of columns, headings behind other lines, entities from lines, numbers within cells."""
+"""Melted columns, delayed headings, entities from preceding lines, numbers within cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ fields: [{field: busy, unit: "%"}]
 """
 
 
-def test_columns_become_rows_of_entities() -> None:
+def test_columns_are_melted_into_entity_rows() -> None:
     reading = read(MELT, "t,cpu 0 busy,cpu 0 idle,cpu 1 busy,note\n1,5,95,6,x\n2,7,93,8,y\n")
     assert rows(reading, "t", "entity", "field", "value") == [
         (1.0, "0", "busy", 5.0),
@@ -32,12 +32,12 @@ def test_columns_become_rows_of_entities() -> None:
     assert reading.lines is not None and reading.lines.tolist() == [2, 2, 3, 3]
 
 
-def test_others_of_melted_columns_are_those_that_the_expression_takes() -> None:
+def test_melted_columns_are_selected_by_expression() -> None:
     reading = read(MELT + "others: true\n", "t,cpu 0 busy,cpu 0 idle,note\n1,5,95,x\n")
     assert rows(reading, "field", "value") == [("busy", 5.0), ("idle", 95.0)]
 
 
-def test_nodes_in_columns_with_a_first_one_that_the_heading_lacks() -> None:
+def test_node_columns_with_an_unnamed_first_column() -> None:
     text = r"""
     reads: csv
     delimiter: " "
@@ -65,7 +65,7 @@ def test_nodes_in_columns_with_a_first_one_that_the_heading_lacks() -> None:
         ("u,cpu 0 busy,x", "there is no column 't'"),
     ],
 )
-def test_headings_that_do_not_melt(heading: str, words: str) -> None:
+def test_invalid_melt_headings_are_rejected(heading: str, words: str) -> None:
     with pytest.raises(FormatError, match=words) as caught:
         read(MELT, f"{heading}\n1,2,3\n")
     assert caught.value.line == 1
@@ -81,7 +81,7 @@ tables:
 
 
 @each_case("heading", ["t,load,id,name,load", "t,load,id,name,load,id,name,load"])
-def test_groups_that_a_row_repeats(heading: str) -> None:
+def test_repeated_column_groups(heading: str) -> None:
     reading = read(REPEAT, f"{heading}\n1,9,1,a,2,2,b,3\n2,8\n3,7,2,b,4\n")
     assert rows(reading, "t", "report", "entity", "value") == [
         (1.0, "host", "", 9.0),
@@ -93,7 +93,7 @@ def test_groups_that_a_row_repeats(heading: str) -> None:
     ]
 
 
-def test_a_group_that_is_not_whole_is_refused() -> None:
+def test_incomplete_column_group_is_rejected() -> None:
     with pytest.raises(FormatError, match=r"line 3: a row does not fit .* then groups of 3: id"):
         read(REPEAT, "t,load,id,name,load\n1,9,1,a,2\n2,9,1,a,2,2,b\n")
     with pytest.raises(
@@ -111,7 +111,7 @@ fields: [{field: busy}]
 """
 
 
-def test_the_heading_may_stand_behind_other_lines_and_come_again() -> None:
+def test_heading_may_follow_other_lines_and_repeat() -> None:
     data = "tool 1.0, a line\n# waiting\n#time busy\n1 5\n2 6\n#time busy\n3 7\n"
     reading = read(HEADING, data)
     assert rows(reading, "t", "value") == [(1.0, 5.0), (2.0, 6.0), (3.0, 7.0)]
@@ -132,7 +132,7 @@ fields: [{field: cpu}]
 """
 
 
-def test_a_line_names_whom_the_lines_below_it_are_about() -> None:
+def test_entity_comes_from_a_preceding_line() -> None:
     data = "1\nDomain: 'a'\ncpu=5\nDomain: 'b'\ncpu=6\n2\nDomain: 'a'\ncpu=7\n"
     reading = read(PAIRS, data)
     assert rows(reading, "t", "entity", "value") == [
@@ -147,7 +147,7 @@ def test_a_line_names_whom_the_lines_below_it_are_about() -> None:
         read(lines, "1\ncpu=5\n")
 
 
-def test_a_time_in_two_columns() -> None:
+def test_time_in_two_columns() -> None:
     text = """
     reads: csv
     time: {field: day, then: clock, format: "%Y%m%d %H:%M:%S"}
@@ -176,13 +176,13 @@ def test_two_numbers_with_units_in_one_cell() -> None:
         read(WITHIN, "mem,n\n1.5MiB of 2GiB,1\n")
 
 
-def test_a_bit_is_an_eighth_of_a_byte() -> None:
+def test_bits_are_converted_to_bytes() -> None:
     assert conversion_factor("bit/s", "B/s") == 0.125
     assert conversion_factor("Mbit/s", "kB/s") == 125.0
     assert conversion_factor("Gbit", "bit") == 1e9
 
 
-def test_the_examples_of_the_manual_read_what_stands_above_them(root: Path) -> None:
+def test_documented_examples_read_their_sample(root: Path) -> None:
     page = (root / "docs" / "formats" / "declared.md").read_text(encoding="utf-8")
     blocks = [b for b in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "reads:" in b]
     data = [
@@ -233,12 +233,12 @@ def test_the_examples_of_the_manual_read_what_stands_above_them(root: Path) -> N
         ("reads: csv\ntime: {field: a, then: b}\nfields: [{field: c}]", "set field and format"),
     ],
 )
-def test_mistakes_in_a_declaration_are_named(text: str, words: str) -> None:
+def test_mistakes_in_a_declaration_are_reported(text: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
         declared(text)
 
 
-def test_arrow_and_the_careful_way_give_the_same() -> None:
+def test_arrow_and_python_parsers_agree() -> None:
     text = "reads: csv\ntime: {field: t, since: start}\nentity: {kind: e, name: who}\nfields: [{field: x}]\nmissing: [NA]"
     plain = "t,who,x\n" + "".join(
         f"{n}, w{n % 3} ,{'NA' if n % 7 == 0 else n / 8}\n" for n in range(500)

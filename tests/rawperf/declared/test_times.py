@@ -1,4 +1,4 @@
-"""Times: numbers and texts, zones, midnights, numbered samples; rows summed up over intervals."""
+"""Times: numbers, texts, zones, midnight, numbered samples; aggregation over intervals."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def epoch(*when: int) -> float:
         ),
     ],
 )
-def test_a_time(rule: str, stamp: str, clock: str, t: float) -> None:
+def test_time_notations(rule: str, stamp: str, clock: str, t: float) -> None:
     assert times(rule, stamp) == (clock, [t])
 
 
@@ -80,12 +80,12 @@ def test_a_time(rule: str, stamp: str, clock: str, t: float) -> None:
     ),
     st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "UTC"]),
 )
-def test_seconds_since_1970_show_what_a_clock_in_the_zone_shows(when: datetime, zone: str) -> None:
+def test_epoch_seconds_are_converted_to_the_zone(when: datetime, zone: str) -> None:
     local = when.astimezone(ZoneInfo(zone)).replace(tzinfo=UTC).timestamp()
     assert times(f"zone: {zone}", str(when.timestamp())) == ("absolute", [local])
 
 
-def test_times_of_day_go_on_past_midnight() -> None:
+def test_times_of_day_continue_past_midnight() -> None:
     assert times("format: '%H:%M:%S'", "23:59:50", "00:00:00", "00:00:10") == (
         "time-of-day",
         [86390, 86400, 86410],
@@ -103,7 +103,7 @@ def test_times_of_day_go_on_past_midnight() -> None:
         ("unit: s", "10:00", "the time t is not a number"),
     ],
 )
-def test_what_is_no_time_is_refused(rule: str, stamp: str, words: str) -> None:
+def test_invalid_time_is_rejected(rule: str, stamp: str, words: str) -> None:
     with pytest.raises(FormatError) as caught:
         times(rule, stamp)
     assert words in str(caught.value)
@@ -117,7 +117,7 @@ def test_what_is_no_time_is_refused(rule: str, stamp: str, words: str) -> None:
         ("numbered: true", "sample", [0, 0, 1, 1, 2]),
     ],
 )
-def test_samples_are_numbered_for_each_entity(rule: str, clock: str, t: list[float]) -> None:
+def test_samples_are_numbered_per_entity(rule: str, clock: str, t: list[float]) -> None:
     text = f"reads: csv\ntime: {{{rule}}}\nentity: {{kind: e, name: who}}\nfields: [{{field: n}}]"
     reading = read(text, "who,n\na,1\nb,2\na,3\nb,4\na,5\n")
     assert (reading.clock, reading.records["t"].tolist()) == (clock, t)
@@ -146,7 +146,7 @@ ROWS = st.lists(
 
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(ROWS)
-def test_rows_are_summed_up_as_a_loop_sums_them_up(
+def test_aggregation_equals_a_plain_loop(
     written: list[tuple[int, int, str, bool]],
 ) -> None:
     data = "t,d,who,ok\n" + "".join(
@@ -185,7 +185,7 @@ def test_rows_are_summed_up_as_a_loop_sums_them_up(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(ROWS)
-def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(
+def test_spilled_rows_are_aggregated_like_rows_in_memory(
     written: list[tuple[int, int, str, bool]],
 ) -> None:
     data = "t,d,who,ok\n-5000,0.1,a,true\n"
@@ -200,7 +200,7 @@ def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(
     assert (file.lines.tolist(), file.warnings) == (memory.lines.tolist(), memory.warnings)  # type: ignore[union-attr]
 
 
-def test_what_is_behind_the_last_whole_interval_is_said() -> None:
+def test_rows_after_the_last_complete_interval_are_reported() -> None:
     reading = read(SUMMED, "t,d,who,ok\n0,0,a,true\n600,0,a,true\n")
     assert reading.warnings == (
         "a/b.txt: rows after the last complete interval of 0.5 s were left out",

@@ -1,4 +1,4 @@
-"""Rows that Arrow parses are those that Python's csv finds, with the same errors at the same lines."""
+"""Arrow and Python's csv give the same rows, and the same errors on the same lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRANGE = ("", " 7", "n/a", "nan", "1e999", "+5", ".5", "1,5", "x", '"', 'a"b', 
 
 
 def _file(rng: random.Random) -> str:
-    """A CSV with cells that are damaged, quoted, blank or of another row's length, or with none."""
+    """A CSV with or without damaged, quoted or blank cells and rows of wrong length."""
     damage, quoted = rng.choice([0, 0, 0.003, 0.05]), rng.random() < 0.5
     lines = [",".join(NAMES)]
     for row in range(rng.choice([1, 50, 120])):
@@ -49,7 +49,7 @@ def _read(form: DeclaredFormat, text: str) -> tuple[object, ...]:
     return (reading.records.to_csv(), reading.lines.tolist(), reading.clock, reading.warnings)
 
 
-def test_both_ways_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_parsers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, at_once, by_row = random.Random(27), {}, {}
     path = tmp_path / "mine.yaml"
     forms = []
@@ -63,7 +63,7 @@ def test_both_ways_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for number, (form, text) in enumerate(files):
         by_row[number] = _read(form, text)
     assert [n for n in at_once if at_once[n] != by_row[n]] == []
-    assert 20 < sum(len(found) == 1 for found in at_once.values()) < 100  # both kinds
+    assert 20 < sum(len(found) == 1 for found in at_once.values()) < 100  # both kinds occur
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_both_ways_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("%H:%M:%S", ("23:59:58", "23:59:59", "00:00:01")),
     ],
 )
-def test_many_times_are_those_that_python_makes(
+def test_bulk_time_parsing_equals_python(
     format_: str, texts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.yaml"
