@@ -1,4 +1,4 @@
-"""A repository with a study of busy processes, and its measure.yaml as a test wants it."""
+"""A repository with a study of busy processes and a configurable measure.yaml."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ harness.machine_settings = harness.machine_state = dict
 from virtperf.cli import main
 main()
 """
-"""`virtperf`, without what is known of the machine: to ask for that takes a second, and it may change."""
+"""`virtperf` without machine facts, which take a second to collect and may change."""
 
 
 @dataclass
 class Repository:
-    """A repository in a folder of its own."""
+    """A temporary repository."""
 
     root: Path
 
@@ -71,7 +71,7 @@ class Repository:
         return self.runs / ".measure"
 
     def write(self, **fields: Any) -> None:
-        """measure.yaml: one experiment over 1 and 2 guests, two replicates; None removes a field."""
+        """Write measure.yaml: one experiment over 1 and 2 guests, two replicates; None removes a field."""
         given: dict[str, Any] = {
             "seed": 7,
             "replicates": 2,
@@ -89,17 +89,16 @@ class Repository:
         )
 
     def measure(self, **fields: Any) -> tuple[Outcome, list[MeasureEvent], list[str]]:
-        """Measure all runs that are missing; `fields` as `write` takes them."""
+        """Measure all missing runs; `fields` as in `write`."""
         if fields:
             self.write(**fields)
         made = self.harness()
         runs = [run for run in plan(made.definition, made.study) if not made.present(run)]
         events: list[MeasureEvent] = []
-        said: list[str] = []
-        return made.measure(runs, events.append, said.append), events, said
+        messages: list[str] = []
+        return made.measure(runs, events.append, messages.append), events, messages
 
     def present(self) -> list[str]:
-        """Names of all run folders."""
         return sorted(
             p.name for p in self.runs.iterdir() if p.is_dir() and not p.name.startswith(".")
         )
@@ -108,7 +107,7 @@ class Repository:
         return yaml.safe_load((self.runs / run / "run.yaml").read_text())
 
     def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
-        """`virtperf measure toy` as a process of its own."""
+        """Start `virtperf measure toy` as a subprocess."""
         command = [
             sys.executable,
             "-c",
@@ -131,9 +130,12 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """The toy's repository; what is known of the machine is asked for in one test only, since it takes a second."""
+    """The toy repository; machine facts are stubbed, since collecting them takes a second."""
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some"})
-    for changing in ("machine_settings", "machine_state"):  # whatever others do meanwhile
+    for changing in (
+        "machine_settings",
+        "machine_state",
+    ):  # independent of the load of the test machine
         monkeypatch.setattr(harness_module, changing, dict)
     made = Repository(tmp_path)
     published = tmp_path / "data" / "published" / "toy"
@@ -149,7 +151,7 @@ def repository(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> R
 
 @pytest.fixture
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten processors that others keep busy, in the counters: what a machine does beside a test is not ours to say."""
+    """Counters that show ten processors kept busy by other processes, independent of the test machine."""
     real = run_module.counters
 
     def read(ours: Callable[[], float]) -> Counters:

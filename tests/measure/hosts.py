@@ -1,6 +1,4 @@
-"""Two hosts to be reached over ssh: an sshd each, in a network namespace where that may be made, else
-on a port of loopback.
-"""
+"""Two hosts reachable over ssh: an sshd each, in a network namespace if permitted, else on a loopback port."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ exec /bin/date -d "$seconds seconds" "$@"
 
 @dataclass
 class FarHost:
-    """A host with an sshd of its own; its `date` is ahead by what the file `shift` says."""
+    """A host with its own sshd; its `date` is ahead by the content of the file `shift`."""
 
     name: str
     address: str
@@ -44,11 +42,11 @@ class FarHost:
         return self.folder / "shift"
 
     def start(self) -> None:
-        """Start its sshd, and wait until it listens."""
+        """Start the sshd and wait until it listens."""
         self.sshd = _sshd(self.folder.parent, self.name, self.address, self.port, self.namespace)
 
     def kill(self) -> None:
-        """End the sshd and all of its connections at once."""
+        """Kill the sshd and all its connections."""
         if self.sshd is None:
             return
         for pid in [*_below(self.sshd.pid), self.sshd.pid]:
@@ -59,17 +57,17 @@ class FarHost:
 
 
 def _below(pid: int) -> list[int]:
-    """sshd's own processes; those of its sessions' commands live on."""
-    said = subprocess.run(
+    """Processes of the sshd; commands of its sessions survive."""
+    output = subprocess.run(
         ["ps", "-eo", "pid,ppid,comm"], capture_output=True, text=True, check=True
     )
-    rows = [line.split(None, 2) for line in said.stdout.splitlines()[1:]]
+    rows = [line.split(None, 2) for line in output.stdout.splitlines()[1:]]
     found = [int(row[0]) for row in rows if int(row[1]) == pid and "sshd" in row[2]]
     return [inner for child in found for inner in (child, *_below(child))]
 
 
-def left(scratch: Path) -> tuple[list[str], list[list[str]]]:
-    """Folders of runs on the hosts, and command lines of the processes of runs."""
+def leftovers(scratch: Path) -> tuple[list[str], list[list[str]]]:
+    """Leftover run folders on the hosts, and command lines of leftover processes."""
     living = []
     for process in psutil.process_iter():
         try:
@@ -82,12 +80,12 @@ def left(scratch: Path) -> tuple[list[str], list[list[str]]]:
 
 @dataclass
 class Far:
-    """Two hosts, and how measure.yaml calls them."""
+    """Two hosts and their entries in measure.yaml."""
 
     hosts: dict[str, FarHost]
     config: Path
     known_hosts: Path
-    scratch: Path  # of runs on the hosts
+    scratch: Path  # holds the hosts' run folders
 
     @property
     def declared(self) -> dict[str, Any]:
@@ -97,13 +95,13 @@ class Far:
 
 
 def network(n: int) -> str:
-    """The first three numbers of a network that no other test's process has."""
+    """Prefix of a network that no parallel test process uses."""
     own = 2 * os.getpid() + n
     return f"10.{128 + own // 256 % 100}.{own % 256}"
 
 
 def _namespaces(tag: str) -> list[str] | None:
-    """Names of two network namespaces, each reached at its network's .2; None where none can be made."""
+    """Names of two network namespaces, each reachable at .2 of its network; None if not permitted."""
     made: list[str] = []
     for n in range(len(NAMES)):
         name, link, net = f"vp{tag}{n}", f"vp{tag}{n}", network(n)
@@ -126,7 +124,7 @@ def _namespaces(tag: str) -> list[str] | None:
 
 
 def _remove(names: list[str]) -> None:
-    for name in names:  # its link goes with it
+    for name in names:  # this deletes its link too
         subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
@@ -138,7 +136,7 @@ def _free_port() -> int:
 
 @contextmanager
 def far_hosts(folder: Path) -> Iterator[Far]:
-    """Two hosts, until the end of the block."""
+    """Two hosts for the duration of the block."""
     key = folder / "key"
     for path in (key, *(folder / f"{name}-key" for name in NAMES)):
         subprocess.run(["ssh-keygen", "-qN", "", "-t", "ed25519", "-f", str(path)], check=True)
@@ -151,7 +149,7 @@ def far_hosts(folder: Path) -> Iterator[Far]:
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     hosts: dict[str, FarHost] = {}
-    config, known = "", ""
+    config, known_hosts = "", ""
     try:
         for n, name in enumerate(NAMES):
             address, port = (f"{network(n)}.2", 22) if namespaces else ("127.0.0.1", _free_port())
@@ -164,12 +162,12 @@ def far_hosts(folder: Path) -> Iterator[Far]:
             hosts[name] = FarHost(name, address, port, own, namespaces[n] if namespaces else None)
             hosts[name].start()
             public = Path(f"{folder / name}-key.pub").read_text().strip()
-            known += f"[{address}]:{port} {public}\n{address} {public}\n"
+            known_hosts += f"[{address}]:{port} {public}\n{address} {public}\n"
             config += (
                 f"Host vp-{name}\n  HostName {address}\n  Port {port}\n  User {getpass.getuser()}\n"
                 f"  IdentityFile {key}\n  IdentitiesOnly yes\n  UserKnownHostsFile {folder / 'known'}\n"
             )
-        (folder / "known").write_text(known)
+        (folder / "known").write_text(known_hosts)
         (folder / "config").write_text(config)
         scratch = folder / "scratch"
         scratch.mkdir()
@@ -184,7 +182,7 @@ def _sshd(
     folder: Path, name: str, address: str, port: int, namespace: str | None
 ) -> subprocess.Popen[bytes]:
     settings = folder / f"{name}.conf"
-    # SHLVL: bash reads no ~/.bashrc, whatever it does on the machine of these tests
+    # SHLVL: keeps bash from reading the tester's ~/.bashrc
     settings.write_text(
         f"ListenAddress {address}:{port}\nHostKey {folder}/{name}-key\nPidFile none\nUsePAM no\n"
         f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nStrictModes no\n"

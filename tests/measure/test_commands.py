@@ -1,4 +1,4 @@
-"""Values in commands: each stays one argument, none becomes a shell's text."""
+"""Values in commands: each stays one argument and is never parsed by a shell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from virtperf.measure.commands import calls, filled_command
 from virtperf.measure.definition import Command
 
-# what an argument of a program can be: anything but NUL
+# program arguments may contain anything but NUL
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=30)
 
 
@@ -22,7 +22,7 @@ def call(entry, **values):
 
 
 @given(TEXTS, TEXTS)
-def test_a_value_never_changes_the_number_of_arguments(a, b):
+def test_value_stays_one_argument(a, b):
     assert call("prog -x '{a} {b}' --y={b}", a=a, b=b).argv == (
         "prog",
         "-x",
@@ -32,7 +32,7 @@ def test_a_value_never_changes_the_number_of_arguments(a, b):
     assert call(["prog", "{a}{{}}", 1], a=a, b=b).argv == ("prog", f"{a}{{}}", "1")
 
 
-def test_a_shell_gets_its_text_as_it_stands_and_values_as_variables():
+def test_shell_text_is_unchanged_and_values_are_variables():
     for value in (
         "a b",
         "$(touch x)",
@@ -51,7 +51,7 @@ def test_a_shell_gets_its_text_as_it_stands_and_values_as_variables():
         assert out.decode() == f"{value}{{a}}"
 
 
-def test_each_command_of_a_count_has_its_number():
+def test_repeated_commands_are_numbered():
     command = Command.model_validate(
         {
             "run": "w {n}",
@@ -71,13 +71,13 @@ def test_each_command_of_a_count_has_its_number():
 
 
 @pytest.mark.parametrize("level", ["../x", "/x", "a/../../x", ".hidden", "a/.b/c", ""])
-def test_a_value_can_lead_no_path_out_of_the_run_folder(level):
+def test_value_cannot_move_a_path_out_of_the_run_folder(level):
     for entry in ({"run": "x", "output": "{level}"}, {"run": "x", "files": [{"path": "{level}"}]}):
         with pytest.raises(ValueError, match="not a valid path of a raw file"):
             call(entry, level=level)
 
 
 @pytest.mark.parametrize("text", ["{x", "x}", "{}", "{0}", "{a.b}", "{a[0]}", "{a:>9}", "{a!r}"])
-def test_what_is_no_plain_placeholder_is_refused(text):
+def test_invalid_placeholder_is_rejected(text):
     with pytest.raises(ValueError):
         filled_command(text, {"a": 1})

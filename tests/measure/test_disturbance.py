@@ -1,4 +1,4 @@
-"""What disturbed a run: from the counters of the machine, judged by the declared rules."""
+"""Disturbance of a run, computed from machine counters and judged by the declared limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS = st.floats(0, 1e4)
 @given(
     wall=st.floats(0.1, 1e4), ours=SECONDS, others=SECONDS, idle=SECONDS, steal=st.floats(0.01, 1e4)
 )
-def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idle, steal):
+def test_shares_are_recovered_from_counters(wall, ours, others, idle, steal):
     total = ours + others + idle + steal
     found = disturbance(ZERO, Counters(wall, ours + others, total, steal, ours, 3, None))
     assert found["others_cpus"] == pytest.approx(others / wall, abs=1e-3, rel=1e-9)
@@ -37,7 +37,7 @@ def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idl
     assert "quota_throttles" not in found
 
 
-def test_a_rule_is_broken_above_its_limit_only():
+def test_limit_is_exceeded_only_above_its_value():
     found = {"steal_percent": 2.0, "others_cpus": 0.11}
     assert limit_violations(Rules(steal_percent=2, others_cpus=0.1), found) == [
         "other processes used more than 0.1 processors"
@@ -50,10 +50,10 @@ def test_a_rule_is_broken_above_its_limit_only():
     assert limit_violations(Rules(), found) == []
 
 
-def test_stolen_time_that_went_back_is_not_known_and_all_else_is():
-    """A run of which nobody can say whether much was stolen is not called undisturbed."""
+def test_decreasing_steal_counter_makes_only_steal_unknown():
+    """A run with unknown steal time does not count as undisturbed."""
     begin = replace(ZERO, steal=90.0, total=100.0)
-    for total in (95.0, 140.0):  # all time together goes back with it, or does not
+    for total in (95.0, 140.0):  # the total may or may not decrease as well
         found = disturbance(
             begin, replace(begin, at=10.0, busy=6.0, ours=4.0, steal=50.0, total=total)
         )
@@ -66,27 +66,27 @@ def test_stolen_time_that_went_back_is_not_known_and_all_else_is():
         ]
 
 
-def test_busy_time_is_all_but_idle_waiting_and_stolen(monkeypatch):
+def test_busy_time_excludes_idle_iowait_and_steal(monkeypatch):
     spent = {name: 2.0**n for n, name in enumerate(("user", "nice", "system", "irq", "softirq"))}
     other = {
         "idle": 64.0,
         "iowait": 128.0,
         "steal": 256.0,
         "guest": 512.0,
-    }  # a guest's time is in user too
+    }  # user time includes guest time
     monkeypatch.setattr(psutil, "cpu_times", lambda: SimpleNamespace(**spent, **other))
     made = counters(lambda: 5.0)
     assert (made.ours, made.busy, made.total, made.steal) == (5, 31, 31 + 64 + 128 + 256, 256)
 
 
-def test_the_machine_counts_its_time():
+def test_machine_counters_are_readable():
     before = psutil.cpu_times()
     made = counters(lambda: 0.0)
     assert made.busy >= before.user
     assert made.total >= made.busy
 
 
-def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, monkeypatch):
+def test_throttling_is_summed_over_cpus_and_control_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SYSTEM", tmp_path)
     monkeypatch.setattr(module, "CONTROL_GROUPS", tmp_path / "cgroup")
     assert (counters(lambda: 0).thermal_throttles, counters(lambda: 0).quota_throttles) == (
@@ -114,7 +114,7 @@ def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, m
     assert limits_without_counter() == []
 
 
-def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
+def test_waiting_for_an_idle_machine_times_out(monkeypatch):
     busy = iter([9.0, 9.0, 0.05, 9.0])
     waited = []
     state = {"now": ZERO}
@@ -130,9 +130,9 @@ def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
         )
 
     monkeypatch.setattr(module, "counters", read)
-    said = []
-    assert wait_until_quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
+    messages = []
+    assert wait_until_quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, messages.append)
     assert waited == [2.0, 2.0, 2.0]
-    assert said == ["waiting until other processes use at most 0.1 CPUs (timeout 600 s)"]
-    assert not wait_until_quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
-    assert len(said) == 1
+    assert messages == ["waiting until other processes use at most 0.1 CPUs (timeout 600 s)"]
+    assert not wait_until_quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, messages.append)
+    assert len(messages) == 1

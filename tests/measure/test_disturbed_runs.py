@@ -1,4 +1,4 @@
-"""What becomes of a disturbed run: kept and marked, made again and counted, the end of the session, or excluded by hand."""
+"""Handling of disturbed runs: kept and marked, repeated and counted, abort, manual exclusion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = {"disturbed": {"others_cpus": 5}}
 
 @pytest.fixture
 def busy_for(monkeypatch):
-    """`busy_for(n)`: the counters tell of ten busy processors in the first n runs."""
+    """`busy_for(n)`: the counters show ten busy processors during the first n runs."""
 
     def begin(n):
         real, read = run_module.counters, []
@@ -44,24 +44,24 @@ def busy_for(monkeypatch):
     return begin
 
 
-def left_over(repository):
+def leftover_files(repository):
     return sorted(p.name for p in repository.own.iterdir())
 
 
-def test_a_disturbed_run_is_made_again_and_the_attempts_are_counted(repository, busy_for):
+def test_disturbed_run_is_repeated_and_attempts_are_counted(repository, busy_for):
     busy_for(2)
-    outcome, events, said = repository.measure(**ONE, **RULES, on_disturbed="again")
+    outcome, events, messages = repository.measure(**ONE, **RULES, on_disturbed="again")
     assert (outcome.measured, outcome.disturbed, outcome.again) == (1, 0, 2)
     run = repository.described("one-r1")
     assert run["disturbed"] == []
     assert [attempt["disturbed"] for attempt in run["attempts"]] == [[BUSY], [BUSY]]
     assert all(0 < attempt["wall_s"] < 20 for attempt in run["attempts"])
-    assert said == [f"one-r1 disturbed: {BUSY}; repetition {n} follows" for n in (1, 2)]
+    assert messages == [f"one-r1 disturbed: {BUSY}; repetition {n} follows" for n in (1, 2)]
     assert len([event for event in events if event.words]) == 1
-    assert left_over(repository) == ["times.json"]
+    assert leftover_files(repository) == ["times.json"]
 
 
-def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
+def test_run_still_disturbed_after_last_attempt_is_kept_and_marked(repository, busy_machine):
     again = {"then": "again", "at_most": 1}
     outcome, _, _ = repository.measure(**ONE, **RULES, on_disturbed=again)
     assert (outcome.measured, outcome.disturbed, outcome.again) == (1, 1, 1)
@@ -69,8 +69,8 @@ def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
     assert run["disturbed"] == [BUSY] and len(run["attempts"]) == 1
 
 
-def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
-    """As a harness that was killed after the first attempt leaves it."""
+def test_attempts_persist_across_harness_restarts(repository, busy_machine):
+    """Same state as after a kill behind the first attempt."""
     with pytest.raises(RawperfError, match=r"one-r1 disturbed: .* it was discarded") as caught:
         repository.measure(**ONE, **RULES, on_disturbed="abort")
     assert "on_disturbed: abort" in str(caught.value)
@@ -80,11 +80,11 @@ def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
     repository.measure(**ONE, **RULES, on_disturbed="keep")
     run = repository.described("one-r1")
     assert (run["disturbed"], len(run["attempts"])) == ([BUSY], 1)
-    assert left_over(repository) == ["times.json"]
+    assert leftover_files(repository) == ["times.json"]
 
 
-def test_a_killed_harness_loses_no_attempt(repository):
-    """Killed within the second attempt; what disturbs the first is a monitor that ends early."""
+def test_killed_harness_keeps_recorded_attempts(repository):
+    """Killed during the second attempt; the first is disturbed by a monitor that ends early."""
     import time
 
     first = {"run": 'test -e "$here/second" || exit 0; sleep 600', "shell": True}
@@ -112,7 +112,7 @@ def test_a_killed_harness_loses_no_attempt(repository):
     ]
 
 
-def test_what_changes_within_a_block_marks_the_run(repository, monkeypatch):
+def test_machine_state_change_within_a_block_marks_the_run(repository, monkeypatch):
     state = {"swap_used_mb": 0, "d_state_tasks": 0, "free_memory_mb": 900}
     states = iter([state, state, {**state, "free_memory_mb": 100}, {**state, "swap_used_mb": 656}])
     last = []
@@ -124,16 +124,14 @@ def test_what_changes_within_a_block_marks_the_run(repository, monkeypatch):
     monkeypatch.setattr(harness_module, "machine_state", machine_state)
     monkeypatch.setattr(harness_module, "machine_settings", lambda: {"governor": "performance"})
     repository.measure(replicates=1)
-    told = [repository.described(run)["disturbed"] for run in repository.present()]
+    disturbances = [repository.described(run)["disturbed"] for run in repository.present()]
     words = "swap in use (MiB) changed from 0 before the block's first run to 656"
-    assert sorted(told) == [[], [words]]
+    assert sorted(disturbances) == [[], [words]]
     assert repository.described(repository.present()[0])["machine_state"] == state
 
 
 @pytest.mark.parametrize("apart", ["session", "boot"])
-def test_a_block_begins_anew_in_another_session_and_after_another_start(
-    repository, monkeypatch, apart
-):
+def test_block_restarts_in_a_new_session_or_after_a_reboot(repository, monkeypatch, apart):
     study_file = repository.root / "data" / "published" / "toy" / "study.yaml"
     study_file.write_text(
         study_file.read_text().replace(
@@ -145,18 +143,18 @@ def test_a_block_begins_anew_in_another_session_and_after_another_start(
     experiment = {"name": "one", "at": {"guests": 1}, "over": {"session": [1]}}
     repository.measure(replicates=1, experiments=[experiment])
     first = repository.runs / repository.present()[0] / "run.yaml"
-    said = yaml.safe_load(first.read_text())
-    said["machine_state"] = {"swap_used_mb": 0}
-    said["protocol"]["boot"] = "another" if apart == "boot" else said["protocol"]["boot"]
-    first.write_text(yaml.safe_dump(said))
+    run_yaml = yaml.safe_load(first.read_text())
+    run_yaml["machine_state"] = {"swap_used_mb": 0}
+    run_yaml["protocol"]["boot"] = "another" if apart == "boot" else run_yaml["protocol"]["boot"]
+    first.write_text(yaml.safe_dump(run_yaml))
     monkeypatch.setattr(harness_module, "machine_settings", lambda: {"damon": "off"})
     if apart == "session":
         experiment["over"]["session"] = [1, 2]
     else:
         experiment["over"]["mode"] = ["plain", "a b; touch x"]
     repository.measure(replicates=1, experiments=[experiment])
-    told = [repository.described(run)["disturbed"] for run in repository.present()]
-    assert len(told) > 1 and not any(told)
+    disturbances = [repository.described(run)["disturbed"] for run in repository.present()]
+    assert len(disturbances) > 1 and not any(disturbances)
 
 
 @pytest.mark.parametrize(
@@ -171,13 +169,13 @@ def test_a_block_begins_anew_in_another_session_and_after_another_start(
         ({"free_memory_mb": 9000}, {"free_memory_mb": 9}, []),
     ],
 )
-def test_which_facts_may_change(first, now, words):
+def test_allowed_changes_of_machine_facts(first, now, words):
     found = change_messages(first, now)
     assert len(found) == len(words)
     assert all(word in text for word, text in zip(words, found, strict=True))
 
 
-def test_a_machine_that_is_not_as_required_is_refused(repository, monkeypatch):
+def test_machine_not_meeting_requirements_is_rejected(repository, monkeypatch):
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "swap_mb": 656})
     with pytest.raises(RawperfError) as caught:
         repository.measure(machine={"swap_mb": 0, "cpu": "so*"}, replicates=1)
@@ -201,10 +199,10 @@ def test_a_machine_that_is_not_as_required_is_refused(repository, monkeypatch):
         (2, "2", True),
     ],
 )
-def test_what_a_required_fact_may_be(tmp_path, wanted, found, holds):
+def test_forms_of_a_required_fact(tmp_path, wanted, found, holds):
     path = tmp_path / "measure.yaml"
-    said = {"seed": 1, "machine": {"fact": wanted}, "experiments": [{"name": "x"}]}
-    path.write_text(yaml.safe_dump(said))
+    document = {"seed": 1, "machine": {"fact": wanted}, "experiments": [{"name": "x"}]}
+    path.write_text(yaml.safe_dump(document))
     machine = load_model(path, Definition)[0].machine
     (row,) = fact_rows(machine, {"fact": found})
     assert row.holds is holds
@@ -212,7 +210,7 @@ def test_what_a_required_fact_may_be(tmp_path, wanted, found, holds):
     assert not unknown.holds and "does not report fact" in unknown.advice
 
 
-def test_the_quality_page_counts_kept_marked_made_again_and_excluded(
+def test_quality_page_counts_disturbed_repeated_and_excluded_runs(
     repository,
     busy_for,
     root,

@@ -1,4 +1,4 @@
-"""The plan carried out: once each, whatever fails, stops or kills the harness; nothing half, nothing left behind."""
+"""Execution of the plan: each run once, despite failures, signals and kills; no partial runs, no leftovers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ ALL = [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in (1, 2)]
 
 
 def identity(repository):
-    """The run folders as the file system knows them: a folder made again is another."""
+    """Inodes of the run folders; a repeated run has another one."""
     return {name: (repository.runs / name).stat().st_ino for name in repository.present()}
 
 
-def left(repository):
-    """Processes of the repository's runs that live."""
+def leftover_processes(repository):
+    """Live processes of the repository's runs."""
     return list(members(str(repository.own / "running"), {}))
 
 
 def check_runs(repository):
-    """Every run folder is whole."""
+    """Assert that every run folder is complete."""
     harness = repository.harness()
     for name in repository.present():
         folder = repository.runs / name
@@ -53,7 +53,7 @@ def check_runs(repository):
 
 
 def modified(path):
-    """Time of the last change of a file that may vanish at any moment; 0 without the file."""
+    """Modification time of a file that may vanish at any moment; 0 if missing."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -68,9 +68,9 @@ def wait_for(condition, process=None):
         time.sleep(0.01)
 
 
-def test_what_is_missing_is_measured_once(repository):
-    outcome, events, said = repository.measure()
-    assert (outcome.measured, outcome.failed, said) == (4, 0, [])
+def test_missing_runs_are_measured_once(repository):
+    outcome, events, messages = repository.measure()
+    assert (outcome.measured, outcome.failed, messages) == (4, 0, [])
     assert repository.present() == ALL
     assert [(e.number, e.of) for e in events if e.words] == [(n, 4) for n in (1, 2, 3, 4)]
     before = identity(repository)
@@ -85,17 +85,17 @@ def test_what_is_missing_is_measured_once(repository):
     check_runs(repository)
 
 
-def test_a_run_that_has_to_wait_says_so(repository, monkeypatch):
+def test_waiting_for_an_idle_machine_is_reported(repository, monkeypatch):
     monkeypatch.setattr(
         run_module,
         "wait_until_quiet",
         lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True,
     )
-    _, _, said = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
-    assert sorted(said) == ["cpu-guests-1-r1: waits for 0.5", "cpu-guests-2-r1: waits for 0.5"]
+    _, _, messages = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
+    assert sorted(messages) == ["cpu-guests-1-r1: waits for 0.5", "cpu-guests-2-r1: waits for 0.5"]
 
 
-def test_a_run_that_fails_does_not_end_the_plan(repository):
+def test_failed_run_does_not_stop_the_plan(repository):
     work = {"run": ["{here}/work", "{seconds}", "work{n}.csv"], "count": "guests"}
     bad = {"run": 'test "$guests" = 1', "shell": True}
     outcome, events, _ = repository.measure(setup=[bad], workload=[work])
@@ -113,7 +113,7 @@ def test_a_run_that_fails_does_not_end_the_plan(repository):
     ]
 
 
-def test_a_missing_program_is_said_before_anything_is_measured(repository):
+def test_missing_program_is_reported_before_measuring(repository):
     with pytest.raises(RawperfError, match="programs not found: no-such-program"):
         repository.measure(teardown=["no-such-program"])
     with pytest.raises(RawperfError, match="can't determine the version of x"):
@@ -121,7 +121,7 @@ def test_a_missing_program_is_said_before_anything_is_measured(repository):
     assert repository.present() == []
 
 
-def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
+def test_second_harness_is_rejected_while_the_first_runs(repository):
     repository.write(window_s=1, replicates=1, experiments=[{"name": "one", "at": {"guests": 1}}])
     first = repository.start()
     wait_for((repository.own / "running" / "state.json").exists, first)
@@ -135,25 +135,25 @@ def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_in_good_order(repository, number):
+def test_signal_stops_the_harness_cleanly(repository, number):
     repository.write(
         window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"]
     )
     process = repository.start(
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
-    )  # not a background job's
-    wait_for(lambda: len(left(repository)) >= 2, process)
+    )  # the default, not that of a background job
+    wait_for(lambda: len(leftover_processes(repository)) >= 2, process)
     process.send_signal(number)
     out, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number, out
     assert out.splitlines()[-1] == "interrupted: the current run was removed, earlier runs are kept"
     assert (repository.runs / "torn").exists()
-    assert (repository.present(), left(repository)) == ([], [])
+    assert (repository.present(), leftover_processes(repository)) == ([], [])
     assert not (repository.own / "running").exists()
 
 
-def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(repository):
-    """A shell's background jobs ignore SIGINT, and so would all that they start."""
+def test_background_job_can_stop_monitors_by_sigint(repository):
+    """A shell's background jobs ignore SIGINT, and their children inherit that."""
     code = "import time\ntry: print(1, flush=True); time.sleep(60)\nexcept KeyboardInterrupt: print('end')"
     repository.write(
         window_s=0.6,
@@ -170,8 +170,8 @@ def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(re
     assert repository.described("one-r1")["disturbed"] == []
 
 
-def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repository):
-    """Its processes go on; the next start ends them, undoes the setup and removes the half folder."""
+def test_leftovers_of_a_killed_harness_are_cleaned_up(repository):
+    """The next start ends leftover processes, runs the teardown and removes the partial run folder."""
     stray = {"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}
     repository.write(
         window_s=30,
@@ -180,26 +180,26 @@ def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repos
         teardown=["touch {here}/torn-{run}"],
     )
     process = repository.start()
-    wait_for(lambda: len(left(repository)) >= 3, process)
+    wait_for(lambda: len(leftover_processes(repository)) >= 3, process)
     process.kill()
     process.communicate()
-    orphans = left(repository)
+    orphans = leftover_processes(repository)
     (half,) = (p for p in (repository.own / "running").iterdir() if p.name.startswith("cpu"))
     assert len(orphans) >= 3
     assert repository.present() == []
     (repository.own / ".times.json.abc").write_text(
         "{"
-    )  # as one that was killed while it wrote them leaves
-    _, _, said = repository.measure(teardown=["touch {here}/torn-{run}"])
-    assert len(said) == 1
-    assert said[0].startswith(f"{half.name} was interrupted: stopped its processes (")
+    )  # a partially written file of a killed harness
+    _, _, messages = repository.measure(teardown=["touch {here}/torn-{run}"])
+    assert len(messages) == 1
+    assert messages[0].startswith(f"{half.name} was interrupted: stopped its processes (")
     assert not [p for p in orphans if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert (repository.runs / f"torn-{half.name}").exists()
     assert repository.present() == ALL
     assert [p.name for p in repository.own.iterdir()] == ["times.json"]
 
 
-def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):
+def test_damaged_record_of_a_killed_run_is_ignored(repository):
     for text in ("", "[]", '{"run": "../x", "replicate": 1, "sessions": [[1, 2]]}', '{"run": 1}'):
         (repository.own / "running" / "x").mkdir(parents=True)
         (repository.own / "running" / "state.json").write_text(text)
@@ -209,7 +209,7 @@ def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_still_measures_every_run_once(repository):
+def test_harness_killed_at_random_times_measures_every_run_once(repository):
     rng = random.Random("ten kills")
     repository.write(
         window_s=0.3,
@@ -222,19 +222,19 @@ def test_killed_at_random_moments_it_still_measures_every_run_once(repository):
     for kill in range(6):
         began, state = time.time(), repository.own / "running" / "state.json"
         process = repository.start()
-        if kill % 3:  # the others come before it measures, or while it clears away
+        if kill % 3:  # the other kills hit the start or the cleanup
             wait_for(lambda: modified(state) > began, process)  # noqa: B023
         time.sleep(rng.uniform(0.0, 1.0))
         started = psutil.Process(process.pid).children(recursive=True) if kill % 2 else []
         process.kill()
-        for program in started:  # as when a whole session is killed, or memory runs out
+        for program in started:  # as when the session or the OOM killer kills them all
             with contextlib.suppress(psutil.NoSuchProcess):
                 program.kill()
         process.communicate()
         halves += (repository.own / "running").exists()
         check_runs(repository)
         now = identity(repository)
-        assert seen.items() <= now.items()  # what is measured stays as it is
+        assert seen.items() <= now.items()  # finished runs are unchanged
         seen = now
     assert halves >= 3
     process = repository.start()
@@ -243,12 +243,12 @@ def test_killed_at_random_moments_it_still_measures_every_run_once(repository):
     assert seen.items() <= identity(repository).items()
     assert repository.present() == [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in range(1, 7)]
     check_runs(repository)
-    assert left(repository) == []
+    assert leftover_processes(repository) == []
     assert sorted(p.name for p in repository.own.iterdir()) == ["times.json"]
 
 
-def test_a_full_disk_is_one_line(repository):
-    """Simulated by a limit on the size of a file, which the harness meets when it writes run.yaml."""
+def test_full_disk_is_a_one_line_error(repository):
+    """Simulated by a file size limit that the harness exceeds when it writes run.yaml."""
     repository.write(replicates=1, tools={f"tool{n}": ["echo", "x" * 190] for n in range(20)})
     process = repository.start(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
@@ -264,7 +264,7 @@ def test_a_full_disk_is_one_line(repository):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("then", [";", "&&"], ids=["unnoticed by the workload", "which fails"])
-def test_a_disk_that_the_workload_fills(repository, then):
+def test_disk_filled_by_the_workload(repository, then):
     runs = repository.runs
     made = shutil.which("mount") and subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(runs)], capture_output=True
@@ -285,7 +285,7 @@ def test_a_disk_that_the_workload_fills(repository, then):
         assert set(repository.present()) < set(ALL)
         for name in repository.present():
             assert repository.described(name)["run"] == name
-        # a folder that can't be written is one line too
+        # an unwritable folder is a one-line error too
         subprocess.run(["mount", "-o", "remount,ro", str(runs)], check=True, capture_output=True)
         process = repository.start()
         out, _ = process.communicate(timeout=30)
@@ -295,7 +295,7 @@ def test_a_disk_that_the_workload_fills(repository, then):
         subprocess.run(["umount", str(runs)], check=True)
 
 
-def test_facts_name_neither_the_machine_nor_its_user():
+def test_machine_facts_are_anonymous():
     facts = machine()
     assert {"architecture", "processors", "kernel", "memory_mb"} <= set(facts)
     assert facts["processors"] == os.cpu_count()
@@ -310,7 +310,7 @@ def test_facts_name_neither_the_machine_nor_its_user():
     not (shutil.which("sar") and shutil.which("vmstat")), reason="sysstat and procps are not there"
 )
 def test_real_monitors_around_busy_processes(repository, root):
-    """One, two and four busy processes for two seconds each, beside sar, vmstat and files of their own."""
+    """One, two and four busy processes for two seconds each, with sar, vmstat and files."""
     repository.write(
         replicates=1,
         window_s=2,
@@ -340,9 +340,9 @@ def test_real_monitors_around_busy_processes(repository, root):
         assert not [flag for flag in run.disturbed if flag.startswith("monitors")]
 
 
-def test_runs_that_are_not_needed_are_not_measured_and_the_experiment_says_why_once(repository):
+def test_unneeded_runs_are_skipped_with_one_message_per_experiment(repository):
     class Enough:
-        """Two blocks are enough."""
+        """A stopping rule that is satisfied by two blocks."""
 
         taken: ClassVar[list[str]] = []
 
@@ -358,8 +358,10 @@ def test_runs_that_are_not_needed_are_not_measured_and_the_experiment_says_why_o
 
     repository.write(replicates=4)
     made = repository.harness()
-    events, said = [], []
-    outcome = made.measure(plan(made.definition, made.study), events.append, said.append, Enough())
-    assert (outcome.measured, outcome.not_needed, said) == (4, 4, ["cpu: 2 blocks are enough"])
+    events, messages = [], []
+    outcome = made.measure(
+        plan(made.definition, made.study), events.append, messages.append, Enough()
+    )
+    assert (outcome.measured, outcome.not_needed, messages) == (4, 4, ["cpu: 2 blocks are enough"])
     assert repository.present() == ALL == sorted(Enough.taken)
     assert [e.precision for e in events if e.words] == [f"{n} known" for n in (1, 2, 3, 4)]

@@ -1,4 +1,4 @@
-"""measure.yaml as a plan: conditions, complete blocks, a choice among them, and mistakes with their line."""
+"""measure.yaml as a plan: conditions, complete blocks, selection, and mistakes with line numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def runs(repository, *only, replicates=None, **fields):
     return plan(harness.definition, harness.study, replicates, only)
 
 
-def test_blocks_are_complete_and_experiments_follow_each_other(repository):
+def test_blocks_are_complete_and_experiments_run_in_sequence(repository):
     planned = runs(repository, experiments=TWO, replicates=5)
     assert [run.experiment.name for run in planned] == ["cpu"] * 15 + ["modes"] * 10
     for block in range(5):
@@ -33,7 +33,7 @@ def test_blocks_are_complete_and_experiments_follow_each_other(repository):
     assert len({run.run_id for run in planned}) == len({run.seed for run in planned}) == 25
 
 
-def test_the_order_is_shuffled_and_depends_on_the_seed_alone(repository):
+def test_order_is_shuffled_by_the_seed_alone(repository):
     first = [run.run_id for run in runs(repository, experiments=TWO, replicates=20)]
     assert [run.run_id for run in runs(repository, replicates=20)] == first
     orders = Counter(
@@ -45,7 +45,7 @@ def test_the_order_is_shuffled_and_depends_on_the_seed_alone(repository):
     assert [run.run_id for run in runs(repository, seed=8, experiments=TWO, replicates=20)] != first
 
 
-def test_more_replicates_and_fewer_conditions_keep_the_order_of_the_rest(repository):
+def test_changed_replicates_or_conditions_keep_the_remaining_order(repository):
     few = [run.run_id for run in runs(repository, experiments=TWO, replicates=2)]
     many = [run.run_id for run in runs(repository, replicates=3)]
     assert [name for name in many if not name.endswith("r3")] == few
@@ -56,7 +56,7 @@ def test_more_replicates_and_fewer_conditions_keep_the_order_of_the_rest(reposit
     ]
 
 
-def test_every_factor_has_a_level_and_names_are_safe(repository):
+def test_every_factor_has_a_level_and_run_names_are_safe(repository):
     planned = runs(repository, experiments=TWO)
     assert all(set(run.levels) == {"guests", "mode"} for run in planned)
     assert {run.run_id for run in planned if run.replicate == 1} == {
@@ -68,7 +68,7 @@ def test_every_factor_has_a_level_and_names_are_safe(repository):
     }
 
 
-def test_an_experiment_says_only_what_differs(repository):
+def test_experiment_inherits_top_level_fields(repository):
     own = {"name": "long", "at": {"guests": 1}, "window_s": 9, "replicates": 1, "monitors": []}
     repository.write(monitors=["vmstat 1"], experiments=[{"name": "cpu", "at": {"guests": 1}}, own])
     short, long = repository.harness().definition.experiments
@@ -82,7 +82,7 @@ def test_an_experiment_says_only_what_differs(repository):
     assert long.expected_s == 9
 
 
-def test_an_experiment_may_be_like_one_further_up(repository):
+def test_experiment_may_inherit_from_an_earlier_one(repository):
     cpu = {"name": "cpu", "over": {"guests": [1, 2]}, "warmup_s": 3, "workload": ["own {seconds}"]}
     long = {"name": "long", "like": "cpu", "over": {"guests": [2]}, "window_s": 9}
     repository.write(experiments=[cpu, long])
@@ -104,7 +104,7 @@ def test_an_experiment_may_be_like_one_further_up(repository):
         ("guests=3", "unknown level '3' of guests"),
     ],
 )
-def test_a_choice_that_names_nothing_is_refused(repository, only, words):
+def test_selection_that_matches_nothing_is_rejected(repository, only, words):
     with pytest.raises(RawperfError, match=words.replace("?", r"\?")):
         runs(repository, only)
 
@@ -219,7 +219,7 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         ),
     ],
 )
-def test_mistakes_are_said_with_their_line(repository, text, line, words):
+def test_mistakes_are_reported_with_line_number(repository, text, line, words):
     (repository.runs / "measure.yaml").write_text(f"seed: 1\n{text}\n")
     with pytest.raises(StudyError) as caught:
         repository.harness()
@@ -227,7 +227,7 @@ def test_mistakes_are_said_with_their_line(repository, text, line, words):
     assert (caught.value.file, caught.value.line) == ("measure.yaml", line)
 
 
-def test_a_factor_may_not_take_the_name_of_a_value(repository):
+def test_factor_may_not_have_a_reserved_name(repository):
     path = repository.root / "data" / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("guests:", "seed:"))
     repository.write(workload=["x {seed}"], experiments=[{"name": "a", "at": {"seed": 1}}])
@@ -235,7 +235,7 @@ def test_a_factor_may_not_take_the_name_of_a_value(repository):
         repository.harness()
 
 
-def test_all_mistakes_can_be_listed(repository):
+def test_all_mistakes_are_listed(repository):
     repository.write(workload=["x {a}"], monitors=["y {b}"])
     found: list[object] = []
     load_definition(
@@ -246,7 +246,7 @@ def test_all_mistakes_can_be_listed(repository):
     assert len(found) == 2
 
 
-def test_until_plans_at_most_so_many_blocks_and_names_what_is_wrong(repository):
+def test_until_limits_the_number_of_blocks_and_reports_mistakes(repository):
     until = {"quantity": "load", "half_width": "2.5 %", "at_most": 7, "to": {"guests": 1}}
     repository.write(until=until)
     made = repository.harness()

@@ -1,4 +1,4 @@
-"""Monitors by name: each expands to a command, and what it writes is read by the format that it names."""
+"""Monitor presets: each expands to a command whose output its format reads."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ HERE = {
     "meminfo": "cat",
     "pressure": "grep",
 }
-"""Presets whose programs are those of procps and sysstat: the continuous integration has both."""
+"""Presets of procps and sysstat programs, which the CI image contains."""
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
-def test_a_preset_is_a_command_whose_format_there_is(name):
+def test_preset_has_a_command_and_a_known_format(name):
     of = {"of": "$group"} if "{of}" in presets()[name]["run"] else {}
     command = Command.model_validate({"preset": name, "every": 2, **of})
     text = " ".join(command.run)
@@ -37,7 +37,7 @@ def test_a_preset_is_a_command_whose_format_there_is(name):
         subprocess.run(["sh", "-n", "-c", text], check=True)
 
 
-def test_what_the_entry_says_replaces_the_presets():
+def test_fields_of_an_entry_override_the_preset():
     command = Command.model_validate({"preset": "vmstat", "output": "v.txt"})
     assert (command.run, command.output) == (("vmstat", "-n", "-t", "1"), "v.txt")
 
@@ -53,19 +53,19 @@ def test_what_the_entry_says_replaces_the_presets():
         ({"preset": "cgroup-cpu", "of": 'a"; touch b'}, "not a valid name of a control group"),
     ],
 )
-def test_mistakes(entry, words):
+def test_mistakes_are_reported(entry, words):
     with pytest.raises(ValueError, match=words):
         expand_preset(entry)
 
 
-def test_a_mistake_is_said_with_its_line(repository):
+def test_mistake_is_reported_with_line_number(repository):
     with pytest.raises(StudyError, match=r"measure.yaml line \d+: .*unknown preset 'vmsat'"):
         repository.measure(monitors=[{"preset": "vmsat"}])
 
 
 @pytest.mark.slow
-def test_what_presets_write_is_read(repository):
-    """A real run of three seconds beside all monitors that need no hypervisor and no privilege."""
+def test_output_of_presets_is_read(repository):
+    """A real run of three seconds with all monitors that need no hypervisor and no privileges."""
     if missing := sorted(p for p in HERE.values() if not shutil.which(p)):
         pytest.skip(f"{', '.join(missing)} missing: apt-get install sysstat procps")
     repository.measure(

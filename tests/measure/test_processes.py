@@ -1,4 +1,4 @@
-"""Processes of a run: found, counted and ended, whatever they do to hide."""
+"""Processes of a run are found, counted and ended, even if they detach."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def wait_for(path: Path) -> str:
     return path.read_text()
 
 
-def test_output_goes_to_the_run_folder_and_all_else_to_the_logs(processes):
+def test_declared_output_goes_to_the_run_folder_and_the_rest_to_logs(processes):
     processes.finish(
         python("import sys; print('out'); print('err', file=sys.stderr)", output="a/b.txt")
     )
@@ -56,7 +56,7 @@ def test_output_goes_to_the_run_folder_and_all_else_to_the_logs(processes):
     assert (processes.logs / "setup-2.stdout").read_text() == "seen\n"
 
 
-def test_programs_run_in_the_run_folder_by_one_clock(processes):
+def test_programs_run_in_the_run_folder_in_utc(processes):
     code = (
         "import os, time; print(os.getcwd(), time.tzname[0], os.environ['LC_ALL'], os.environ['x'])"
     )
@@ -75,19 +75,19 @@ def test_programs_run_in_the_run_folder_by_one_clock(processes):
         (call("a\0b"), "can't be started: .*null byte"),
     ],
 )
-def test_what_goes_wrong_is_said(processes, made, words):
+def test_failures_are_reported(processes, made, words):
     with pytest.raises(Failure, match=words):
         processes.finish(made)
 
 
-def test_no_link_leads_output_out_of_the_run_folder(processes, tmp_path):
+def test_output_does_not_follow_links_out_of_the_run_folder(processes, tmp_path):
     (processes.folder / "out").symlink_to(tmp_path)
     with pytest.raises(Failure, match="out/x is a link out of the run folder"):
         processes.finish(python("print(1)", output="out/x"))
     assert not (tmp_path / "x").exists()
 
 
-def test_a_program_that_ends_at_its_signal_and_one_that_does_not(processes):
+def test_program_that_ignores_its_signal_is_killed(processes):
     good = processes.start(python("import time; print(flush=True); time.sleep(60)", output="good"))
     deaf = (
         "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
@@ -102,8 +102,8 @@ def test_a_program_that_ends_at_its_signal_and_one_that_does_not(processes):
     assert not alive(bad.process.pid)
 
 
-def test_a_signal_reaches_what_a_program_started(processes):
-    """As sar and its collector: both get it."""
+def test_signal_reaches_child_processes(processes):
+    """As sar and its collector sadc need."""
     started = processes.start(call("sh", "-c", "sleep 60 & echo $!; wait", output="pid"))
     child = int(wait_for(processes.folder / "pid"))
     processes.stop(started, "SIGTERM", 5)
@@ -120,7 +120,7 @@ def test_a_signal_reaches_what_a_program_started(processes):
     ],
     ids=["a session of its own", "no environment", "deaf to SIGTERM"],
 )
-def test_a_later_harness_finds_and_ends_everything(processes, code):
+def test_next_harness_finds_and_ends_leftover_processes(processes, code):
     processes.start(python(code, output="pid"))
     pid = int(wait_for(processes.folder / "pid"))
     assert pid in {p.pid for p in members(processes.mark, processes.sessions)}
@@ -129,8 +129,8 @@ def test_a_later_harness_finds_and_ends_everything(processes, code):
     assert not list(members(processes.mark, processes.sessions))
 
 
-def test_strangers_are_left_alone(processes):
-    """Another process, and one that has the number of a session that has ended."""
+def test_unrelated_processes_are_not_ended(processes):
+    """Another process, and one with the reused number of an ended session."""
     stranger = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
     )
@@ -146,7 +146,7 @@ def test_strangers_are_left_alone(processes):
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "alive"])
-def test_processor_time_counts_children_and_grandchildren_but_no_stranger(processes, ended):
+def test_cpu_time_counts_descendants_only(processes, ended):
     stranger = subprocess.Popen([sys.executable, "-c", BURN.format(s=60)])
     try:
         before = processes.cpu_s()
@@ -158,14 +158,14 @@ def test_processor_time_counts_children_and_grandchildren_but_no_stranger(proces
             processes.start(python(code, output="o"))
             wait_for(processes.folder / "o")
         used = processes.cpu_s() - before
-        # both burn until their own clock says so; beside it only the start of two interpreters and this test itself
+        # both spin until their CPU clock is reached; only interpreter start-up and this test add to it
         assert 0.65 <= used <= 1.2
     finally:
         stranger.kill()
         stranger.wait()
 
 
-def test_waiting_ends_when_something_is_to_end_the_run(processes):
+def test_wait_is_interrupted_when_the_run_has_to_end(processes):
     def check():
         raise KeyboardInterrupt
 
@@ -174,7 +174,7 @@ def test_waiting_ends_when_something_is_to_end_the_run(processes):
         processes.pause(60)
 
 
-def test_a_session_is_recorded_when_its_program_starts(tmp_path):
+def test_session_is_recorded_at_program_start(tmp_path):
     seen = []
     made = Processes(tmp_path, tmp_path, "m", lambda sessions: seen.append(dict(sessions)))
     started = made.start(python("pass"))

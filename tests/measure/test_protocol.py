@@ -1,4 +1,4 @@
-"""Runs that were made otherwise are never mixed: by another protocol, on another machine, with other files."""
+"""Runs with another protocol, machine or testbed are never pooled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from virtperf.study.run_groups import fact_differences, run_groups
 
 @pytest.fixture
 def testbed(repository):
-    """A testbed of two files and some prose, which the workload names."""
+    """A testbed of two files and a text, named by the workload."""
     folder = repository.root / "testbeds" / "toy"
     folder.mkdir(parents=True)
     (folder / "work.sh").write_text('. "$(dirname "$0")/length.sh"\nsleep $length; echo 1 > $1\n')
@@ -38,8 +38,8 @@ def protocols(repository):
 
 
 def entries(repository):
-    said = [repository.described(name) for name in repository.present()]
-    return [{**run, "run_id": run["run"]} for run in said]
+    runs = [repository.described(name) for name in repository.present()]
+    return [{**run, "run_id": run["run"]} for run in runs]
 
 
 def edit_study(repository, more):
@@ -47,14 +47,14 @@ def edit_study(repository, more):
     path.write_text(f"{path.read_text()}{more}\n")
 
 
-def test_a_protocol_names_its_files_and_is_met_all_conditions(repository, testbed):
+def test_protocol_lists_its_files_for_all_conditions(repository, testbed):
     found = protocols(repository)
     assert {tuple(p["files"]) for p in found.values()} == {("testbeds/toy",)}
     assert len({p["fingerprint"] for p in found.values()}) == 1
     assert re.fullmatch("[0-9a-f]{12}", found["cpu-guests-1-r1"]["fingerprint"])
 
 
-def test_what_decides_what_is_measured_changes_it_and_prose_does_not(repository, testbed):
+def test_fingerprint_depends_on_what_is_measured_but_not_on_prose(repository, testbed):
     def fingerprint(**fields):
         base = {"workload": [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]}
         repository.write(**base | fields)
@@ -82,7 +82,7 @@ def test_what_decides_what_is_measured_changes_it_and_prose_does_not(repository,
     assert len({first, *changed}) == 8
 
 
-def test_shell_text_names_files_too_and_what_git_ignores_is_no_part(repository, testbed):
+def test_shell_text_contributes_files_and_ignored_files_do_not_count(repository, testbed):
     shell = {"run": 'sh "$root/testbeds/toy/work.sh" out.csv', "shell": True}
     repository.write(workload=[shell])
     assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy"]
@@ -95,7 +95,7 @@ def test_shell_text_names_files_too_and_what_git_ignores_is_no_part(repository, 
     assert protocols(repository) != before
 
 
-def test_declared_files_stand_in_place_of_those_that_commands_name(repository, testbed):
+def test_declared_files_replace_those_found_in_commands(repository, testbed):
     repository.write(testbed=["testbeds/toy/length.*"])
     assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy/length.*"]
     repository.write(testbed=["testbeds/none/*"])
@@ -111,9 +111,7 @@ def commit_all(root):
     subprocess.run([*git, "commit", "-qm", "one"], check=True)
 
 
-def test_a_file_that_becomes_no_part_of_runs_leaves_those_before_their_fingerprint(
-    repository, testbed
-):
+def test_removed_testbed_file_keeps_earlier_fingerprints(repository, testbed):
     (testbed / "recompute.py").write_text("1\n")
     work = [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]
     repository.write(replicates=1, workload=work)
@@ -138,17 +136,17 @@ def test_a_file_that_becomes_no_part_of_runs_leaves_those_before_their_fingerpri
         protocols(repository)
 
 
-def test_run_yaml_says_how_when_and_where_without_a_name(repository, testbed):
+def test_run_yaml_records_protocol_time_and_machine_anonymously(repository, testbed):
     repository.measure(replicates=1, workload=[["sh", "{root}/testbeds/toy/work.sh", "out.csv"]])
-    said = repository.described("cpu-guests-1-r1")["protocol"]
-    assert {"fingerprint", "experiment", "settings", "files", "utc_offset", "boot"} <= set(said)
-    assert said["experiment"] == "cpu"
+    protocol = repository.described("cpu-guests-1-r1")["protocol"]
+    assert {"fingerprint", "experiment", "settings", "files", "utc_offset", "boot"} <= set(protocol)
+    assert protocol["experiment"] == "cpu"
     text = (repository.runs / "cpu-guests-1-r1" / "run.yaml").read_text()
-    if MACHINE_ID.is_file() and (known := MACHINE_ID.read_text().strip()):
-        assert known not in text and known[:12] not in text
+    if MACHINE_ID.is_file() and (machine_id := MACHINE_ID.read_text().strip()):
+        assert machine_id not in text and machine_id[:12] not in text
 
 
-def test_the_commit_and_whether_files_were_changed_since(repository):
+def test_commit_and_uncommitted_changes_are_recorded(repository):
     root = repository.root
     assert "commit" not in session(root)
     git = ["git", "-C", str(root), "-c", "user.name=x", "-c", "user.email=x@example.org"]
@@ -161,7 +159,7 @@ def test_the_commit_and_whether_files_were_changed_since(repository):
     assert session(root)["dirty"] is True
 
 
-def test_another_measure_yaml_is_refused_before_anything_is_measured(repository):
+def test_changed_measure_yaml_is_rejected_before_measuring(repository):
     repository.measure(replicates=1)
     with pytest.raises(RawperfError, match=r"differ in settings of measure\.yaml") as caught:
         repository.measure(replicates=2, window_s=0.3)
@@ -172,7 +170,7 @@ def test_another_measure_yaml_is_refused_before_anything_is_measured(repository)
     assert outcome.measured == 2
 
 
-def test_a_file_of_the_testbed_that_changes_ends_the_session_between_two_runs(repository, testbed):
+def test_changed_testbed_file_ends_the_session_between_runs(repository, testbed):
     work = [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]
     later = {"run": 'echo "# $run" >> "$root/testbeds/toy/length.sh"', "shell": True}
     with pytest.raises(RawperfError, match="testbeds/toy changed while cpu was measured"):
@@ -183,10 +181,10 @@ def test_a_file_of_the_testbed_that_changes_ends_the_session_between_two_runs(re
     assert len(repository.present()) == 1
 
 
-def test_another_kernel_is_refused_unless_it_is_a_factor_or_allowed(repository, monkeypatch):
+def test_changed_kernel_is_rejected_unless_it_is_a_factor_or_allowed(repository, monkeypatch):
     repository.measure(replicates=1)
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.2"})
-    repository.measure(replicates=2)  # of the first runs no kernel is known
+    repository.measure(replicates=2)  # the first runs record no kernel
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.9"})
     with pytest.raises(RawperfError, match=r"differ in kernel: Linux 6.2 in .*; Linux 6.9 in"):
         repository.measure(replicates=3)
@@ -196,15 +194,13 @@ def test_another_kernel_is_refused_unless_it_is_a_factor_or_allowed(repository, 
 
 
 @pytest.mark.parametrize(
-    ("factor", "named"), [("kernel", ""), ("session", "machine_factor: session\n")]
+    ("factor", "compared"), [("kernel", ""), ("session", "machine_factor: session\n")]
 )
-def test_runs_of_levels_of_a_factor_of_the_facts_name_or_of_machines_are_not_compared(
-    repository, factor, named
-):
+def test_facts_that_are_factor_levels_are_not_compared(repository, factor, compared):
     study_file = repository.root / "data" / "published" / "toy" / "study.yaml"
     study_file.write_text(
         study_file.read_text().replace(
-            "factors:\n", f"{named}factors:\n  {factor}: {{levels: [old, new], default: old}}\n"
+            "factors:\n", f"{compared}factors:\n  {factor}: {{levels: [old, new], default: old}}\n"
         )
     )
     study = load_study(study_file.parent)
@@ -222,13 +218,13 @@ def test_runs_of_levels_of_a_factor_of_the_facts_name_or_of_machines_are_not_com
     assert (found.fact, dict(found.runs)) == ("kernel", {"6": ("c",), "5": ("d",)})
 
 
-def test_check_and_ingest_tell_of_runs_that_were_made_otherwise(repository):
+def test_check_and_ingest_report_runs_with_another_protocol(repository):
     repository.measure(replicates=2)
     path = repository.runs / "cpu-guests-1-r2" / "run.yaml"
-    said = yaml.safe_load(path.read_text())
-    said["machine"]["cpu"] = "other"
-    del said["protocol"]
-    path.write_text(yaml.safe_dump(said))
+    run_yaml = yaml.safe_load(path.read_text())
+    run_yaml["machine"]["cpu"] = "other"
+    del run_yaml["protocol"]
+    path.write_text(yaml.safe_dump(run_yaml))
     problems = [str(p) for p in check_everything(Layout(repository.root), ["toy"])[0]]
     differ = [problem for problem in problems if "differ in" in problem]
     assert len(differ) == 2
@@ -246,23 +242,23 @@ def test_check_and_ingest_tell_of_runs_that_were_made_otherwise(repository):
     (repository.root / "data" / "published" / "toy" / "study.yaml").write_text(
         text.replace("{cpu:", "{cpus: a misspelt fact, cpu:")
     )
-    said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
-    assert "no run records 'cpus'" in said and "'cpu'" in said
+    run_yaml = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
+    assert "no run records 'cpus'" in run_yaml and "'cpu'" in run_yaml
 
 
-def test_a_factor_of_machines_that_is_none_is_named(repository):
+def test_unknown_machine_factor_is_reported(repository):
     edit_study(repository, "machine_factor: sessions")
-    said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
-    assert "unknown factor" in said
+    problems = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
+    assert "unknown factor" in problems
 
 
-def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repository):
+def test_runs_without_a_protocol_form_a_separate_group(repository):
     repository.measure(replicates=1)
     for name in repository.present():
         path = repository.runs / name / "run.yaml"
-        said = yaml.safe_load(path.read_text())
-        del said["protocol"], said["wall_s"]
-        path.write_text(yaml.safe_dump(said))
+        run_yaml = yaml.safe_load(path.read_text())
+        del run_yaml["protocol"], run_yaml["wall_s"]
+        path.write_text(yaml.safe_dump(run_yaml))
     assert fact_differences(repository.harness().study, entries(repository)) == []
     (group,) = run_groups(entries(repository))
     assert (group.protocol, group.experiment, len(group.runs)) == ("not recorded", "", 2)
@@ -270,7 +266,7 @@ def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repositor
         repository.measure(replicates=2)
 
 
-def test_groups_of_runs_by_protocol_and_machine(repository, monkeypatch):
+def test_runs_are_grouped_by_protocol_and_machine(repository, monkeypatch):
     repository.measure(replicates=1)
     edit_study(repository, "machine_may_differ: {cpu: two machines of one rack}")
     monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "other"})
@@ -281,7 +277,7 @@ def test_groups_of_runs_by_protocol_and_machine(repository, monkeypatch):
     assert [first.machine["cpu"], second.machine["cpu"]] == ["some", "other"]
 
 
-def test_of_a_kernels_command_line_what_changes_a_measurement_is_kept():
+def test_relevant_kernel_command_line_options_are_kept():
     line = (
         "BOOT_IMAGE=/vmlinuz root=/dev/nfs nfsroot=10.0.0.1:/x ip=dhcp hostname=secret quiet "
         "mitigations=off isolcpus=2-3 nosmt processor.max_cstate=1 password=x kvm_intel.nested=1"

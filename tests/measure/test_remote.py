@@ -1,4 +1,4 @@
-"""Runs over two hosts that are reached by ssh: what comes back, what is left there, and what becomes of a run that loses one."""
+"""Runs over two ssh hosts: collected files, cleanup on the hosts, loss of a host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from rawperf.core.errors import RawperfError, StudyError
-from tests.measure.hosts import SSHD, far_hosts, left
+from tests.measure.hosts import SSHD, far_hosts, leftovers
 from virtperf.measure import machine as machine_module
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost, Rules
@@ -54,7 +54,7 @@ def far(tmp_path_factory):
 
 @pytest.fixture
 def toy(repository, far):
-    """The toy's repository, with a short run on the two hosts."""
+    """The toy repository with a short run on the two hosts."""
     tool = repository.root / "testbeds" / "toy"
     tool.mkdir(parents=True)
     (tool / "load.sh").write_text(
@@ -86,7 +86,7 @@ def declared(far, **fields):
 
 
 def at_work(far):
-    """Wait until the workload has begun on its host."""
+    """Wait until the workload runs on its host."""
     wait_until(lambda: any(far.scratch.glob("virtperf-guest1-*/load.txt")), 60)
 
 
@@ -97,14 +97,14 @@ def wait_until(true, seconds=10.0):
         time.sleep(0.1)
 
 
-def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_there(toy, far):
+def test_remote_run_collects_all_files_and_cleans_up_hosts(toy, far):
     shift = far.hosts["guest1"].shift
     shift.write_text("90\n")
     try:
-        outcome, events, said = toy.measure()
+        outcome, events, messages = toy.measure()
     finally:
         shift.write_text("0\n")
-    assert (outcome.measured, outcome.failed) == (1, 0), (events[-1].words, said)
+    assert (outcome.measured, outcome.failed) == (1, 0), (events[-1].words, messages)
     folder = toy.runs / "cpu-guests-1-r1"
     assert (folder / "load.txt").read_text() == "guest1 of the copy\n"
     assert "MemTotal" in (folder / "guest1" / "meminfo.txt").read_text()
@@ -120,14 +120,14 @@ def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_ther
     assert run["machine"]["guest1.kernel"] == run["machine"]["hypervisor.kernel"]
     assert run["machine_state"]["guest1.free_memory_mb"] > 0
     assert list(run["protocol"]["files"]) == ["testbeds/toy"]
-    assert {f"{h}.{what}" for h in far.hosts for what in ("steal_percent", "others_cpus")} <= set(
+    assert {f"{h}.{fact}" for h in far.hosts for fact in ("steal_percent", "others_cpus")} <= set(
         run["disturbance"]
     )
-    assert left(far.scratch) == ([], [])
+    assert leftovers(far.scratch) == ([], [])
 
 
 def assert_on_one_clock(folder):
-    """Files of both hosts are put on the clock of the run."""
+    """Assert that files of both hosts are converted to the run's clock."""
     run = load_run(folder, None, "measured", raw_files(folder))
     seconds = {}
     for file in run.files:
@@ -135,12 +135,12 @@ def assert_on_one_clock(folder):
             first = float((folder / file.path).read_text().split("\n", 1)[0])
             seconds[file.host] = float(align(np.array([first]), "absolute", file, run)[0])
             elapsed = float(align(np.array([1.0]), "elapsed", file, run)[0])
-            assert elapsed == 1.0  # no clock of the host
+            assert elapsed == 1.0  # has no host clock
     assert seconds["hypervisor"] == pytest.approx(seconds["guest1"], abs=3)
     assert -2 < seconds["guest1"] < 10
 
 
-def test_a_clock_that_is_set_within_a_run_fails_it(toy, far):
+def test_clock_change_during_a_run_fails_it(toy, far):
     shift = far.hosts["guest1"].shift
     set_clock = {"run": f"echo 3 > {shift}; sleep 0.3", "shell": True, "on": "guest1"}
     try:
@@ -149,24 +149,24 @@ def test_a_clock_that_is_set_within_a_run_fails_it(toy, far):
         shift.write_text("0\n")
     assert outcome.failed == 1
     assert re.search(r"guest1: its clock drifted by \+[23]\.\d+ s in the run", events[-1].words)
-    assert toy.present() == [] and left(far.scratch) == ([], [])
+    assert toy.present() == [] and leftovers(far.scratch) == ([], [])
 
 
 def kept(far):
-    """What `declared` says beside commands."""
+    """The fields of `declared` other than commands."""
     fields = declared(far)
     return {name: fields[name] for name in ("hosts", "replicates", "window_s", "experiments")}
 
 
-def test_output_that_does_not_stream_comes_over_after_the_run(toy, far):
+def test_non_streamed_output_is_fetched_after_the_run(toy, far):
     both = ["hypervisor", "guest1"]
     quiet = {"run": "echo $host; sleep 0.3", "shell": True, "on": both, "output": "{host}/said.txt"}
     toy.measure(workload=[{**quiet, "streams": False}], **kept(far))
-    said = {host: (toy.runs / f"cpu-guests-1-r1/{host}/said.txt").read_text() for host in both}
-    assert said == {"hypervisor": "hypervisor\n", "guest1": "guest1\n"}
+    outputs = {host: (toy.runs / f"cpu-guests-1-r1/{host}/said.txt").read_text() for host in both}
+    assert outputs == {"hypervisor": "hypervisor\n", "guest1": "guest1\n"}
 
 
-def test_a_file_of_a_host_neither_replaces_another_nor_leaves_the_run_folder(tmp_path):
+def test_fetched_file_cannot_overwrite_or_escape_the_run_folder(tmp_path):
     archive, folder = tmp_path / "a.tar", tmp_path / "run"
     folder.mkdir()
     source = tmp_path / "text"
@@ -186,7 +186,7 @@ def test_a_file_of_a_host_neither_replaces_another_nor_leaves_the_run_folder(tmp
     assert not (tmp_path / "b.txt").exists()
 
 
-def test_a_host_whose_key_is_not_known_is_refused(toy, far, tmp_path):
+def test_unknown_host_key_is_rejected(toy, far, tmp_path):
     other = tmp_path / "config"
     other.write_text(far.config.read_text().replace(str(far.known_hosts), str(tmp_path / "none")))
     hosts = {name: {**host, "config": str(other)} for name, host in far.declared.items()}
@@ -196,14 +196,12 @@ def test_a_host_whose_key_is_not_known_is_refused(toy, far, tmp_path):
     assert toy.present() == []
 
 
-def test_a_program_that_is_not_on_a_host_is_named_before_anything_is_measured(toy, far):
+def test_program_missing_on_a_host_is_reported_before_measuring(toy, far):
     with pytest.raises(RawperfError, match="programs not found on hypervisor: no-such-program"):
         toy.measure(**declared(far, collect=[{"run": "no-such-program", "on": "hypervisor"}]))
 
 
-def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_down(
-    toy, far, tmp_path
-):
+def test_killed_harness_leaves_nothing_on_hosts_and_the_next_runs_teardown(toy, far, tmp_path):
     torn = tmp_path / "torn"
     down = {"run": f"echo $host >> {torn}", "shell": True, "on": "hypervisor"}
     escaped = {
@@ -218,21 +216,21 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
         os._exit(0)
     try:
         at_work(far)
-        assert any(line == ["sleep", "1000"] for line in left(far.scratch)[1])
+        assert any(line == ["sleep", "1000"] for line in leftovers(far.scratch)[1])
     finally:
         os.kill(child, signal.SIGKILL)
         killed = time.monotonic()
         os.waitpid(child, 0)
-    wait_until(lambda: left(far.scratch) == ([], []))
+    wait_until(lambda: leftovers(far.scratch) == ([], []))
     assert time.monotonic() - killed < 10
     assert toy.present() == [] and not torn.exists()
-    said = []
-    toy.harness().measure([], lambda _: None, said.append)
+    messages = []
+    toy.harness().measure([], lambda _: None, messages.append)
     assert torn.read_text() == "hypervisor\n"
-    assert "cpu-guests-1-r1 was interrupted" in said[0]
+    assert "cpu-guests-1-r1 was interrupted" in messages[0]
 
 
-def test_a_signal_ends_the_run_on_hosts_too(toy, far):
+def test_signal_ends_the_run_on_hosts(toy, far):
     toy.write(**declared(far, window_s=60.0))
 
     def stop():
@@ -244,10 +242,10 @@ def test_a_signal_ends_the_run_on_hosts_too(toy, far):
     with pytest.raises(Interrupted):
         toy.measure()
     stopping.join()
-    assert toy.present() == [] and left(far.scratch) == ([], [])
+    assert toy.present() == [] and leftovers(far.scratch) == ([], [])
 
 
-def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where_wanted(toy, far):
+def test_lost_host_fails_the_run_and_may_end_the_session(toy, far):
     toy.write(**declared(far, window_s=60.0, replicates=3, on_lost_host="abort"))
     guest = far.hosts["guest1"]
 
@@ -263,7 +261,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
         ):
             toy.measure()
         killer.join()
-        wait_until(lambda: left(far.scratch) == ([], []))
+        wait_until(lambda: leftovers(far.scratch) == ([], []))
         assert toy.present() == []
         (failed,) = (toy.own / "failed").iterdir()
         assert (failed / "reason.txt").read_text().count("\n") == 1
@@ -274,7 +272,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
         guest.start()
 
 
-def test_a_guest_that_the_setup_starts_is_reached_once_it_is_there(toy, far):
+def test_guest_started_by_setup_is_reached_when_ready(toy, far):
     guest = far.hosts["guest1"]
     guest.kill()
     hosts = far.declared
@@ -295,10 +293,10 @@ def test_a_guest_that_the_setup_starts_is_reached_once_it_is_there(toy, far):
     assert outcome.measured == 1, events[-1].words
     run = toy.described("cpu-guests-1-r1")
     assert {"hypervisor.kernel", "guest1.kernel"} <= set(run["machine"])
-    assert "guest1.boot" in run["machine_state"] and left(far.scratch) == ([], [])
+    assert "guest1.boot" in run["machine_state"] and leftovers(far.scratch) == ([], [])
 
 
-def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_path):
+def test_leftovers_of_a_killed_keeper_are_ended_by_the_next_connection(far, tmp_path):
     host = RemoteHost.model_validate(far.declared["guest1"])
     folder = f"{far.scratch}/virtperf-guest1-000000000abc"
     connection = Connection("guest1", host, tmp_path, folder, tmp_path / "errors")
@@ -306,7 +304,7 @@ def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_pa
         work = Call("work-1", ("sleep", "1000"), {}, None, (), None, 10.0, "guest1")
         client = subprocess.Popen(connection.command(work), stdin=subprocess.DEVNULL)
         try:
-            wait_until(lambda: left(far.scratch)[1])
+            wait_until(lambda: leftovers(far.scratch)[1])
             for process in psutil.process_iter(["cmdline"]):
                 if (process.info["cmdline"] or [])[-3:-1] == ["keeper", folder]:
                     process.kill()
@@ -315,11 +313,11 @@ def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_pa
         finally:
             client.kill()
             client.wait()
-        assert left(far.scratch)[1] == [["sleep", "1000"]]
-    assert left(far.scratch) == ([], [])
+        assert leftovers(far.scratch)[1] == [["sleep", "1000"]]
+    assert leftovers(far.scratch) == ([], [])
 
 
-def test_the_example_of_the_documentation_is_a_measure_yaml(repository, root):
+def test_documented_example_is_a_valid_measure_yaml(repository, root):
     text = (root / "docs" / "measure-remote.md").read_text().split("```yaml\n")[1].split("```")[0]
     (repository.runs / "measure.yaml").write_text(text)
     made = repository.harness()
@@ -350,7 +348,7 @@ def test_the_example_of_the_documentation_is_a_measure_yaml(repository, root):
         ),
     ],
 )
-def test_what_makes_no_sense_of_hosts_is_refused_with_its_place(repository, fields, words):
+def test_invalid_host_settings_are_rejected_with_location(repository, fields, words):
     hosts = {"g1": {"ssh": "root@10.0.0.1"}, "g2": {"ssh": "g2"}}
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
         repository.write(**{"hosts": hosts, **fields})
@@ -358,7 +356,7 @@ def test_what_makes_no_sense_of_hosts_is_refused_with_its_place(repository, fiel
     assert "measure.yaml" in str(caught.value)
 
 
-def test_facts_of_a_host_are_those_that_it_would_tell_of_itself():
+def test_remote_facts_equal_local_facts():
     printed = subprocess.run(["sh", str(FACTS)], capture_output=True, text=True, check=False).stdout
     found = host_facts(printed)
     own = machine_module.machine()
@@ -376,21 +374,21 @@ def test_facts_of_a_host_are_those_that_it_would_tell_of_itself():
     }
 
 
-def test_clocks_are_recorded_as_their_mean_and_refused_where_nobody_knows_them():
+def test_clock_offset_is_recorded_and_unknown_offset_is_rejected():
     def compared(*readings, max_drift_s=0.1):
         before, after = ({"g": ClockReading(*r)} for r in readings)
         return compared_clocks(before, after, max_drift_s)
 
     found = compared((2.0, 0.01), (2.05, 0.02))
     assert found == {"g": {"offset_s": 2.025, "uncertainty_s": 0.02, "drift_s": 0.05}}
-    assert compared((0.0, 0.1), (0.29, 0.1))["g"]["drift_s"] == 0.29  # no more than is not known
+    assert compared((0.0, 0.1), (0.29, 0.1))["g"]["drift_s"] == 0.29  # within the uncertainty
     with pytest.raises(Failure, match=r"drifted by \+0.310 s in the run \(clock_drift_s: 0.1\)"):
         compared((0.0, 0.1), (0.31, 0.1))
     with pytest.raises(Failure, match=r"the round trip takes 2.2 s"):
         compared((0.0, 1.1), (0.0, 0.1))
 
 
-def test_others_have_what_the_run_has_not_and_stolen_time_is_a_share_of_all():
+def test_other_cpu_time_is_the_rest_and_steal_is_a_share_of_total():
     begin = ProcessorTimes((0.0,) * 10, 4, 0.0)
     end = ProcessorTimes((50, 0, 0, 40, 0, 0, 0, 10, 5, 0), 4, 30.0)
     assert disturbance_between(begin, end) == {"steal_percent": 10, "others_cpus": 0.8}
@@ -403,7 +401,7 @@ def test_others_have_what_the_run_has_not_and_stolen_time_is_a_share_of_all():
     assert not limit_violations(Rules(others_cpus=0.1), {"a.others_cpus": 2.0}, {"a.others_cpus"})
 
 
-def test_a_keeper_counts_what_the_run_uses_even_of_what_has_ended(tmp_path):
+def test_keeper_counts_cpu_time_of_ended_processes(tmp_path):
     folder = str(tmp_path / "virtperf-guest1-000000000abc")
     script = KEEPER.read_text(encoding="utf-8")
     with subprocess.Popen(
@@ -422,7 +420,7 @@ def test_a_keeper_counts_what_the_run_uses_even_of_what_has_ended(tmp_path):
         burn = "import time; t = time.process_time()\nwhile time.process_time() < t + 0.4: pass"
         first = read()
         marked = {**os.environ, MARK: folder}
-        subprocess.run([sys.executable, "-c", burn], env=marked, check=True)  # in the sshd's place
+        subprocess.run([sys.executable, "-c", burn], env=marked, check=True)  # acts as the sshd
         second = read()
         assert second.processors == os.cpu_count()
         assert 30 < second.ours - first.ours < 400

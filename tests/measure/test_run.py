@@ -1,4 +1,4 @@
-"""One run: its phases in order, its window, what it says of itself, and every way to fail."""
+"""One run: order of phases, window, run.yaml, and every kind of failure."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ DEAF = [
 
 
 def one(repository, **fields):
-    """Measure a single run; returns its run.yaml."""
+    """Measure a single run and return its run.yaml."""
     outcome, events, _ = repository.measure(**{"replicates": 1, "experiments": ONE} | fields)
     assert outcome.measured == 1, events[-1].words
     return repository.described("one-r1")
 
 
 def failure(repository, **fields):
-    """Measure a single run that fails; returns the reason."""
+    """Measure a single failing run and return the reason."""
     outcome, events, _ = repository.measure(**{"replicates": 1, "experiments": ONE} | fields)
     assert (outcome.measured, outcome.failed, repository.present()) == (0, 1, [])
     kept = repository.own / "failed" / "one-r1-1"
@@ -41,8 +41,8 @@ def failure(repository, **fields):
     return (kept / "reason.txt").read_text().strip()
 
 
-def test_a_run_is_one_that_ingest_takes(repository):
-    said = one(repository, lead_s=0.1, warmup_s=0.1, tools={"python": [sys.executable, "-V"]})
+def test_run_is_accepted_by_ingest(repository):
+    run_yaml = one(repository, lead_s=0.1, warmup_s=0.1, tools={"python": [sys.executable, "-V"]})
     study = load_study(repository.root / "data" / "published" / "toy")
     folder = repository.runs / "one-r1"
     run = load_run(folder, study, "measured", raw_files(folder))
@@ -55,13 +55,13 @@ def test_a_run_is_one_that_ingest_takes(repository):
     assert run.machine == {"cpu": "some"}
     begin, end = run.window_s
     assert 0.2 <= begin < 0.4
-    assert end - begin == pytest.approx(0.2, abs=0.0011)  # printed to the millisecond
+    assert end - begin == pytest.approx(0.2, abs=0.0011)  # rounded to milliseconds
     assert begin == run.warmup_s < end <= run.duration_s
-    assert set(said["disturbance"]) >= {"others_cpus", "steal_percent"}
+    assert set(run_yaml["disturbance"]) >= {"others_cpus", "steal_percent"}
     assert {p.name for p in folder.iterdir()} == {"run.yaml", "work1.csv"}
 
 
-def test_phases_in_their_order_with_their_values(repository):
+def test_phases_run_in_order_with_their_values(repository):
     def note(word):
         return {"run": f'echo {word} $guests "$mode" >> "$here/order"', "shell": True}
 
@@ -83,7 +83,7 @@ def test_phases_in_their_order_with_their_values(repository):
     ]
 
 
-def test_no_level_is_ever_run_by_a_shell(repository):
+def test_levels_are_never_parsed_by_a_shell(repository):
     levels = ["a b; touch x", "$(touch y)"]
     repository.measure(
         replicates=1,
@@ -93,8 +93,8 @@ def test_no_level_is_ever_run_by_a_shell(repository):
             {"run": 'echo "$mode" > said.txt; echo $mode', "shell": True},
         ],
     )
-    said = {(repository.runs / run / "said.txt").read_text() for run in repository.present()}
-    assert said == {f"{level}\n" for level in levels}
+    outputs = {(repository.runs / run / "said.txt").read_text() for run in repository.present()}
+    assert outputs == {f"{level}\n" for level in levels}
     assert not [p for p in repository.root.rglob("*") if p.name in ("x", "y")]
 
 
@@ -113,26 +113,28 @@ def test_monitors_run_around_the_workload(repository):
     assert seen[-1] >= end - 0.1
 
 
-def test_a_monitor_is_stopped_by_its_own_signal(repository):
+def test_monitor_is_stopped_by_its_signal(repository):
     code = "import signal, sys, time\nsignal.signal(2, lambda *_: (print('average', flush=True), sys.exit(0)))\nprint(1, flush=True); time.sleep(60)"
-    said = one(
+    run_yaml = one(
         repository,
         window_s=0.5,
         monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}],
     )
     assert (repository.runs / "one-r1" / "m.txt").read_text() == "1\naverage\n"
-    assert said["disturbed"] == []
+    assert run_yaml["disturbed"] == []
 
 
-def test_a_monitor_that_does_not_stop_is_killed_and_said(repository):
-    said = one(repository, window_s=0.5, grace_s=0.2, monitors=[{"run": DEAF, "output": "m.txt"}])
+def test_monitor_that_ignores_its_signal_is_killed_and_reported(repository):
+    run_yaml = one(
+        repository, window_s=0.5, grace_s=0.2, monitors=[{"run": DEAF, "output": "m.txt"}]
+    )
     name = Path(sys.executable).name
-    assert said["disturbed"] == [f"monitors-1 ({name}) did not end within 0.2 s and was killed"]
+    assert run_yaml["disturbed"] == [f"monitors-1 ({name}) did not end within 0.2 s and was killed"]
 
 
-def test_a_monitor_that_ends_early_is_said_and_one_that_fails_fails_the_run(repository):
-    said = one(repository, window_s=1, monitors=["true"])
-    assert said["disturbed"] == ["monitors-1 (true) ended before the end of the window"]
+def test_early_monitor_end_is_reported_and_monitor_failure_fails_the_run(repository):
+    run_yaml = one(repository, window_s=1, monitors=["true"])
+    assert run_yaml["disturbed"] == ["monitors-1 (true) ended before the end of the window"]
     repository.measure(
         monitors=["false"], experiments=[{"name": "two", "at": {"guests": 1}}], replicates=1
     )
@@ -141,71 +143,76 @@ def test_a_monitor_that_ends_early_is_said_and_one_that_fails_fails_the_run(repo
     ).read_text() == "monitors-1 (false) ended with status 1\n"
 
 
-def test_a_broken_rule_is_kept_with_what_was_observed(repository, busy_machine):
-    said = one(repository, disturbed={"others_cpus": 5, "steal_percent": 100})
-    assert said["disturbance"]["others_cpus"] > 5
-    assert said["disturbed"] == ["other processes used more than 5 processors"]
+def test_disturbance_is_recorded_with_observed_value(repository, busy_machine):
+    run_yaml = one(repository, disturbed={"others_cpus": 5, "steal_percent": 100})
+    assert run_yaml["disturbance"]["others_cpus"] > 5
+    assert run_yaml["disturbed"] == ["other processes used more than 5 processors"]
 
 
-def test_a_workload_without_end_is_stopped_when_the_window_ends(repository):
-    said = one(
+def test_endless_workload_is_stopped_after_the_window(repository):
+    run_yaml = one(
         repository, window_s=0.3, workload=[{"run": SLEEPER, "output": "w.txt", "stop": "SIGTERM"}]
     )
-    assert said["disturbed"] == []
-    assert said["duration_s"] < 5
+    assert run_yaml["disturbed"] == []
+    assert run_yaml["duration_s"] < 5
 
 
-def test_without_a_window_it_is_the_workload_that_ends_it(repository):
+def test_run_without_window_ends_with_the_workload(repository):
     work = {"run": [sys.executable, "-c", "import time; time.sleep(0.6)"], "output": "w.txt"}
-    said = one(
+    run_yaml = one(
         repository,
         window_s=None,
         warmup_s=0.2,
         workload=[{"run": SLEEPER, "output": "s.txt", "stop": "SIGKILL"}, work],
     )
-    begin, end = said["window_s"]
+    begin, end = run_yaml["window_s"]
     assert 0.2 <= begin < 0.4
-    assert 0.6 <= end < said["duration_s"] < 5
+    assert 0.6 <= end < run_yaml["duration_s"] < 5
 
 
-def test_commands_may_say_what_is_known_only_afterwards(repository):
+def test_commands_may_report_fields_at_the_end(repository):
     later = (
         "start: 2026-01-01T00:00:00\nduration_s: 90\nwarmup_s: 10\nwindow_s: [20, 80]\nclients: 4\ntools: {xen: 4.17}\n"
         "files: [{path: work1.csv, entity: web1}]\n"
     )
-    said = one(
+    run_yaml = one(
         repository,
         collect=[{"run": f"cat > \"$fields\" <<'END'\n{later}END", "shell": True}],
         tools={"sh": "echo 1"},
     )
-    assert (said["duration_s"], said["warmup_s"], said["window_s"], said["clients"]) == (
+    assert (
+        run_yaml["duration_s"],
+        run_yaml["warmup_s"],
+        run_yaml["window_s"],
+        run_yaml["clients"],
+    ) == (
         90,
         10,
         [20, 80],
         4,
     )
-    assert said["tools"] == {"sh": "1", "xen": 4.17}
-    assert said["files"] == [{"path": "work1.csv", "entity": "web1"}]
+    assert run_yaml["tools"] == {"sh": "1", "xen": 4.17}
+    assert run_yaml["files"] == [{"path": "work1.csv", "entity": "web1"}]
     assert not (repository.runs / "one-r1" / ".fields.yaml").exists()
-    assert "disturbance" in said
+    assert "disturbance" in run_yaml
 
 
-def test_what_disturbed_this_machine_is_not_said_of_another(repository):
-    said = one(
+def test_local_disturbance_is_not_recorded_for_a_remote_workload(repository):
+    run_yaml = one(
         repository,
         collect=[{"run": "echo 'machine: {cpu: emulated}' > \"$fields\"", "shell": True}],
     )
-    assert said["machine"] == {"cpu": "emulated"} and "disturbance" not in said
+    assert run_yaml["machine"] == {"cpu": "emulated"} and "disturbance" not in run_yaml
 
 
-def test_files_are_described_as_declared(repository):
+def test_files_are_recorded_as_declared(repository):
     work = {
         "run": ["{here}/work", "{seconds}", "g{n}.csv"],
         "count": 2,
         "files": [{"path": "g{n}.csv", "entity": "guest{n}", "start_s": 1}],
     }
-    said = one(repository, workload=[work])
-    assert said["files"] == [
+    run_yaml = one(repository, workload=[work])
+    assert run_yaml["files"] == [
         {"path": f"g{n}.csv", "entity": f"guest{n}", "start_s": 1.0} for n in (1, 2)
     ]
 
@@ -252,11 +259,11 @@ def test_files_are_described_as_declared(repository):
         ),
     ],
 )
-def test_what_fails_is_kept_with_its_reason(repository, fields, words):
+def test_failed_run_is_kept_with_its_reason(repository, fields, words):
     assert words in failure(repository, **fields)
 
 
-def test_what_programs_printed_is_kept(repository):
+def test_program_output_is_kept(repository):
     failure(
         repository,
         setup=[{"run": "echo out; echo err >&2; echo raw > kept.txt; exit 4", "shell": True}],
@@ -268,18 +275,18 @@ def test_what_programs_printed_is_kept(repository):
 
 
 @pytest.mark.parametrize("phase", ["setup", "workload", "collect"])
-def test_the_teardown_is_run_whatever_fails(repository, phase):
+def test_teardown_runs_after_any_failure(repository, phase):
     failure(repository, **{phase: ["false"], "teardown": ["false", "touch {here}/torn"]})
     assert (repository.runs / "torn").exists()
 
 
-def test_the_first_failure_is_the_reason(repository):
+def test_first_failure_is_the_reason(repository):
     assert failure(repository, setup=["false"], teardown=["no-such-file/program"]).startswith(
         "setup-1"
     )
 
 
-def test_nothing_of_a_run_outlives_it(repository, tmp_path):
+def test_no_process_survives_its_run(repository, tmp_path):
     pid = tmp_path / "pid"
     one(
         repository,
@@ -293,7 +300,7 @@ def test_nothing_of_a_run_outlives_it(repository, tmp_path):
     assert not left
 
 
-def test_times_are_learned(repository):
+def test_run_times_are_learned(repository):
     one(repository, collect=["sleep 0.3"])
     beyond = json.loads((repository.own / "times.json").read_text())["one"]
     assert 0.3 < beyond < 10
@@ -303,16 +310,16 @@ def test_times_are_learned(repository):
     assert harness.expected_s(run, run) == pytest.approx(2 * (30 + beyond))
 
 
-def test_nothing_may_be_the_workload_of_a_condition(repository):
-    """As a baseline: the window is as long as declared; without one there would be none."""
+def test_condition_may_have_no_workload(repository):
+    """An idle baseline with the declared window; without a window it would never end."""
     nothing = {"run": "{here}/work", "count": 0}
     with pytest.raises(StudyError, match="count"):
         repository.measure(workload=[nothing])
     path = repository.root / "data" / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("levels: [1, 2, 4]", "levels: [0, 1, 2, 4]"))
     none = {"workload": [{"run": "sleep 0.4", "count": "guests"}], "collect": ["touch x.csv"]}
-    said = one(repository, **none, experiments=[{"name": "one", "at": {"guests": 0}}])
-    assert said["window_s"][1] - said["window_s"][0] == pytest.approx(0.2, abs=0.0011)
+    run_yaml = one(repository, **none, experiments=[{"name": "one", "at": {"guests": 0}}])
+    assert run_yaml["window_s"][1] - run_yaml["window_s"][0] == pytest.approx(0.2, abs=0.0011)
     repository.measure(
         **none, window_s=None, replicates=1, experiments=[{"name": "two", "at": {"guests": 0}}]
     )
