@@ -1,4 +1,4 @@
-"""A study's own inputs: found by name and content, preferred, read into samples, refused with their line."""
+"""Inputs declared by a study: matching by name and content, precedence, samples, rejected files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def samples(tmp_path: Path, study: Study, root: Path):  # type: ignore[no-untype
     return of
 
 
-def test_a_declared_file_becomes_samples(samples) -> None:  # type: ignore[no-untyped-def]
+def test_declared_file_becomes_samples(samples) -> None:  # type: ignore[no-untyped-def]
     found = samples({"drivers/driver1.csv": CSV.encode(), "drivers/d.txt": b"my tool\ntotal: 7\n"})
     rate = found[found["metric"] == "page_element_throughput"]
     assert rate["t_s"].tolist() == [60.0 * m for m in range(1, 20)]
@@ -79,14 +79,14 @@ def test_a_declared_file_becomes_samples(samples) -> None:  # type: ignore[no-un
     assert set(found["source"]) == {"my-driver", "my-summary"}
 
 
-def test_run_yaml_may_name_it(samples) -> None:  # type: ignore[no-untyped-def]
+def test_run_yaml_may_select_the_declaration(samples) -> None:  # type: ignore[no-untyped-def]
     found = samples(
         {"d1.txt": CSV.encode()}, files=[{"path": "d1.txt", "format": "my-driver", "entity": "d1"}]
     )
     assert set(found["source"]) == {"my-driver"}
 
 
-def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
+def test_declarations_of_the_study_take_precedence(study: Study) -> None:
     inputs = study_inputs(study)
     assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
     assert choose_format(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"
@@ -101,7 +101,7 @@ def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> 
         choose_format(b"x", "any", None, inputs, file="f")
 
 
-def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
+def test_declared_field_is_preferred(study: Study, root: Path) -> None:
     dictionary = build_dictionary(root / "src" / "rawperf" / "metrics.yaml", study_inputs(study))
     assert dictionary["page_element_throughput"].formats[:2] == ("my-driver", "iwl-console")
 
@@ -127,7 +127,7 @@ def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
         ("field: tps", "feld: tps", 8, "unknown key 'feld'"),
     ],
 )
-def test_a_mistake_is_said_with_its_line_of_study_yaml(
+def test_mistake_is_reported_with_line_of_study_yaml(
     tmp_path: Path, root: Path, old: str, new: str, line: int, words: str
 ) -> None:
     text = INPUTS.replace("counts, in tens", "counts in tens").replace(old, new, 1)
@@ -140,7 +140,7 @@ def test_a_mistake_is_said_with_its_line_of_study_yaml(
     assert (caught.value.file, caught.value.line) == ("study.yaml", line + STUDY.count("\n"))
 
 
-def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
+def test_single_file_is_read_by_a_declaration_or_the_study_inputs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
     published = tmp_path / "data" / "published" / "toy"
@@ -158,7 +158,11 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     )
     monkeypatch.chdir(tmp_path)
     plain = vp.read("driver1.csv")
-    assert list(plain.columns[:3]) == ["time", "tps", "millis"]  # nothing says what it is: a table
+    assert list(plain.columns[:3]) == [
+        "time",
+        "tps",
+        "millis",
+    ]  # without a declaration it is a table
     by_study = vp.read("driver1.csv", study="toy")
     assert set(by_study["metric"]) == {"page_element_throughput", "page_element_response_time"}
     by_file = vp.read("driver1.csv", format="own.yaml", interval_s=60)
@@ -171,7 +175,7 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
         vp.read(tmp_path / "driver1.csv", study="toy")
 
 
-def test_a_damaged_file_of_a_known_tool_is_no_table(
+def test_damaged_file_of_a_known_tool_is_not_read_as_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

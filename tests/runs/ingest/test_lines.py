@@ -1,4 +1,4 @@
-"""The line of a raw file that a sample comes from reaches the Parquet files of all formats."""
+"""Line numbers of samples are stored in the Parquet files for all formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = SEEDS | {
     "netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6)),  # a rate needs two snapshots
     "ps": (SEEDS["ps"][0], SEEDS["ps"][0].replace(b"00:00:26", b"00:00:56")),
 }
-# counts of intervals, which only their neighbours tell the length of; a log that names no quantity
+# interval counts, whose length follows from neighbouring rows; a log without quantity
 WITHOUT_METRIC = {
     "azure-metrics",
     "cloudwatch-statistics",
@@ -28,7 +28,7 @@ WITHOUT_METRIC = {
     "perf-time-stat",
 }
 
-# format, metric, value, file, what stands on the line
+# format, metric, value, file, text on the line
 PICKS = (
     ("vegeta", "single_response_time", 0.000514712, "0.txt", ",514712,"),
     ("proc-vmstat", "page_fault_rate", 13315, "0.txt", "pgfault 453421757"),
@@ -108,7 +108,7 @@ PICKS = (
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, pd.DataFrame]:
-    """Samples of one run a format, as they stand in the Parquet files."""
+    """Samples of one run per format, read from the Parquet files."""
     place = tmp_path_factory.mktemp("lines")
     for name in FORMATS:
         raw = {f"{number}.txt": data for number, data in enumerate(FILES[name])}
@@ -134,7 +134,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, p
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_sample_has_its_line(name: str, samples: dict[str, pd.DataFrame]) -> None:
+def test_every_sample_has_a_line_number(name: str, samples: dict[str, pd.DataFrame]) -> None:
     found = samples[name]
     if name in WITHOUT_METRIC:
         assert found.empty
@@ -142,13 +142,13 @@ def test_every_sample_has_its_line(name: str, samples: dict[str, pd.DataFrame]) 
     assert found["line"].dtype == np.int64
     ends = {f"{number}.txt": data.count(b"\n") + 1 for number, data in enumerate(FILES[name])}
     assert len(found)
-    # a counter that a snapshot leaves out because it is zero stands on no line
+    # a counter omitted by a snapshot because it is zero has no line
     assert (found["line"] >= (0 if name == "netstat" else 1)).all()
     assert (found["line"] <= found["file"].map(ends)).all()
 
 
 @each_case(("name", "metric", "value", "file", "printed"), PICKS)
-def test_the_line_holds_the_value(
+def test_line_contains_the_value(
     name: str, metric: str, value: float, file: str, printed: str, samples: dict[str, pd.DataFrame]
 ) -> None:
     rows = samples[name]
@@ -159,5 +159,5 @@ def test_the_line_holds_the_value(
     assert printed in text[rows["line"].iloc[0]]
 
 
-def test_every_format_is_picked_from() -> None:
+def test_every_format_is_covered() -> None:
     assert {pick[0] for pick in PICKS} | WITHOUT_METRIC >= set(FORMATS)

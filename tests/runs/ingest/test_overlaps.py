@@ -1,4 +1,4 @@
-"""Files of a run that give the same series over the same time are refused, others are one series."""
+"""Overlapping series in several files of a run are rejected, consecutive ones are joined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def checked(rows: SampleRows, *cuts: int) -> None:
 
 
 def samples(*found: tuple[int, float, float], series: int = 0) -> SampleRows:
-    """Of each sample: file, time, value."""
+    """Samples as file, time, value."""
     file, t, value = zip(*found, strict=True)
     return build_samples(
         len(found), series=series, file=file, t=t, value=value, order=range(len(found))
@@ -28,7 +28,7 @@ def samples(*found: tuple[int, float, float], series: int = 0) -> SampleRows:
 
 
 @each_case("cuts", [(), (1,), (2,), (1, 2, 3)])
-def test_files_whose_samples_lie_among_each_other(cuts: tuple[int, ...]) -> None:
+def test_interleaved_files_are_rejected(cuts: tuple[int, ...]) -> None:
     rows = samples((0, 1, 10), (1, 1.5, 20), (0, 2, 11), (1, 2.5, 21))
     with pytest.raises(FormatError) as caught:
         checked(rows, *cuts)
@@ -39,13 +39,13 @@ def test_files_whose_samples_lie_among_each_other(cuts: tuple[int, ...]) -> None
 
 
 @each_case("t", [3.0, NAN])
-def test_two_values_of_one_time(t: float) -> None:
+def test_two_values_at_one_time(t: float) -> None:
     with pytest.raises(FormatError, match="m of an unnamed driver overlaps in time"):
         checked(samples((0, t, 10), (1, t, 20)))
-    checked(samples((0, t, 10), (0, t, 20)))  # of one file: kept once, with a warning
+    checked(samples((0, t, 10), (0, t, 20)))  # within one file: kept once, with a warning
 
 
-def test_files_that_go_on_and_copies_are_one_series() -> None:
+def test_consecutive_files_and_copies_are_one_series() -> None:
     one, two = [(0, t, 10 + t) for t in range(4)], [(1, t, 10 + t) for t in range(4, 8)]
     checked(samples(*one, *two))
     checked(samples(*one, *((1, t, value) for _, t, value in one)))  # a copy
@@ -54,7 +54,7 @@ def test_files_that_go_on_and_copies_are_one_series() -> None:
         checked(samples(*one, (1, 2, 99)))
 
 
-def test_another_series_is_another_matter() -> None:
+def test_different_series_may_overlap() -> None:
     rows = np.concatenate(
         [samples((0, 1, 10), (0, 2, 11)), samples((1, 1.5, 20), (1, 2.5, 21), series=1)]
     )

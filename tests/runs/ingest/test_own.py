@@ -1,4 +1,4 @@
-"""A reader's own files, raw or tables, as frames that say where they come from."""
+"""User files, raw or tables, as data frames with provenance."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ from virtperf.runs.ingest.own import read
 TABLE = pd.DataFrame({"users": [1, 2, 4], "tps": [10.5, 20.0, 35.25]})
 
 
-def test_a_raw_file_is_recognised_by_its_content(tmp_path):
+def test_raw_file_is_recognised_by_content(tmp_path):
     path = tmp_path / "unnamed.bin"
     path.write_bytes(PROC_SWAPS)
     frame = read(path)
@@ -36,7 +36,7 @@ def test_tables_keep_their_columns(tmp_path, suffix):
     assert set(frame["provenance"]) == {"own data"}
 
 
-def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path):
+def test_provenance_column_of_a_file_is_ignored(tmp_path):
     path = tmp_path / "load.csv"
     TABLE.assign(provenance="measured").to_csv(path, index=False)
     frame = read(path)
@@ -45,7 +45,7 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said", "line"),
+    ("name", "data", "message", "line"),
     [
         ("t.csv", b"guests,x, x\n1,2,3\n", "columns 2 and 3 have the same name", 1),
         ("t.tsv", b"\n\nx\tguests\tx\n1\t2\t3\n", "columns 1 and 3 have the same name", 3),
@@ -63,28 +63,28 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
         ("t.csv", b"x,y\n1,2\n1,2,3\n", "not a table: Expected 2 fields", None),
     ],
 )
-def test_tables_that_can_not_be_read_are_named_as_they_were_given(
-    tmp_path, monkeypatch, name, data, said, line
+def test_unreadable_tables_are_reported_with_the_given_path(
+    tmp_path, monkeypatch, name, data, message, line
 ):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RawperfError, match=said) as caught:
+    with pytest.raises(RawperfError, match=message) as caught:
         read(f"in/{name}")
     assert (caught.value.file, caught.value.line) == (f"in/{name}", line)
 
 
-def test_a_delimiter_at_the_end_of_each_row_moves_no_column(tmp_path):
+def test_trailing_delimiters_do_not_shift_columns(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,2,\n3,4,\n")
     assert read(tmp_path / "t.csv")[["x", "y"]].to_numpy().tolist() == [[1, 2], [3, 4]]
 
 
-def test_json_may_be_in_utf_16(tmp_path):
+def test_json_may_be_utf_16(tmp_path):
     (tmp_path / "t.json").write_bytes('[{"x": 1}]'.encode("utf-16"))
     assert read(tmp_path / "t.json")["x"].tolist() == [1]
 
 
-def test_raw_files_that_can_not_be_read_are_named_as_they_were_given(tmp_path, monkeypatch):
+def test_unreadable_raw_files_are_reported_with_the_given_path(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "notes.txt").write_text("words\n")
     monkeypatch.chdir(tmp_path)
@@ -93,7 +93,7 @@ def test_raw_files_that_can_not_be_read_are_named_as_they_were_given(tmp_path, m
     assert caught.value.file == "in/notes.txt"
 
 
-def test_what_nothing_recognises_says_what_to_do(tmp_path):
+def test_unrecognised_file_error_gives_advice(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("words\n")
     with pytest.raises(RawperfError, match=r"declared\.md"):
@@ -102,7 +102,7 @@ def test_what_nothing_recognises_says_what_to_do(tmp_path):
         read(tmp_path / "absent.csv")
 
 
-def test_the_public_face_names_what_it_has():
+def test_public_interface_lists_its_names():
     assert {"read", "load_study", "Estimate", "plot", "models"} <= set(dir(vp))
     with pytest.raises(AttributeError, match="load_study"):
         vp.load_studies  # noqa: B018

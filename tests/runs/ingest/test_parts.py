@@ -1,4 +1,4 @@
-"""Runs whose files and samples are taken part by part: the parts, however small, give the same table to the byte."""
+"""Ingest in parts of any size gives byte-identical tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def dictionary(root: Path) -> MetricDictionary:
 
 
 def counters(n: int) -> bytes:
-    """Two domains, of which one is restarted on the way."""
+    """Two domains, one of which is restarted."""
     seconds = np.cumsum(RNG.integers(1, 50, n))
     again = np.where(np.arange(n) > n // 2, seconds - seconds[n // 2], seconds)
     cpu = {name: [float(x) for x in RNG.integers(0, 99, n)] for name in ("vm", "web")}
@@ -66,7 +66,7 @@ def ingested(folder: Path, out: Path, dictionary: MetricDictionary) -> tuple[Run
 
 
 @pytest.mark.parametrize(("piece", "rows"), [(200, 10), (900, 64), (3000, 7), (10**6, 1)])
-def test_a_run_in_parts_is_the_run(
+def test_run_in_parts_equals_the_whole_run(
     piece: int,
     rows: int,
     tmp_path: Path,
@@ -75,7 +75,7 @@ def test_a_run_in_parts_is_the_run(
 ) -> None:
     folder = write_run(tmp_path, raw=RUN, files=SAID)
     whole, data = ingested(folder, tmp_path / "whole", dictionary)
-    assert len(whole.warnings) == 2  # a restart, and what two files give
+    assert len(whole.warnings) == 2  # a restart, and values given by two files
     assert whole.samples > 500
     monkeypatch.setattr(pieces, "PIECE", piece)
     monkeypatch.setattr(samples, "SPILL_ROWS", rows)
@@ -84,7 +84,7 @@ def test_a_run_in_parts_is_the_run(
     assert again == data
 
 
-def test_row_groups_do_not_depend_on_parts(
+def test_row_groups_do_not_depend_on_part_size(
     tmp_path: Path, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samples, "ROW_GROUP", 100)
@@ -94,10 +94,10 @@ def test_row_groups_do_not_depend_on_parts(
     assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
 
 
-def test_a_listing_without_a_date_is_moved_by_days_that_all_of_it_tell(
+def test_undated_listing_is_aligned_as_a_whole(
     tmp_path: Path, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its first half stands before the run, so that parts alone would be moved elsewhere."""
+    """Its first half precedes the run, so that parts alone would be aligned differently."""
     listing = counters(200)
     folder = write_run(
         tmp_path,
@@ -114,7 +114,7 @@ def test_a_listing_without_a_date_is_moved_by_days_that_all_of_it_tell(
 
 
 @pytest.mark.parametrize("name", ["xentop.txt", "guests/g1/sar.txt"])
-def test_a_table_of_a_file_in_parts_is_the_table(
+def test_tidy_table_in_parts_equals_the_whole_table(
     name: str, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "raw.txt"
@@ -141,7 +141,7 @@ def random_rows(n: int, series: int) -> SampleRows:
 
 
 @pytest.mark.parametrize(("size", "series"), [(40, 100), (40, 7), (40, 1), (5000, 9)])
-def test_spilled_samples_come_back_sorted_and_times_whole(
+def test_spilled_samples_are_sorted_with_complete_times(
     size: int, series: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samples, "SPILL_ROWS", size)
@@ -168,12 +168,12 @@ def test_spilled_samples_come_back_sorted_and_times_whole(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_rates_go_on_from_part_to_part() -> None:
-    def named(number: int) -> tuple[str, str, str, str]:
+def test_rates_continue_across_parts() -> None:
+    def numbered(number: int) -> tuple[str, str, str, str]:
         return ("tool", "host", f"h{number}", "m")
 
     rows = build_samples(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
-    whole, parts = Rates(named), Rates(named)
+    whole, parts = Rates(numbered), Rates(numbered)
     expected = whole.of(rows)
     assert expected["value"].tolist() == [0.5, 1.0, 0.1]
     found = np.concatenate([parts.of(part) for part in np.split(rows, [1, 3, 5])])
@@ -181,15 +181,17 @@ def test_rates_go_on_from_part_to_part() -> None:
         found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
     )
     assert parts.sentences() == whole.sentences()
-    assert [said.partition(":")[0].partition(" duplicate")[0] for said in whole.sentences()] == [
+    assert [
+        sentence.partition(":")[0].partition(" duplicate")[0] for sentence in whole.sentences()
+    ] == [
         "1",
         "h0",
     ]
     late = parts.of(build_samples(1, t=55, value=1.5, order=6))
-    assert len(late) == 0  # behind what was given, so that nothing is known of its growth
+    assert len(late) == 0  # behind the given samples, so its increment is unknown
 
 
-def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
+def test_duplicate_is_reported_with_the_first_occurrence() -> None:
     once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
     rows = build_samples(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
     assert once.of(rows[:2])["order"].tolist() == [5]
@@ -200,7 +202,7 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     assert ROW.itemsize < 64
 
 
-def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
+def test_same_line_in_two_units_is_not_reported() -> None:
     once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
     rows = build_samples(
         4, series=[0, 0, 1, 1], t=1, value=[4096, 4101, 0, 0], line=[7, 7, 8, 8], order=range(4)
@@ -214,7 +216,7 @@ def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
 
 
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:
-    """In a process of its own, since Python keeps memory that it had once."""
+    """In a subprocess, since Python does not return memory."""
     folder = write_run(
         tmp_path,
         raw={},

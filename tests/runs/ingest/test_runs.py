@@ -28,7 +28,7 @@ def refused(folder, study, root="measured"):
     return err.value
 
 
-def test_a_run_is_loaded_with_every_factor(tmp_path, study):
+def test_run_is_loaded_with_every_factor(tmp_path, study):
     run = load(
         write_run(tmp_path, factors={"system": "b", "guests": 2}, clients=4, think_time_s=0.5),
         study,
@@ -82,7 +82,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"replicate": None}, None, "'replicate' is missing"),
     ],
 )
-def test_a_wrong_field_is_refused_with_its_line(tmp_path, study, fields, line_of, message):
+def test_invalid_field_is_rejected_with_line_number(tmp_path, study, fields, line_of, message):
     folder = write_run(tmp_path, **fields)
     err = refused(folder, study)
     assert message in str(err)
@@ -92,7 +92,7 @@ def test_a_wrong_field_is_refused_with_its_line(tmp_path, study, fields, line_of
         places = [
             i for i, line in enumerate(lines, 1) if line.strip(" -").startswith(f"{line_of}:")
         ]
-        # a file may stand twice; the values of a list stand below their name
+        # a file may occur twice; list values are below their key
         assert any(0 <= err.line - place <= 2 for place in places)
 
 
@@ -105,7 +105,7 @@ def test_a_wrong_field_is_refused_with_its_line(tmp_path, study, fields, line_of
         ("example", "example", True),
     ],
 )
-def test_provenance_and_place_agree(tmp_path, study, root, provenance, fine):
+def test_provenance_must_match_the_folder(tmp_path, study, root, provenance, fine):
     folder = write_run(tmp_path, provenance=provenance)
     if fine:
         assert load(folder, study, root).provenance == provenance
@@ -128,13 +128,13 @@ def test_provenance_and_place_agree(tmp_path, study, root, provenance, fine):
         ("", "not a mapping"),
     ],
 )
-def test_hostile_yaml_is_refused(tmp_path, study, text, message):
+def test_hostile_yaml_is_rejected(tmp_path, study, text, message):
     folder = write_run(tmp_path)
     (folder / "run.yaml").write_text(text)
     assert message in str(refused(folder, study))
 
 
-def test_aliases_that_would_grow_without_end_are_refused_at_once(tmp_path, study):
+def test_recursive_aliases_are_rejected_early(tmp_path, study):
     folder = write_run(tmp_path)
     lines = ["a0: &a0 [1,2]"] + [
         f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)
@@ -143,7 +143,7 @@ def test_aliases_that_would_grow_without_end_are_refused_at_once(tmp_path, study
     assert refused(folder, study).line == 2
 
 
-def test_run_yaml_that_is_no_text_is_missing_or_a_link(tmp_path, study):
+def test_binary_missing_or_linked_run_yaml_is_rejected(tmp_path, study):
     folder = write_run(tmp_path)
     (folder / "run.yaml").write_bytes(b"\xff\xfe\x00")
     assert "UTF-8" in str(refused(folder, study))
@@ -154,20 +154,20 @@ def test_run_yaml_that_is_no_text_is_missing_or_a_link(tmp_path, study):
     assert "link" in str(refused(folder, study))
 
 
-def test_raw_files_are_found_in_every_folder_but_not_prose(tmp_path):
+def test_raw_files_are_found_in_subfolders_without_documents(tmp_path):
     files = dict.fromkeys(
         ["b.txt", "a/x.log", "README.md", ".hidden", "a/.git/x", "big.log.dvc"], b"1"
     )
     assert raw_files(write_run(tmp_path, raw=files)) == ["a/x.log", "b.txt"]
 
 
-def test_a_run_without_raw_file_is_refused(tmp_path):
+def test_run_without_raw_file_is_rejected(tmp_path):
     with pytest.raises(RunError, match="no raw file"):
         raw_files(write_run(tmp_path, raw={"README.md": b"nothing yet"}))
 
 
 @pytest.mark.parametrize("target", ["../secret", "/etc/hostname", "../other"])
-def test_a_link_out_of_the_folder_is_refused(tmp_path, target):
+def test_link_out_of_the_folder_is_rejected(tmp_path, target):
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "other").mkdir()
     folder = write_run(tmp_path)
@@ -176,7 +176,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path, target):
         raw_files(folder)
 
 
-def test_a_link_inside_the_folder_is_fine_and_a_circle_is_not(tmp_path):
+def test_link_inside_the_folder_is_accepted_but_not_a_cycle(tmp_path):
     folder = write_run(tmp_path)
     (folder / "again.log").symlink_to("d1.log")
     assert raw_files(folder) == ["again.log", "d1.log"]
@@ -185,21 +185,21 @@ def test_a_link_inside_the_folder_is_fine_and_a_circle_is_not(tmp_path):
         raw_files(folder)
 
 
-def test_a_pipe_is_refused_and_not_opened(tmp_path):
+def test_named_pipe_is_rejected_without_opening(tmp_path):
     folder = write_run(tmp_path)
     os.mkfifo(folder / "pipe")
     with pytest.raises(RunError, match="not a regular file or folder"):
         raw_files(folder)
 
 
-def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
+def test_too_large_file_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(run_folder, "MAX_FILE_BYTES", 1000)
     with pytest.raises(RunError, match="too large") as err:
         raw_files(write_run(tmp_path))
     assert err.value.file == "r1/d1.log"
 
 
-def test_a_name_that_is_no_text_is_refused(tmp_path):
+def test_undecodable_file_name_is_rejected(tmp_path):
     folder = write_run(tmp_path)
     try:
         (folder / os.fsdecode(b"\xff.log")).write_bytes(b"1")
@@ -222,7 +222,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path):
         ("<script>/sar.txt", ("<script>", "guest")),
     ],
 )
-def test_whose_a_file_is(path, entity):
+def test_entity_of_a_file(path, entity):
     assert owner(path) == entity
 
 
@@ -250,10 +250,10 @@ _TREES = st.recursive(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.binary(max_size=60) | st.dictionaries(_KEYS | _SCALARS, _TREES, max_size=5))
-def test_whatever_run_yaml_holds_is_a_run_or_a_refusal(study, tmp_path_factory, content):
+def test_any_run_yaml_gives_a_run_or_an_error(study, tmp_path_factory, content):
     folder = write_run(tmp_path_factory.mktemp("fuzz"))
     if isinstance(content, dict):
-        # over a good document, so that the checks behind the schema are reached too
+        # merged into a valid document, so that checks behind the schema are reached
         good = yaml.safe_load((folder / "run.yaml").read_text())
         content = yaml.safe_dump(good | content, allow_unicode=True).encode("utf-8", "replace")
     (folder / "run.yaml").write_bytes(content)

@@ -58,7 +58,7 @@ def aligned(t, clock, run_fields=None, **file):
     return align(np.array(t, dtype=float), clock, RawFile(path="f", **file), run).tolist()
 
 
-def test_clocks():
+def test_clock_alignment():
     assert aligned([1231509600 + 60], "absolute") == [60]
     assert aligned([14 * 3600 + 60], "time-of-day") == [60]
     assert aligned([5], "elapsed") == [5]
@@ -68,30 +68,30 @@ def test_clocks():
     assert aligned([1231509600 - 3600], "absolute", clock_offset_s=3660) == [60]
 
 
-def test_a_file_that_crosses_midnight():
+def test_file_crossing_midnight():
     late = {"start_epoch": 1231545000.0, "duration_s": 3600.0}  # 23:50
     assert aligned([85800, 86399, 86401, 87000], "time-of-day", late) == [0, 599, 601, 1200]
     # a file that begins after midnight counts from that midnight
     assert aligned([60, 600], "time-of-day", late) == [660, 1200]
 
 
-def test_a_monitor_that_was_started_before_the_run():
+def test_monitor_started_before_the_run():
     assert aligned([13 * 3600 + 3590, 14 * 3600 + 50], "time-of-day") == [-10, 50]
     # started at 23:59 for a run of 00:01
     early = {"start_epoch": 1231459260.0}
     assert aligned([86340, 86400 + 90], "time-of-day", early) == [-120, 30]
 
 
-def test_numbered_samples_need_their_times():
+def test_numbered_samples_need_an_interval():
     with pytest.raises(RunError, match="start_s and interval_s"):
         aligned([0, 1], "sample", start_s=3)
-    assert np.isnan(aligned([np.nan], "sample")).all()  # totals need none
+    assert np.isnan(aligned([np.nan], "sample")).all()  # totals need no interval
 
 
 # ---- samples
 
 
-def test_a_driver_log(read):
+def test_driver_log(read):
     found = read()
     assert list(found.samples.columns) == list(SAMPLES.columns)
     t, value = series(found, "page_element_throughput", "d1")
@@ -112,7 +112,7 @@ def test_counters_become_rates(read):
     assert found.processors == 8
 
 
-def test_no_rate_across_a_reset(read):
+def test_no_rate_across_a_counter_reset(read):
     found = read({"xentop.txt": xentop({"vm": [0.0, 50, 1, 50]}, {"vm": [1000, 1030, 2, 32]})})
     assert series(found, "guest_cpu_seconds", "vm") == ([360.0, 480.0], [0.5, 0.5])
     assert len(found.warnings) == 1
@@ -150,7 +150,7 @@ def test_snapshots_across_a_restart_give_no_rate(read):
     assert "counter reset" in found.warnings[0]
 
 
-def test_a_snapshot_without_its_time_is_named(read):
+def test_snapshot_without_time_is_reported(read):
     found = read(
         {"g1/begin.txt": netstat(1), "d1.log": console()},
         files=[
@@ -161,7 +161,7 @@ def test_a_snapshot_without_its_time_is_named(read):
     assert any("at_s" in w for f in found.files for w in f["warnings"])
 
 
-def test_a_guests_own_view_gets_the_guests_name(read):
+def test_view_inside_a_guest_gets_the_name_of_the_guest(read):
     found = read({"guests/g1/sar.txt": sar(), "guests/g2/sar.txt": sar()})
     assert series(found, "cpu_user", "g1") == ([300.0 + 60 * i for i in range(1, 11)], [0.4] * 10)
     assert set(found.samples["entity"]) == {"g1", "g2"}
@@ -169,14 +169,14 @@ def test_a_guests_own_view_gets_the_guests_name(read):
     assert [f["format"] for f in found.files] == ["sar", "sar"]
 
 
-def test_the_hosts_own_view_is_the_hosts(read):
+def test_view_of_the_host_belongs_to_the_host(read):
     found = read({"sar.txt": sar()})
     assert set(zip(found.samples["entity_kind"], found.samples["entity"], strict=True)) == {
         ("host", "")
     }
 
 
-def test_disks_of_guests_are_told_apart(read):
+def test_disks_of_guests_are_distinguished(read):
     data = sample("sar/sar-A.txt")
     found = read(
         {"guests/g1/sar.txt": data, "guests/g2/sar.txt": data},
@@ -187,13 +187,13 @@ def test_disks_of_guests_are_told_apart(read):
     assert {"g1/vda", "g2/vda"} <= set(disks["entity"])
 
 
-def test_what_is_given_twice_is_kept_once_and_named(read):
+def test_duplicates_are_kept_once_and_reported(read):
     found = read({"guests/g1/a.txt": sar(), "guests/g1/b.txt": sar(5)})
     assert series(found, "cpu_user", "g1")[1] == [0.4] * 10
     assert len(found.warnings) == 1 and "duplicate value(s) were dropped" in found.warnings[0]
 
 
-def test_an_unknown_file_is_named_and_an_unknown_metric_too(read):
+def test_unknown_files_and_metrics_are_reported(read):
     fan = b"Linux 5 (h) \t2009-01-09\n\n14:05:00          FAN       rpm      drpm    DEVICE\n14:06:00            1   3000.00   1000.00  x\n"
     found = read({"notes.bin": b"\x00\x01", "sar.txt": fan, "d/sar.txt": sar()})
     warnings = {f["path"]: f["warnings"] for f in found.files}
@@ -202,7 +202,7 @@ def test_an_unknown_file_is_named_and_an_unknown_metric_too(read):
     assert warnings["d/sar.txt"] == []
 
 
-def test_a_file_that_the_study_leaves_out_has_its_reason_and_no_warning(read):
+def test_excluded_file_has_a_reason_and_no_warning(read):
     raw = {"notes.bin": b"\x00\x01", "d/e/sar.txt": sar(), "sar.txt": sar()}
     found = read(raw, not_read={"d/*.txt": "summed up elsewhere", "*.bin": "an image"})
     files = {f["path"]: f for f in found.files}
@@ -213,30 +213,30 @@ def test_a_file_that_the_study_leaves_out_has_its_reason_and_no_warning(read):
     assert files["sar.txt"]["samples"] == len(found.samples) > 0
 
 
-def test_a_file_that_run_yaml_lists_is_read_although_the_study_leaves_it_out(read):
+def test_file_listed_in_run_yaml_overrides_the_exclusion(read):
     listed = [{"path": "sar.txt"}]
     found = read({"sar.txt": sar()}, not_read={"sar.txt": "not of interest"}, files=listed)
     assert len(found.samples) > 0
 
 
-def test_a_listed_file_must_be_recognised(read):
+def test_listed_file_must_be_recognised(read):
     with pytest.raises(FormatError, match="no known format"):
         read({"notes.bin": b"\x00\x01"}, files=[{"path": "notes.bin"}])
 
 
-def test_a_truncated_file_is_kept_up_to_the_damage(read):
+def test_truncated_file_is_kept_up_to_the_damage(read):
     data = xentop({"vm": [0.0, 50, 50]}, {"vm": [100, 130, 160]})
     found = read({"xentop.txt": data[:-30]})
     assert series(found, "guest_cpu", "vm")[0] == [360.0]
     assert found.files[0]["warnings"]
 
 
-def test_a_clock_that_disagrees_is_named(read):
+def test_inconsistent_clock_is_reported(read):
     found = read({"sar.txt": sar(day="2009-01-10")})
     assert "no sample is within the run" in found.files[0]["warnings"][0]
 
 
-def test_a_restart_within_the_run_is_named(read):
+def test_restart_during_the_run_is_reported(read):
     lines = sar().decode().splitlines(keepends=True)
     lines[9:9] = [
         "\n",
@@ -249,19 +249,19 @@ def test_a_restart_within_the_run_is_named(read):
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a&b", "'; --", "\u202e", "ünïcode"])
-def test_names_pass_through_as_text(read, name):
+def test_names_are_kept_as_text(read, name):
     path = f"{name.replace('/', '_')}/sar.txt"
     found = read({path: sar()})
     assert set(found.samples["entity"]) == {path.removesuffix("/sar.txt")}
 
 
-def test_xml_with_an_entity_is_refused(read):
+def test_xml_with_an_entity_is_rejected(read):
     bomb = b'<?xml version="1.0"?><!DOCTYPE iwl [<!ENTITY a SYSTEM "file:///etc/passwd">]><iwl><snapshot>&a;</snapshot></iwl>'
     with pytest.raises(FormatError, match="not allowed"):
         read({"drivers/d1/s.xml": bomb})
 
 
-def test_a_reader_that_fails_is_named(read, monkeypatch):
+def test_failing_reader_is_reported(read, monkeypatch):
     def fail(self, stream, *, file):
         raise KeyError("surprise")
 
@@ -270,7 +270,7 @@ def test_a_reader_that_fails_is_named(read, monkeypatch):
         read({"sar.txt": sar()})
 
 
-def test_a_run_of_which_nothing_can_be_read(read):
+def test_run_without_readable_file(read):
     found = read({"x.bin": b"\x00"})
     assert isinstance(found.samples, pd.DataFrame) and found.samples.empty
     assert found.warnings == ["no file of the run was read"]

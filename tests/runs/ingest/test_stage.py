@@ -44,7 +44,10 @@ def place(tmp_path, root):
 
 def warnings_of(index):
     return [
-        said for run in index["runs"] for part in (run, *run["files"]) for said in part["warnings"]
+        warning
+        for run in index["runs"]
+        for part in (run, *run["files"])
+        for warning in part["warnings"]
     ]
 
 
@@ -71,14 +74,14 @@ def test_both_roots_are_read_alike(place):
     assert place.index["metrics"]["page_element_throughput"]["unit"] == "1/s"
 
 
-def test_the_index_names_no_place_of_this_machine(place, tmp_path):
+def test_index_contains_no_absolute_paths(place, tmp_path):
     write_run(place.measured, "m1")
     write_run(place.measured, "m2", raw={"sar.txt": b"Linux 5 (h) \t2009-01-09\n\nnonsense\n"})
     place.ingest()
     assert str(tmp_path) not in (place.out / "index.json").read_text()
 
 
-def test_the_same_bytes_from_the_cache_and_from_other_processes(place):
+def test_cache_and_other_processes_give_equal_bytes(place):
     for i in range(6):
         write_run(place.measured, f"m{i}")
     assert place.ingest(jobs=2).n_read == 6
@@ -90,7 +93,7 @@ def test_the_same_bytes_from_the_cache_and_from_other_processes(place):
     assert place.bytes() == first
 
 
-def test_only_what_changed_is_read_again(place):
+def test_only_changed_runs_are_read_again(place):
     for name in ("m1", "m2"):
         write_run(place.measured, name)
     place.ingest()
@@ -102,7 +105,7 @@ def test_only_what_changed_is_read_again(place):
     assert [r["replicate"] for r in place.index["runs"]] == [1, 2]
 
 
-def test_the_dictionary_and_the_study_count_as_content(place):
+def test_cache_key_includes_dictionary_and_study(place):
     write_run(place.measured)
     place.ingest()
     place.metrics.write_text(place.metrics.read_text() + "# a comment\n")
@@ -112,7 +115,7 @@ def test_the_dictionary_and_the_study_count_as_content(place):
     assert place.ingest().n_read == 1
 
 
-def test_a_layout_of_the_users_own_counts_as_content(place, tmp_path, monkeypatch):
+def test_cache_key_includes_user_layouts(place, tmp_path, monkeypatch):
     write_run(place.measured)
     place.ingest()
     own = tmp_path / "layouts.yaml"
@@ -121,14 +124,14 @@ def test_a_layout_of_the_users_own_counts_as_content(place, tmp_path, monkeypatc
     assert place.ingest().n_read == 1
 
 
-def test_every_module_that_reading_passes_through_counts_as_content():
+def test_cache_key_includes_all_reader_modules():
     listed = {p for name in SOURCES for p in _python(SOURCE / name)}
     formats = {f"rawperf.{p.stem}" for p in (SOURCE / "rawperf").glob("[a-z]*.py")}
     used = {
         module_path(name)
         for name in closure({"virtperf.runs.ingest.samples", "virtperf.runs.ingest.runs"} | formats)
     }
-    # factor levels are compared, not computed with
+    # factor levels are only compared
     aside = {module_path("virtperf"), module_path("virtperf.study.quantities")}
     assert used - listed - aside == set()
 
@@ -138,7 +141,7 @@ def _python(path: Path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"file": null}'])
-def test_a_damaged_cache_is_none(place, damage):
+def test_damaged_cache_is_ignored(place, damage):
     write_run(place.measured)
     place.ingest()
     first = place.bytes()
@@ -151,7 +154,7 @@ def test_a_damaged_cache_is_none(place, damage):
     assert place.bytes() == first
 
 
-def test_changing_an_output_does_not_change_the_cache(place):
+def test_modifying_an_output_does_not_modify_the_cache(place):
     write_run(place.measured)
     place.ingest()
     first = place.bytes()
@@ -160,7 +163,7 @@ def test_changing_an_output_does_not_change_the_cache(place):
     assert place.bytes() == first
 
 
-def test_a_damaged_run_is_quarantined_and_the_others_go_on(place):
+def test_damaged_run_is_quarantined_and_others_continue(place):
     write_run(place.measured, "good")
     rows = sar().decode().splitlines(keepends=True)
     rows[6] = rows[6].replace("40.00", "4O.00")
@@ -172,11 +175,11 @@ def test_a_damaged_run_is_quarantined_and_the_others_go_on(place):
     assert refused["problem"] and refused["found"] and refused["remedy"]
     assert done.quarantined == [refused]
     assert not (place.out / "bad.parquet").exists()
-    assert place.ingest().n_read == 0  # a refusal is remembered too
+    assert place.ingest().n_read == 0  # errors are cached too
     assert place.index["quarantined"] == [refused]
 
 
-def test_a_truncated_last_sample_is_kept_with_a_warning(place):
+def test_truncated_last_sample_gives_a_warning(place):
     data = xentop({"vm": [0.0, 50, 50]}, {"vm": [100, 130, 160]})
     write_run(place.measured, raw={"xentop.txt": data[:-30]})
     done = place.ingest()
@@ -198,14 +201,14 @@ def test_example_files_do_not_pass_as_measured(place):
     assert [r["run_id"] for r in place.index["runs"]] == ["scaling"]
 
 
-def test_a_name_that_is_given_twice(place):
+def test_duplicate_run_name(place):
     write_run(place.made, "r1", provenance="example")
     write_run(place.measured, "r1", raw={"d1.log": console(50)})
     place.ingest()
     assert [(q["run"], q["root"]) for q in place.index["quarantined"]] == [("r1", "measured")]
 
 
-def test_a_link_out_of_the_folder_quarantines_the_run(place, tmp_path):
+def test_link_out_of_the_folder_quarantines_the_run(place, tmp_path):
     (tmp_path / "secret.log").write_bytes(console())
     folder = write_run(place.measured)
     (folder / "d2.log").symlink_to(tmp_path / "secret.log")
@@ -213,14 +216,14 @@ def test_a_link_out_of_the_folder_quarantines_the_run(place, tmp_path):
     assert "points outside" in place.index["quarantined"][0]["problem"]
 
 
-def test_a_folder_without_run_yaml(place):
+def test_folder_without_run_yaml(place):
     write_run(place.measured)
     (place.measured / "r1" / "run.yaml").unlink()
     place.ingest()
     assert place.index["quarantined"][0]["file"] == "r1/run.yaml"
 
 
-def test_text_that_looks_like_markup_stays_text(place):
+def test_markup_in_texts_is_kept_as_text(place):
     write_run(place.measured, raw={"<script>/sar.txt": sar()}, notes="<b>&amp;", tools={"<i>": "&"})
     place.ingest()
     (run,) = place.index["runs"]
@@ -228,12 +231,12 @@ def test_text_that_looks_like_markup_stays_text(place):
     assert set(pd.read_parquet(place.out / "r1.parquet")["entity"]) == {"<script>"}
 
 
-def test_no_run_at_all(place):
+def test_no_runs(place):
     assert place.ingest().n_ok == 0
     assert place.index == {"study": "toy", "metrics": {}, "runs": [], "quarantined": []}
 
 
-def test_an_interrupted_ingest_leaves_the_previous_result(place, monkeypatch):
+def test_interrupted_ingest_keeps_the_previous_result(place, monkeypatch):
     write_run(place.measured)
     place.ingest()
     first = place.bytes()
@@ -246,7 +249,7 @@ def test_an_interrupted_ingest_leaves_the_previous_result(place, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["a run is added", "a file grows", "a run is removed"])
-def test_runs_that_change_while_they_are_read_end_it(place, change):
+def test_runs_modified_while_being_read_stop_the_stage(place, change):
     write_run(place.measured, "r1")
     write_run(place.measured, "r2")
     place.ingest()
@@ -279,7 +282,7 @@ def test_runs_that_change_while_they_are_read_end_it(place, change):
     place.ingest()
 
 
-def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatch):
+def test_reader_crash_does_not_stop_other_runs(place, monkeypatch):
     write_run(place.measured, "r1")
     write_run(place.measured, "r2", raw={"sar.txt": sar()})
     real = ingest.__globals__["read_run"]
@@ -295,7 +298,7 @@ def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatc
     assert len(place.index["runs"]) == 1
 
 
-def test_keys_tell_lists_apart():
+def test_cache_keys_distinguish_lists():
     assert (
         len(
             {
@@ -309,7 +312,7 @@ def test_keys_tell_lists_apart():
     )
 
 
-def test_no_half_written_file_is_left_in_the_cache(tmp_path, monkeypatch):
+def test_cache_has_no_partially_written_files(tmp_path, monkeypatch):
     cache = Cache(tmp_path)
 
     def fail(*_):
@@ -322,7 +325,7 @@ def test_no_half_written_file_is_left_in_the_cache(tmp_path, monkeypatch):
     assert cache.get("ab" * 32) is None
 
 
-def test_declarations_of_ones_own_and_other_programs_count(place, monkeypatch, tmp_path):
+def test_cache_key_includes_user_declarations_and_programs(place, monkeypatch, tmp_path):
     def mark():
         return ingest_cache.fingerprint(place.study, place.metrics)
 
@@ -330,7 +333,7 @@ def test_declarations_of_ones_own_and_other_programs_count(place, monkeypatch, t
     own = tmp_path / "formats"
     own.mkdir()
     monkeypatch.setenv("VIRTPERF_FORMATS", str(own))
-    assert mark() == before  # an empty folder says nothing
+    assert mark() == before  # an empty folder changes nothing
     (own / "mine.yaml").write_text("name: mine\n")
     with_one = mark()
     (own / "mine.yaml").write_text("name: other\n")
@@ -339,14 +342,14 @@ def test_declarations_of_ones_own_and_other_programs_count(place, monkeypatch, t
     assert mark() not in {before, with_one}
 
 
-def test_nothing_of_the_tests_is_older_than_the_fingerprint(place):
+def test_fingerprint_lists_existing_sources_only(place):
     # the fingerprint reads every listed source; a listed file that is gone would raise
     assert ingest_cache.fingerprint(place.study, place.metrics) == ingest_cache.fingerprint(
         place.study, place.metrics
     )
 
 
-def test_outputs_are_readable_for_others(place):
+def test_outputs_are_readable_by_other_users(place):
     write_run(place.measured)
     place.ingest()
     assert (place.out / "r1.parquet").stat().st_mode & 0o444 == 0o444
@@ -360,18 +363,18 @@ def example(root):
     return root / "examples" / "zvm-xen-2009" / "example-scaling-xen-9-r1"
 
 
-def test_the_example_says_that_it_is_made_up(example):
+def test_example_is_marked_as_made_up(example):
     assert yaml.safe_load((example / "run.yaml").read_text())["provenance"] == "example"
     assert "Nothing in this folder was measured" in (example / "README.md").read_text()
 
 
-def test_the_example_is_read_without_a_warning(root, example, tmp_path):
+def test_example_is_read_without_a_warning(root, example, tmp_path):
     from virtperf.study.definition import load_study
 
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     with replaced_folder(
         tmp_path / "copy"
-    ) as copy:  # it may stand among measured runs, and is still an example
+    ) as copy:  # even among measured runs it remains an example
         shutil.copytree(example, copy / example.name)
     done = ingest(
         study,

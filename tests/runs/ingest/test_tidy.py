@@ -1,4 +1,4 @@
-"""One raw file as a tidy table: own fields, metrics, rates, recognition."""
+"""One raw file as a tidy table: fields, metrics, rates, recognition."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(raw, **cells):
     return table
 
 
-def test_a_gauge_is_converted_and_keeps_what_the_tool_said(dictionary):
+def test_gauge_is_converted_and_keeps_the_original_value(dictionary):
     raw = read_raw(BytesIO(sar()), file="sar.txt", dictionary=dictionary)
     assert list(raw.table.columns) == list(COLUMNS)
     assert (raw.format, raw.clock) == ("sar", "absolute")
@@ -54,8 +54,8 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 """
 
 
-def test_what_vmstat_counts_differently_is_no_metric_of_sar(dictionary):
-    """`us` includes nice, `cache` includes slabs that can be given back: an audit would find that the two disagree."""
+def test_vmstat_fields_with_other_definitions_are_not_sar_metrics(dictionary):
+    """`us` includes nice, `cache` includes reclaimable slabs; an audit would report a disagreement."""
     raw = read_raw(BytesIO(VMSTAT), file="vmstat.txt", dictionary=dictionary)
     found = {
         field: set(rows(raw, field=field)["metric"]) for field in ("us", "cache", "sy", "buff")
@@ -68,7 +68,7 @@ def test_what_vmstat_counts_differently_is_no_metric_of_sar(dictionary):
     }
 
 
-def test_a_counter_becomes_a_rate_from_its_second_sample_on(dictionary):
+def test_counter_becomes_a_rate_from_the_second_sample(dictionary):
     listing = xentop({"Domain-0": [0.0, 10.0, 10.0]}, {"Domain-0": [100, 112, 118]})
     raw = read_raw(BytesIO(listing), file="xentop.txt", dictionary=dictionary)
     seconds = rows(raw, field="CPU(sec)")
@@ -77,7 +77,7 @@ def test_a_counter_becomes_a_rate_from_its_second_sample_on(dictionary):
     assert np.isnan(seconds["metric_value"].iloc[0])
 
 
-def test_numbered_samples_have_rates_only_with_an_interval(dictionary):
+def test_numbered_samples_need_an_interval_for_rates(dictionary):
     raw = read_raw(BytesIO(console(n=5)), file="d1.log", dictionary=dictionary)
     assert rows(raw, metric="page_rate")["metric_value"].isna().all()
     assert any("counters have no rate" in w for w in raw.warnings)
@@ -88,12 +88,12 @@ def test_numbered_samples_have_rates_only_with_an_interval(dictionary):
     assert np.allclose(pages["metric_value"].iloc[1:], np.diff(pages["value"]) / 10)
 
 
-def test_an_interval_for_a_file_with_a_clock_is_refused(dictionary):
+def test_interval_for_a_file_with_times_is_rejected(dictionary):
     with pytest.raises(FormatError, match="has its own clock"):
         read_raw(BytesIO(sar()), file="sar.txt", dictionary=dictionary, interval_s=10)
 
 
-def test_an_interval_for_totals_is_refused(dictionary):
+def test_interval_for_totals_is_rejected(dictionary):
     totals = b"real 1.50\nuser 1.00\nsys 0.50\n"
     with pytest.raises(FormatError, match=r"totals without times.*Leave out the interval"):
         read_raw(
@@ -105,13 +105,13 @@ def test_an_interval_for_totals_is_refused(dictionary):
         )
 
 
-def test_without_a_dictionary_there_are_own_fields_only():
+def test_without_dictionary_only_tool_fields():
     raw = read_raw(BytesIO(netstat(5)), file="n.txt")
     assert set(raw.table["metric"]) == {""}
     assert raw.table["metric_value"].isna().all()
 
 
-def test_a_snapshot_has_no_rate(dictionary):
+def test_single_snapshot_has_no_rate(dictionary):
     raw = read_raw(BytesIO(netstat(5, 2)), file="n.txt", dictionary=dictionary)
     received = rows(raw, field="segments received")
     assert received["metric"].iloc[0] != ""
@@ -119,7 +119,7 @@ def test_a_snapshot_has_no_rate(dictionary):
     assert any("is a single snapshot" in w for w in raw.warnings)
 
 
-def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
+def test_sum_metric_is_listed_at_its_first_part(dictionary):
     (metric,) = [m for m in dictionary.metrics.values() if m.name == "resident_memory"]
     (format_name, *_), report = metric.formats, metric.sources[0].report
     fields = [s.field for s in metric.sources if s.report == report]
@@ -137,14 +137,14 @@ def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
     )
 
 
-def test_a_format_that_is_told_is_not_guessed():
+def test_given_format_is_not_guessed():
     raw = read_raw(BytesIO(sar()), file="sar.txt", format_name="sar")
     assert np.isnan(raw.certainty)
     with pytest.raises(FormatError, match="no format is named 'ssar'"):
         read_raw(BytesIO(sar()), file="sar.txt", format_name="ssar")
 
 
-def test_a_second_format_that_comes_near_is_named(monkeypatch):
+def test_second_matching_format_is_reported(monkeypatch):
     import rawperf.tidy as tidy
 
     monkeypatch.setattr(
@@ -155,7 +155,7 @@ def test_a_second_format_that_comes_near_is_named(monkeypatch):
     assert read_raw(BytesIO(sar()), file="sar.txt").rival == ""
 
 
-def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):
+def test_json_document_has_every_record_and_is_valid(dictionary):
     data, text = xentop({"a": [0.0, 5.0]}, {"a": [1, 2]}), StringIO()
     raw = RawTables(BytesIO(data), file="x.txt", dictionary=dictionary)
     write_json(raw, raw.tables(), "x.txt", text)
@@ -167,7 +167,7 @@ def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):
     assert text.getvalue() == json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
-def test_lines_are_those_of_the_file():
+def test_line_numbers_are_those_of_the_file():
     listing = sar()
     raw = read_raw(BytesIO(listing), file="sar.txt")
     first = raw.table.iloc[0]
@@ -175,7 +175,7 @@ def test_lines_are_those_of_the_file():
     assert raw.table["line"].dtype == "int64"
 
 
-def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
+def test_too_large_or_missing_file_is_rejected(tmp_path, monkeypatch):
     import rawperf.tidy as tidy
 
     monkeypatch.setattr(tidy, "MAX_TABLE_BYTES", 3)

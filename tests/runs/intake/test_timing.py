@@ -1,4 +1,4 @@
-"""Times of a run: one clock, the common stretch, the window."""
+"""Times of a run: common clock, overlap of all files, window."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def window(*args, **given):
     return derive(*args, **given)[0].window_s
 
 
-def test_the_common_stretch_is_what_all_files_cover():
+def test_common_interval_is_covered_by_all_files():
     files = [
         absolute("a", 60, 1200),
         time_of_day("b", 120, 900),
@@ -54,19 +54,19 @@ def test_the_common_stretch_is_what_all_files_cover():
     ]
     entries = {"c": {"start_s": 10.0, "interval_s": 10.0}}
     found, notes = derive(files, entries)
-    # a sample speaks of the interval that ends at its time
+    # a sample covers the interval that ends at its time
     assert coverage_spans(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
     assert "common coverage of all files: 60 to 900 s" in notes
     assert (found.window_s, found.duration_s) == ((60, 900), 1200)
 
 
-def test_the_window_begins_after_the_warm_up():
+def test_window_begins_after_the_warm_up():
     found, _ = derive([absolute("a", 60, 1200)], {}, {"warmup_s": 300, "run_s": 1200})
     assert (found.warmup_s, found.window_s) == (300, (300, 1200))
     assert window([absolute("a", 60, 1200)], {}, {"warmup_s": 300}, warmup_s=0) == (0, 1200)
 
 
-def test_the_window_of_the_procedure_is_taken_where_files_cover_it():
+def test_declared_window_is_used_if_covered():
     procedure = {"run_s": 1200, "warmup_s": 300, "window_s": [300, 900]}
     assert window([absolute("a", 60, 1200)], {}, procedure) == (300, 900)
     assert window([absolute("a", 60, 840)], {}, procedure) == (300, 900)  # one interval is missing
@@ -75,35 +75,35 @@ def test_the_window_of_the_procedure_is_taken_where_files_cover_it():
     assert any("a does not cover it" in note for note in notes)
 
 
-def test_a_window_that_is_given_stays():
+def test_given_window_is_kept():
     assert window([absolute("a", 60, 1200)], window_s=(500, 800)) == (500, 800)
 
 
-def test_files_that_never_meet_are_refused():
+def test_files_without_overlap_are_rejected():
     with pytest.raises(RunError, match="no time after the warm-up is covered by all files"):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
-def test_a_clock_of_another_time_zone_is_named_with_the_remedy():
+def test_time_zone_mismatch_is_reported_with_advice():
     with pytest.raises(RunError) as err:
         derive([absolute("a", 60, 600), absolute("b", 3661, 4201), absolute("c", 3660, 4200)])
     assert str(err.value).startswith("the clock of b, c is 3600 s ahead of the run's")
     assert "--file b clock_offset_s=-3600 --file c clock_offset_s=-3600" in str(err.value)
-    # what began ten minutes later has no other zone
+    # a start ten minutes later is no zone difference
     with pytest.raises(
         RunError, match=r"no time after the warm-up .* a 0 to 300 s; b 540 to 900 s"
     ):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
-def test_a_run_of_snapshots_needs_a_length():
+def test_snapshots_need_a_run_length():
     with pytest.raises(RunError, match="the duration of the run is unknown"):
         derive([SNAPSHOT])
     found, notes = derive([SNAPSHOT], duration_s=600)
     assert (found.window_s, notes) == ((0, 600), [])
 
 
-def test_the_first_time_is_a_start_only_where_no_tool_has_a_clock_of_its_own():
+def test_first_time_is_the_start_only_without_tool_clocks():
     assert first_time([absolute("a", 60, 300), time_of_day("b", 0, 60)]) == datetime(
         2009, 1, 9, 14, 1
     )
@@ -111,12 +111,12 @@ def test_the_first_time_is_a_start_only_where_no_tool_has_a_clock_of_its_own():
     assert first_time([time_of_day("b", 0, 60), SNAPSHOT]) is None
 
 
-def test_an_offset_of_a_files_clock_counts():
+def test_clock_offset_of_a_file_is_applied():
     files = [absolute("a", 3660, 4800)]
     found, _ = derive(files, {"a": {"clock_offset_s": -3600.0}})
     assert coverage_spans(files, found, 1200)["a"] == (0, 1200)
 
 
-def test_a_time_past_the_year_9999_is_no_start():
+def test_time_after_year_9999_is_not_a_start():
     late = InspectedFile("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
     assert first_time([late]) is None

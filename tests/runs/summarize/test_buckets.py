@@ -1,4 +1,4 @@
-"""Histograms end to end: Prometheus' buckets and an eBPF tool's, as percentiles and as a figure."""
+"""Histograms end to end: Prometheus and eBPF buckets as percentiles and figure."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ def place(tmp_path, root):
     return made
 
 
-def test_percentiles_lie_between_the_bounds_of_their_buckets(place):
+def test_percentiles_are_bounded_by_their_buckets(place):
     """1490 events: 1480 from 1.024 to 2.048 ms, 8 up to 4.096, 2 up to 8.192."""
     text = sample("bpftrace/timer.txt").decode()
     place.add("a", text, "timer.txt")
     place.add("b", sample("prometheus/histograms.txt").decode(), "answers.prom", machine="small")
     path = place.runs / "b" / "run.yaml"
-    said = yaml.safe_load(path.read_text()) | {
+    document = yaml.safe_load(path.read_text()) | {
         "start": "2026-11-25T00:31:45",
         "duration_s": 12.0,
         "warmup_s": 7.0,
         "window_s": [7.0, 12.0],
     }
-    path.write_text(yaml.safe_dump(said))
+    path.write_text(yaml.safe_dump(document))
     assert not place.read()
     means = place.table(MEANS)
     found = means[means["machine"] == "big"].set_index("quantity")
@@ -96,7 +96,7 @@ def test_percentiles_lie_between_the_bounds_of_their_buckets(place):
     )
 
 
-def test_the_figure_draws_buckets_and_says_so(place):
+def test_figure_draws_buckets_and_labels_them(place):
     place.add("a", sample("bpftrace/timer.txt").decode(), "timer.txt")
     assert not place.read()
     table = place.table(DISTRIBUTIONS)
@@ -107,21 +107,21 @@ def test_the_figure_draws_buckets_and_says_so(place):
     ]
     row = percentiles(table, 0.95).iloc[0]
     assert (row["samples"], row["median"], row["median_low"]) == (1490, 2.048, 1.024)
-    shown = vp.load_study("boots", place.data).show("figure-1")
-    assert shown.record.caption.endswith(OF_BUCKETS)
-    (panel,) = shown.figure.axes
+    exhibit = vp.load_study("boots", place.data).show("figure-1")
+    assert exhibit.record.caption.endswith(OF_BUCKETS)
+    (panel,) = exhibit.figure.axes
     points = next(line for line in panel.lines if line.get_linestyle() == "None")
     assert points.get_xdata().tolist() == [2.048, 4.096, 8.192]
     assert points.get_ydata().tolist() == pytest.approx([1480 / 1490, 1488 / 1490, 1])
 
 
-def test_equal_buckets_of_several_runs_are_no_proof_of_equal_values():
+def test_equal_buckets_of_runs_still_have_an_interval():
     run = Mean(256.0, 1.0, 99.0, 128.0, 256.0, 0.95, 100, BUCKETED)
     both = mean_over_bucketed([run, run, run], level=0.95)
     assert (both.value, both.low, both.high, both.n) == (256.0, 128.0, 256.0, 300)
 
 
-def test_narrow_buckets_have_the_interval_of_the_samples():
+def test_narrow_buckets_give_the_interval_of_samples():
     x = np.sort(np.random.default_rng(5).normal(100, 10, 400))
     for share in (0.5, 0.9):
         found = BucketCounts(x - 1e-9, x + 1e-9, np.ones(400)).quantile(share, 0.95)
@@ -131,7 +131,7 @@ def test_narrow_buckets_have_the_interval_of_the_samples():
     assert least < np.mean(x > 110) < most
 
 
-def test_names_of_buckets_are_read_back():
+def test_bucket_names_round_trip():
     for bucket in (
         Bucket(0.0, 0.005, "s", 'handler="/a b"'),
         Bucket(128.0, float("inf"), "us"),
@@ -142,7 +142,7 @@ def test_names_of_buckets_are_read_back():
     assert parse_bucket("3 to 2 us") is None
 
 
-def test_what_buckets_cannot_say_is_refused(place):
+def test_statistics_unavailable_from_buckets_are_rejected(place):
     path = place.data / "published" / "boots" / "study.yaml"
     for was, becomes, problem in (
         (

@@ -1,6 +1,4 @@
-"""Runs without a clock: numbered samples that are independent of each other, totals, and files that
-are damaged.
-"""
+"""Runs without a clock: independent numbered samples, totals, damaged files."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def place(tmp_path, root):
     return Boots(tmp_path, root)
 
 
-def test_damaged_files_are_named_and_the_others_go_on(place):
+def test_damaged_files_are_reported_and_others_continue(place):
     good = boots(drawn()).splitlines(keepends=True)
     place.add("good", "".join(good), lines=1000)
     place.add("damaged", "".join([*good[:499], "10x34\n", *good[500:]]), lines=1000)
@@ -49,7 +47,7 @@ def test_damaged_files_are_named_and_the_others_go_on(place):
     assert len(SAMPLES.read(place.samples / "good.parquet")) == 1000
 
 
-def test_samples_keep_their_number_and_every_statistic_its_exact_interval(place):
+def test_samples_keep_numbers_and_statistics_have_exact_intervals(place):
     x = drawn()
     place.add("a", boots(x))
     place.read()
@@ -76,7 +74,7 @@ def test_samples_keep_their_number_and_every_statistic_its_exact_interval(place)
     }
 
 
-def test_two_runs_of_a_condition_are_two_not_all_their_samples(place):
+def test_sample_size_is_the_number_of_runs(place):
     place.add("a1", boots(drawn(1)))
     place.add("a2", boots(drawn(2)))
     place.read()
@@ -84,7 +82,7 @@ def test_two_runs_of_a_condition_are_two_not_all_their_samples(place):
     assert (found.loc["median", "n"], found.loc["median", "method"]) == (2, "runs")
 
 
-def test_the_parts_of_a_whole_are_added_less_the_level(place):
+def test_component_sums_omit_the_factor_level(place):
     place.add("m", "131072 rw-s-\n2048 rw---\n1724 r-x--\n".replace("s", "-"), "p.map", size=128)
     assert not place.read()
     found = place.table(MEANS).set_index("quantity").loc["overhead"]
@@ -92,7 +90,7 @@ def test_the_parts_of_a_whole_are_added_less_the_level(place):
     assert np.isnan(found["low"])
 
 
-def test_a_distribution_has_every_sample_ascending_and_lineage_its_lines(place):
+def test_distribution_is_sorted_and_lineage_has_lines(place):
     x = drawn()
     place.add("a", boots(x))
     place.add("b", boots(2 * x), monitor="b")
@@ -110,7 +108,7 @@ def test_a_distribution_has_every_sample_ascending_and_lineage_its_lines(place):
     assert series["n"].tolist() == [1000] * 3
 
 
-def test_claims_are_judged_by_samples_or_by_the_value_of_one_run(place):
+def test_claims_are_judged_by_samples_or_a_single_run(place):
     place.add("a", boots(drawn()))
     place.add("b", boots(drawn(2, centre=210.0)), monitor="b")
     place.add("m", "133120 rw\n", "p.map", size=128)
@@ -126,15 +124,15 @@ def test_claims_are_judged_by_samples_or_by_the_value_of_one_run(place):
     assert found.loc["overhead", "reason"].endswith(
         "one run gives no interval, so only the value is compared"
     )
-    there = place.judged(elsewhere=("machine", "small"))
-    assert there["measured_verdict"].to_dict() == {
+    elsewhere = place.judged(elsewhere=("machine", "small"))
+    assert elsewhere["measured_verdict"].to_dict() == {
         "a-below-125": "no measurement",
         "a-before-b": "no measurement",
         "overhead": "value differs",
     }
 
 
-def test_a_value_that_the_interval_does_not_decide_is_compared_itself(place):
+def test_undecided_interval_falls_back_to_the_value(place):
     place.add("a", boots([*np.linspace(100, 124, 985), *np.linspace(124.1, 150, 15)]))
     place.read()
     found = place.judged().loc["a-below-125"]
@@ -142,7 +140,7 @@ def test_a_value_that_the_interval_does_not_decide_is_compared_itself(place):
     assert "the interval extends beyond that range" in found["reason"]
 
 
-def test_without_an_artifact_one_run_decides_nothing(place):
+def test_single_run_without_artifact_gives_no_verdict(place):
     place.add("m", "133120 rw\n", "p.map", size=128)
     place.read()
     study = place.study.model_copy(update={"artifact": None})
@@ -152,26 +150,26 @@ def test_without_an_artifact_one_run_decides_nothing(place):
     assert found.set_index("claim").loc["overhead", "measured_verdict"] == "undecided"
 
 
-def test_a_statistic_of_independent_samples_is_refused_for_a_series_over_time(place):
+def test_independent_sample_statistics_are_rejected_for_time_series(place):
     place.add("a", boots(drawn()))
     path = place.runs / "a" / "run.yaml"
-    said = yaml.safe_load(path.read_text())
-    said |= {"duration_s": 2000.0, "warmup_s": 0.0, "window_s": [0.0, 2000.0]}
-    said["files"] = [{"path": "boots.dat", "start_s": 1.0, "interval_s": 1.0}]
-    path.write_text(yaml.safe_dump(said))
+    document = yaml.safe_load(path.read_text())
+    document |= {"duration_s": 2000.0, "warmup_s": 0.0, "window_s": [0.0, 2000.0]}
+    document["files"] = [{"path": "boots.dat", "start_s": 1.0, "interval_s": 1.0}]
+    path.write_text(yaml.safe_dump(document))
     assert not place.read()
     with pytest.raises(StudyError, match="interquartile needs independent samples"):
         place.table(MEANS)
 
 
-def test_a_run_names_all_of_its_times_or_none(place):
+def test_run_has_all_of_its_times_or_none(place):
     place.add("a", boots(drawn()))
     path = place.runs / "a" / "run.yaml"
     path.write_text(path.read_text() + "duration_s: 10.0\n")
     assert "warmup_s and window_s missing" in place.read()["a"]["problem"]
 
 
-def test_empty_files_are_named_and_are_no_repetition(place):
+def test_empty_files_are_reported_and_not_replicates(place):
     place.add("e1", "", "empty.txt")
     place.add("e2", "", "empty.txt", monitor="b")
     assert not place.read()
@@ -182,12 +180,12 @@ def test_empty_files_are_named_and_are_no_repetition(place):
     assert place.table(MEANS).empty
 
 
-def test_a_run_without_a_start_has_values_and_no_day(place):
+def test_run_without_start_has_values_but_no_day(place):
     place.add("a", boots(drawn()))
     described = place.runs / "a" / "run.yaml"
-    said = yaml.safe_load(described.read_text())
-    del said["start"]
-    described.write_text(yaml.safe_dump(said))
+    document = yaml.safe_load(described.read_text())
+    del document["start"]
+    described.write_text(yaml.safe_dump(document))
     assert place.read() == {}
     found = place.table(OBSERVATIONS).set_index("quantity")
     assert np.isfinite(found.loc["median", "value"])

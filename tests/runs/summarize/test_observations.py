@@ -1,4 +1,4 @@
-"""What a study may say about how a quantity is observed: of which entities, by which statistic, per what."""
+"""Rules of a study for observing a quantity: entities, statistic, denominator."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SERIES = {
 
 
 def seen(tmp_path, observed: str, series=SERIES, unit="1/s"):
-    """The row of a quantity that is observed like that, in a run with a window from 300 s to 900 s."""
+    """The row of a quantity observed by this rule, in a run with a window from 300 s to 900 s."""
     place = tmp_path / "observing"
     place.mkdir(exist_ok=True)
     (place / "study.yaml").write_text(STUDY.replace("OBSERVED", observed).replace("UNIT", unit))
@@ -74,7 +74,7 @@ def test_all_entities_or_one(tmp_path):
     assert np.isnan(nobody["value"]) and "no rate of a driver named night" in nobody["note"]
 
 
-def test_a_rule_may_speak_of_some_levels_only(tmp_path):
+def test_rule_may_apply_to_some_levels(tmp_path):
     rule = "{from: [{metric: rate, entity_kind: driver}], combine: sum, at: {test: [a, b]}}"
     assert seen(tmp_path, rule)["value"] == 41
     row = seen(tmp_path, rule.replace("[a, b]", "b"))
@@ -91,7 +91,7 @@ def test_totals_of_a_run(tmp_path):
         unit="s",
     )
     assert (row["value"], row["n"], row["entities"]) == (12.5, 1, 1)
-    assert np.isnan(row["se"])  # one run says nothing about its error
+    assert np.isnan(row["se"])  # a single run has no error
     several = seen(
         tmp_path,
         '{from: [{metric: took, entity_kind: command, entity: "SAVESEG *"}], combine: sum}',
@@ -111,7 +111,7 @@ def test_plateau_and_peak(tmp_path):
     assert np.isnan(row(", statistic: max")["se"])
 
 
-def test_the_window_bounds_a_peak_too(tmp_path):
+def test_peak_is_taken_within_the_window(tmp_path):
     row = seen(
         tmp_path,
         "{from: [{metric: pages, entity_kind: segment, entity: EARLY}], combine: sum, statistic: max}",
@@ -120,8 +120,8 @@ def test_the_window_bounds_a_peak_too(tmp_path):
     assert row["value"] == 1
 
 
-def test_no_sample_of_the_window_is_left_out_of_a_mean(tmp_path):
-    """Samples that come late, as those of a guest that swaps, are not like the others."""
+def test_missing_samples_in_the_window_are_rejected(tmp_path):
+    """Late samples, as of a swapping guest, are not representative."""
     late = np.where(T == 600, 601.0, T)
     series = SERIES | {
         ("x", "driver", "book", "rate"): SampleSeries(late, np.where(T == 600, 130.0, 30.0))
@@ -129,13 +129,13 @@ def test_no_sample_of_the_window_is_left_out_of_a_mean(tmp_path):
     rule = "{from: [{metric: rate, entity_kind: driver}], combine: sum}"
     row = seen(tmp_path, rule, series)
     assert row["value"] == pytest.approx(11 + 40) and "sampled at different times" in row["note"]
-    # outside of the window it does not matter
+    # irrelevant outside the window
     before = SERIES | {("x", "driver", "book", "rate"): steps(30, t=np.where(T == 60, 61.0, T))}
     row = seen(tmp_path, rule, before)
     assert (row["value"], row["note"]) == (41, seen(tmp_path, rule)["note"])
 
 
-def test_a_largest_sum_needs_common_times(tmp_path):
+def test_peak_of_a_sum_needs_common_times(tmp_path):
     series = SERIES | {("x", "segment", "EARLY", "pages"): SampleSeries(T + 7, np.ones(len(T)))}
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"
     assert seen(tmp_path, rule, unit="B")["value"] == 51
@@ -143,14 +143,14 @@ def test_a_largest_sum_needs_common_times(tmp_path):
     assert np.isnan(row["value"]) and "no statistic of their sum except the mean" in row["note"]
 
 
-def test_one_metric_per_another(tmp_path):
+def test_ratio_of_two_metrics(tmp_path):
     rule = (
         "{from: [{metric: busy, entity_kind: processor}], combine: sum,"
         " per: {metric: rate, entity_kind: driver, entity: day}}"
     )
-    row = seen(tmp_path, rule, unit="ms")  # of processor time for each of what the rate counts
+    row = seen(tmp_path, rule, unit="ms")  # processor time per counted event
     assert row["value"] == pytest.approx(1000 * 2 / 11)
-    # the processors do not vary: relative errors are those of the rate alone
+    # the processors do not vary, so the relative error is that of the rate
     alone = seen(
         tmp_path, "{from: [{metric: rate, entity_kind: driver, entity: day}], combine: sum}"
     )
@@ -163,7 +163,7 @@ def test_one_metric_per_another(tmp_path):
     )
 
 
-def test_the_error_of_a_ratio():
+def test_error_of_a_ratio():
     rng = np.random.default_rng(4)
     a, b = 50 + rng.standard_normal(400), 20 + rng.standard_normal(400)
     found = quotient_of_means(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
@@ -171,17 +171,17 @@ def test_the_error_of_a_ratio():
     assert found.se == pytest.approx(found.value * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
 
 
-def test_medians_cover_the_true_one():
+def test_median_intervals_cover_the_truth():
     rng = np.random.default_rng(5)
     found = [median(rng.exponential(1.0, 50), 0.95) for _ in range(2000)]
     covered = np.mean([m.low <= np.log(2) <= m.high for m in found])
-    assert 0.94 <= covered <= 0.99  # order statistics cover at least what they promise
+    assert 0.94 <= covered <= 0.99  # order statistics have at least nominal coverage
     spread = np.std([m.value for m in found])
-    # the effective number of samples is estimated and never above their number, which makes errors larger on average
+    # the effective sample size is an estimate bounded by the sample size, so errors are larger on average
     assert 1 <= np.mean([m.se for m in found]) / spread <= 1.4
 
 
-def test_few_samples_have_a_median_without_interval():
+def test_median_of_few_samples_has_no_interval():
     found = median(np.array([3.0, 1.0, 2.0]), 0.95)
     assert (found.value, found.n) == (2.0, 3) and np.isnan([found.low, found.high, found.se]).all()
     assert maximum(np.array([3.0, 1.0, 2.0]), 0.95).value == 3.0

@@ -1,4 +1,4 @@
-"""Quantiles of a series over time: the order statistic itself, and an interval that covers it."""
+"""Quantiles of a time series: order statistic and coverage of its interval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from virtperf.runs.summarize.series import reduction
 from virtperf.runs.summarize.steady import median, series_quantile
 
 
-def test_it_is_the_quantile_of_the_samples() -> None:
+def test_value_is_the_sample_quantile() -> None:
     x = np.random.default_rng(1).exponential(size=4000)
     found = reduction({"statistic": "quantile", "share": 0.99}, independent=False)(x, 0.95)
     assert found.value == np.quantile(x, 0.99)
@@ -17,7 +17,7 @@ def test_it_is_the_quantile_of_the_samples() -> None:
     assert np.isin([found.low, found.high], x).all()
 
 
-def test_of_half_the_samples_it_is_the_median() -> None:
+def test_half_quantile_is_the_median() -> None:
     x = np.random.default_rng(2).normal(size=501)
     one, other = series_quantile(x, 0.5, 0.95), median(x, 0.95)
     assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
@@ -25,7 +25,7 @@ def test_of_half_the_samples_it_is_the_median() -> None:
 
 
 @each_case("phi", [0.0, 0.6])
-def test_the_interval_covers_the_true_quantile_also_of_correlated_samples(phi: float) -> None:
+def test_interval_covers_the_quantile_of_correlated_samples(phi: float) -> None:
     rng = np.random.default_rng(3)
     inside = 0
     for _ in range(400):
@@ -39,7 +39,7 @@ def test_the_interval_covers_the_true_quantile_also_of_correlated_samples(phi: f
     assert inside / 400 > 0.92
 
 
-def test_too_few_samples_beyond_it_have_no_interval() -> None:
+def test_too_few_samples_beyond_the_quantile_give_no_interval() -> None:
     found = series_quantile(np.random.default_rng(4).normal(size=100), 0.99, 0.95)
     assert np.isfinite(found.value)
     assert np.isnan([found.low, found.high]).all()

@@ -61,26 +61,26 @@ def two_drivers(rate, seed, **fields):
 # ---- one series
 
 
-def test_the_window_takes_what_was_measured_within_it():
+def test_window_contains_samples_measured_within_it():
     t = np.arange(10.0, 1201, 10)
     x = np.where((t > 300) & (t <= 900), 1.0, 5.0)
     found = evaluate(SampleSeries(t, x), (300.0, 900.0), 0.95)
-    # the sample at 300 s speaks of the ten seconds before the window, the one at 900 s of the window's last
+    # the sample at 300 s covers the ten seconds before the window, that at 900 s the window's last
     assert (found.mean.value, found.mean.n) == (1.0, 60)
 
 
-def test_a_total_of_the_run_is_no_series():
+def test_run_total_is_not_a_series():
     found = evaluate(SampleSeries(np.array([np.nan]), np.array([42.0])), (300.0, 900.0), 0.95)
     assert (found.mean.value, found.mean.n, found.stationarity) == (42.0, 1, "")
 
 
-def test_no_sample_in_the_window_is_said():
+def test_empty_window_is_reported():
     found = evaluate(SampleSeries(np.array([10.0]), np.array([42.0])), (300.0, 900.0), 0.95)
     assert found.mean.n == 0 and np.isnan(found.mean.value)
     assert found.flags == ("no sample in the window",)
 
 
-def test_a_longer_warm_up_shortens_the_window():
+def test_longer_warm_up_shortens_the_window():
     t = np.arange(10.0, 901, 10)
     noise = np.random.default_rng(5).standard_normal(90)
     found = evaluate(SampleSeries(t, np.where(t <= 400, 80.0, 100.0) + noise), (300.0, 900.0), 0.95)
@@ -89,7 +89,7 @@ def test_a_longer_warm_up_shortens_the_window():
     assert "longer than declared" in found.flags[0]
 
 
-def test_a_cut_that_changes_nothing_does_not_shorten_the_window():
+def test_insignificant_truncation_does_not_shorten_the_window():
     t = np.arange(10.0, 901, 10)
     later = 0
     for seed in range(300):
@@ -98,12 +98,10 @@ def test_a_cut_that_changes_nothing_does_not_shorten_the_window():
         later += found.warmup_s > 300
         assert found.begin_s == 300 or found.flags
         later -= found.begin_s > 300
-    assert (
-        later > 20
-    )  # MSER does cut late by chance, in one of ten series; hardly ever does it count
+    assert later > 20  # by chance MSER truncates late in one of ten series, rarely with an effect
 
 
-def test_a_series_that_never_settles_is_flagged():
+def test_series_without_steady_state_is_flagged():
     t = np.arange(10.0, 1201, 10)
     found = evaluate(
         SampleSeries(t, t / 10 + np.random.default_rng(1).standard_normal(120)),
@@ -117,7 +115,7 @@ def test_a_series_that_never_settles_is_flagged():
 # ---- the stage
 
 
-def test_runs_have_a_row_for_each_series(place):
+def test_every_series_of_a_run_has_a_row(place):
     write_run(place.measured, "r1", **two_drivers(100, "a"))
     runs, _, _ = place.run()
     row = runs[(runs["metric"] == "page_element_throughput") & (runs["entity"] == "d1")].iloc[0]
@@ -139,21 +137,24 @@ def test_runs_have_a_row_for_each_series(place):
     assert not runs.duplicated(["run_id", "source", "entity_kind", "entity", "metric"]).any()
 
 
-def test_quantities_are_observed_as_the_study_says(place):
+def test_quantities_follow_the_rules_of_the_study(place):
     write_run(place.measured, "r1", **two_drivers(100, "a"))
     write_run(place.measured, "r2", **two_drivers(150, "b", factors={"system": "b", "guests": 2}))
     _, seen, _ = place.run()
-    assert set(seen["quantity"]) == {"throughput", "load"}  # what has no rule is not observed
+    assert set(seen["quantity"]) == {
+        "throughput",
+        "load",
+    }  # quantities without a rule are not observed
     rows = seen[seen["quantity"] == "throughput"].set_index("run_id")
     assert rows.loc["r1", "value"] == pytest.approx(200, rel=0.02)  # the sum of two drivers
     assert rows.loc["r1", "entities"] == 2
     assert (
         rows.loc["r1", "relative"] == 100 and rows.loc["r1", "relative_se"] == 0
-    )  # it is its own reference
+    )  # it is the reference
     assert rows.loc["r2", "relative"] == pytest.approx(150, rel=0.02)
     expected = rows.loc["r2", "relative"] * np.hypot(*(rows["se"] / rows["value"]))
     assert rows.loc["r2", "relative_se"] == pytest.approx(expected, rel=1e-6)
-    # two means with six degrees of freedom each, and nearly the same relative error: between 6 and 12
+    # two means with six degrees of freedom each and similar relative errors: between 6 and 12
     v = (rows["se"] / rows["value"]) ** 2
     assert rows.loc["r2", "relative_df"] == pytest.approx(
         v.sum() ** 2 / (v**2 / rows["df"]).sum(), rel=1e-6
@@ -166,8 +167,8 @@ def test_quantities_are_observed_as_the_study_says(place):
     )
 
 
-def test_the_error_of_a_sum_respects_what_entities_have_in_common(place):
-    # two drivers that move together: the sum's error is twice that of one, not sqrt(2) times
+def test_error_of_a_sum_includes_correlation_between_entities(place):
+    # two perfectly correlated drivers: the error of the sum is twice that of one, not sqrt(2) times
     same = console(100, seed="same")
     write_run(
         place.measured,
@@ -181,18 +182,18 @@ def test_the_error_of_a_sum_respects_what_entities_have_in_common(place):
     assert seen["se"].iloc[0] == pytest.approx(2 * one, rel=1e-9)
 
 
-def test_entities_that_were_sampled_at_different_times(place):
+def test_entities_sampled_at_different_times(place):
     fields = two_drivers(100, "a")
     fields["files"][1]["start_s"] = 13
     write_run(place.measured, "r1", **fields)
     runs, seen, _ = place.run()
-    each = runs[runs["metric"] == "page_element_throughput"]
-    assert seen["value"].iloc[0] == pytest.approx(each["value"].sum())
-    assert seen["se"].iloc[0] == pytest.approx(np.hypot(*each["se"]))
+    per_driver = runs[runs["metric"] == "page_element_throughput"]
+    assert seen["value"].iloc[0] == pytest.approx(per_driver["value"].sum())
+    assert seen["se"].iloc[0] == pytest.approx(np.hypot(*per_driver["se"]))
     assert "errors are assumed independent" in seen["note"].iloc[0]
 
 
-def test_the_reference_is_of_the_same_test_and_provenance(place):
+def test_reference_has_the_same_test_and_provenance(place):
     write_run(place.measured, "load", **two_drivers(100, "a"))
     write_run(
         place.measured,
@@ -213,7 +214,9 @@ def test_the_reference_is_of_the_same_test_and_provenance(place):
     rows = seen[seen["quantity"] == "throughput"].set_index("run_id")
     assert rows.loc["memory", "relative"] == 100
     assert rows.loc["other", "relative"] == pytest.approx(50, rel=0.03)
-    assert rows.loc["made-up", "relative"] == 100  # of the example runs, whatever was measured
+    assert (
+        rows.loc["made-up", "relative"] == 100
+    )  # of the example runs, independent of measured ones
     assert np.isnan(rows.loc["made-up-2", "relative"])
     assert "no run at the reference point" in rows.loc["made-up-2", "note"]
 
@@ -232,7 +235,7 @@ def test_replicates_share_their_reference(place):
     )
 
 
-def test_the_first_source_that_a_run_has_is_taken(place):
+def test_first_available_source_is_used(place):
     cpu = {"Domain-0": [0.0] + [50.0] * 10, "vm1": [0.0] + [150.0] * 10}
     seconds = {
         "Domain-0": [100 + 30 * i for i in range(11)],
@@ -252,7 +255,7 @@ def test_the_first_source_that_a_run_has_is_taken(place):
     assert found["status"].eq("ok").all()
 
 
-def test_the_same_bytes_again(place):
+def test_rerun_gives_equal_bytes(place):
     write_run(place.measured, "r1", **two_drivers(100, "a"))
     place.run()
     first = {p.name: p.read_bytes() for p in place.out.iterdir()}
@@ -263,14 +266,14 @@ def test_the_same_bytes_again(place):
     assert set(first) == {table.file for table in tables}
 
 
-def test_no_run_gives_empty_tables_with_their_columns(place):
+def test_no_runs_give_empty_tables_with_columns(place):
     runs, seen, audits = place.run()
     assert (len(runs), len(seen), len(audits)) == (0, 0, 0)
     assert {"run_id", "value", "guests"} <= set(runs.columns)
     assert str(seen["relative"].dtype) == "float64" and str(seen["note"].dtype) == "str"
 
 
-def test_without_samples_the_remedy_is_named(place, tmp_path):
+def test_missing_samples_are_reported_with_advice(place, tmp_path):
     with pytest.raises(RawperfError, match="Run `virtperf runs"):
         summarize(place.study, tmp_path / "nothing", place.out, level=0.95)
 
@@ -283,7 +286,7 @@ def audits_of(place, **fields):
     return place.run()[2].set_index("audit")
 
 
-def test_a_closed_loop_obeys_the_response_time_law(place):
+def test_closed_loop_obeys_the_response_time_law(place):
     found = audits_of(place, **two_drivers(100, "a"))
     law = found.loc["response-time law"]
     assert law["value"] == pytest.approx(8, rel=0.001) and law["expected"] == 8
@@ -309,7 +312,7 @@ def test_other_clients_or_think_times_violate_the_law(place, declared, think, st
     assert found.loc["clients", "status"] == ("ok" if declared == 8 else "violated")
 
 
-def test_the_law_allows_for_what_printing_rounds_away(place):
+def test_response_time_law_allows_for_rounding(place):
     # 4 clients at 650/s wait 6.15 ms each; printed as 0.006 s the law is off by 2.5 %, within half a millisecond's 8 %
     text = console(650, seed="x").decode().splitlines()
     short = (
@@ -331,7 +334,7 @@ def test_the_law_allows_for_what_printing_rounds_away(place):
 
 
 def toy_run(series, metrics=None, **info):
-    """A run's series from (source, kind, entity, metric) to values every 60 s from 360 s to 900 s."""
+    """A run from series by (source, kind, entity, metric), with values every 60 s from 360 s to 900 s."""
     t = np.arange(360.0, 901, 60)
     facts = {
         "run_id": "r",
@@ -371,7 +374,7 @@ def test_processor_time_adds_up(uncharged, expected):
     assert status(run, "processor time") == expected
 
 
-def test_guests_alone_use_no_more_than_the_processors():
+def test_guests_use_no_more_than_the_processors():
     series = {
         ("perfkit", "processor", "P0", "processor_busy"): 0.9,
         ("perfkit", "guest", "A", "guest_cpu"): 0.7,
@@ -383,7 +386,7 @@ def test_guests_alone_use_no_more_than_the_processors():
     )
 
 
-def test_domains_use_no_more_than_the_processors():
+def test_domains_may_not_exceed_the_processors():
     series = {
         ("xentop", "domain", "a", "guest_cpu"): 3.0,
         ("xentop", "domain", "b", "guest_cpu"): 2.0,
@@ -414,7 +417,7 @@ def test_two_tools_agree():
     assert status(toy_run(other), "agreement of sources") is None  # of other entities
 
 
-def test_a_log_that_stops_early_is_found(place):
+def test_log_ending_early_is_detected(place):
     fields = two_drivers(100, "a")
     fields["raw"]["drivers/d2.log"] = console(100, n=80)
     found = audits_of(place, **fields)
@@ -432,24 +435,24 @@ def covered(times):
     return found[0]["value"], found[0]["status"]
 
 
-def test_events_at_irregular_times_cover_the_window_that_they_come_in():
+def test_irregular_events_cover_the_window():
     begin, end = toy_run({}).window
     times = np.sort(np.random.default_rng(7).uniform(begin - 5, end + 5, 40_000))
     assert covered(times) == (1.0, "ok")
     half = (begin + end) / 2
-    share, said = covered(times[(times < half) | (times > half + 30)])
+    share, message = covered(times[(times < half) | (times > half + 30)])
     assert share == pytest.approx(1 - 30 / (end - begin), abs=2 / (end - begin))
-    assert said == "violated"
+    assert message == "violated"
 
 
-def test_a_late_warm_up_is_found(place):
+def test_late_warm_up_is_detected(place):
     fields = two_drivers(100, "a", warmup_s=20, window_s=[20, 900])
     row = audits_of(place, **fields).loc["warm-up"]
     assert (row["status"], row["expected"]) == ("violated", 20)
     assert row["value"] >= 100 and "longer than declared" in row["note"]
 
 
-def test_snapshots_of_the_two_ends_need_no_coverage(place):
+def test_snapshots_at_both_ends_need_no_coverage(place):
     raw = {"g1/begin.txt": netstat(1), "g1/end.txt": netstat(601)}
     files = [
         {"path": p, "format": "netstat", "at_s": t} for p, t in zip(raw, (300, 900), strict=True)
@@ -471,7 +474,7 @@ def test_failed_requests():
         assert status(run, "failed requests") == expected
 
 
-def test_a_run_with_fewer_drivers_than_others_of_its_condition_is_named():
+def test_run_with_missing_drivers_is_reported():
     def row(run_id, entities, kind="driver", guests=2, quantity="throughput"):
         return {
             "run_id": run_id,
@@ -494,11 +497,11 @@ def test_a_run_with_fewer_drivers_than_others_of_its_condition_is_named():
     assert found["r2"]["note"] == (
         "throughput has 3 driver(s), but 4 in other runs of the condition: is a file missing?"
     )
-    two = [row("r1", 4), row("r2", 3)]  # of two the one with more is taken for whole
+    two = [row("r1", 4), row("r2", 3)]  # of two runs the one with more drivers counts as complete
     assert [one["status"] for one in same_entities(two, ["guests"])] == ["ok", "violated"]
 
 
-def test_a_missing_driver_is_found_by_the_stage(place):
+def test_stage_reports_a_missing_driver(place):
     for number, missing in enumerate(("", "", "d2"), start=1):
         made = two_drivers(100, str(number), replicate=number, clients=None, think_time_s=None)
         made["raw"] = {

@@ -1,4 +1,4 @@
-"""Truth recovery: series with a known cut, a known mean, a known trend. Seeds are derived from the tests' names."""
+"""Recovery of known truths: truncation point, mean, trend. The seed is derived from the test name."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def ar1(rng, n, r, size=None):
 
 
 def test_mser_finds_a_truncation_point_that_is_known():
-    # without noise the statistic is smallest exactly where the level is reached: batches of five
+    # without noise the statistic is minimal exactly where the level is reached: batches of five
     x = np.concatenate([np.linspace(0, 1, 30, endpoint=False), np.ones(70)])
     assert mser(x).cut == 30
     assert mser(x).status == "steady"
@@ -208,7 +208,7 @@ def test_mean_and_error_follow_level_and_scale(n, level, scale, seed):
 
 @pytest.mark.parametrize("r", [0.0, 0.4])
 def test_a_constant_series_is_rarely_called_anything_else(rng, r):
-    # 1 % each for drift and step; the estimate of r costs some more. 4 standard deviations of 1000 draws at 3 %: 2.2 %
+    # 1 % each for drift and step; estimating r adds to it. 4 standard deviations of 1000 draws at 3 %: 2.2 %
     kinds = [stationarity(x) for x in ar1(rng, 60, r, 1000)]
     assert kinds.count("constant") / 1000 >= 1 - 0.03 - 0.022
 
@@ -240,7 +240,7 @@ def test_stationarity_of_few_or_equal_samples():
 
 def test_a_stretch_that_departs_from_the_steady_state(rng):
     late = ar1(rng, 60, 0.4)
-    assert departs(np.linspace(-20, 0, 10), late, 0.999)  # a ramp, whose own variance is large
+    assert departs(np.linspace(-20, 0, 10), late, 0.999)  # a ramp with large variance
     assert departs(late[:10] + 4, late, 0.999)
     assert not departs(late[:10], late, 0.999)
     assert departs(np.ones(5), np.zeros(5), 0.999)
@@ -250,6 +250,6 @@ def test_a_stretch_that_departs_from_the_steady_state(rng):
 
 
 def test_a_stretch_of_the_same_steady_state_rarely_departs(rng):
-    # at 95 %; the estimate of r from 60 samples costs some. 4 standard deviations of 1000 draws at 8 %: 3.4 %
+    # at 95 %; estimating r from 60 samples adds to it. 4 standard deviations of 1000 draws at 8 %: 3.4 %
     x = ar1(rng, 80, 0.4, 1000)
     assert np.mean([departs(row[:20], row[20:], 0.95) for row in x]) < 0.08 + 0.034

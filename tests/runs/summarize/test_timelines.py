@@ -1,4 +1,4 @@
-"""What is shown of a run over time, and which raw lines an observation rests on."""
+"""Timelines of runs, and lineage from observations to raw lines."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SERIES = {
     ("x", "driver", "d2", "page_element_throughput"): traced(3, T[:60], "b.txt", 100),
     ("y", "driver", "d1", "page_element_throughput"): traced(
         2
-    ),  # the same by another tool counts once
+    ),  # the same metric from another tool counts once
     ("x", "guest", "web1", "resident_memory"): traced(2**20),
     ("x", "guest", "Web2", "resident_memory"): traced(2**20),
     ("x", "guest", "db", "resident_memory"): traced(2**20),
@@ -90,27 +90,27 @@ def test_samples_are_summed_and_converted(tmp_path):
     }
 
 
-def test_entities_that_are_read_one_after_the_other_are_summed(tmp_path):
+def test_entities_sampled_in_sequence_are_summed(tmp_path):
     late = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 0.2)}
     figure = study_with(tmp_path).exhibits[0]
     rows = list(timeline_rows(figure, run_of(late)))
     sums = {row["t_s"]: row["value"] for row in rows if row["series"] == "Throughput"}
     assert list(sums) == T.tolist()
     assert list(sums.values()) == pytest.approx([300] * len(T))
-    # half an interval apart they are two series, of which each has its own times
+    # half an interval apart, they are two series with separate times
     apart = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 5)}
     rows = list(timeline_rows(figure, run_of(apart)))
     assert sum(row["series"] == "Throughput" for row in rows) == 2 * len(T)
 
 
-def test_a_unit_that_cannot_be_had_is_named_with_the_metrics(tmp_path):
+def test_impossible_unit_conversion_is_reported(tmp_path):
     with pytest.raises(
         StudyError, match=r"figure-1, Memory: 'B' measures information, 'ms' measures time"
     ):
         list(timeline_rows(study_with(tmp_path, "ms").exhibits[0], run_of(SERIES)))
 
 
-def test_of_every_provenance_the_first_run_at_the_condition(tmp_path):
+def test_first_run_of_each_provenance_is_shown(tmp_path):
     def run(run_id, provenance="measured", **factors):
         return {
             "run_id": run_id,
@@ -124,7 +124,7 @@ def test_of_every_provenance_the_first_run_at_the_condition(tmp_path):
     assert chosen_runs(study, study.exhibits[0], runs[-1:]) == []
 
 
-def test_a_thumbnail_has_few_steps_and_the_mean_of_the_series(tmp_path):
+def test_thumbnail_has_few_steps_and_keeps_the_mean(tmp_path):
     study = study_with(tmp_path)
     rows = list(thumbnail(study, run_of(SERIES)))
     assert len(rows) == THUMBNAIL_STEPS and [row["step"] for row in rows] == list(
@@ -135,11 +135,11 @@ def test_a_thumbnail_has_few_steps_and_the_mean_of_the_series(tmp_path):
     assert list(thumbnail(study, run_of({}))) == []
 
 
-def test_lineage_names_the_lines_of_the_window(tmp_path):
+def test_lineage_lists_the_lines_of_the_window(tmp_path):
     rows, lineage = observe(study_with(tmp_path), run_of(SERIES))
     assert rows[0]["value"] == 5.0
     assert "30 time(s) of the window without a sample of every driver" in rows[0]["note"]
-    # samples of the window are those after 300 s; one driver has some until 600 s
+    # window samples are those after 300 s; one driver ends at 600 s
     of = [{k: row[k] for k in ("file", "first_line", "last_line", "samples")} for row in lineage]
     assert of == [
         {"file": "a.txt", "first_line": 31, "last_line": 90, "samples": 60},
@@ -158,7 +158,7 @@ def test_lineage_names_the_lines_of_the_window(tmp_path):
     assert all(head.items() <= row.items() for row in lineage)
 
 
-def test_a_total_is_its_own_line_and_has_the_declared_window(tmp_path):
+def test_total_has_its_line_and_the_declared_window(tmp_path):
     nan = np.array([np.nan])
     total = SampleSeries(nan, np.array([4.0]), np.array(["log"]), np.array([7]))
     _, lineage = observe(
