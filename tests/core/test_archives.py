@@ -1,4 +1,4 @@
-"""Files of an archive that others made, with and without the filters of Python 3.11.4."""
+"""Extraction of foreign archives, with and without the filters of Python 3.11.4."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, linkname: str = "") -> tarf
 
 
 @pytest.mark.parametrize("filters", [True, False])
-def test_files_folders_and_links_come_out(
+def test_files_folders_and_links_are_extracted(
     filters: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not filters:
@@ -41,8 +41,8 @@ def test_files_folders_and_links_come_out(
         member("a/link", tarfile.SYMTYPE, "file"),
     )
     with packed(*members) as archive:
-        for each in archive:
-            extract_member(archive, each, tmp_path)
+        for entry in archive:
+            extract_member(archive, entry, tmp_path)
     assert (tmp_path / "a" / "link").read_bytes() == b"xxx"
     assert (tmp_path / "a" / "file").stat().st_mode & 0o7022 == 0
 
@@ -58,7 +58,7 @@ def test_files_folders_and_links_come_out(
     ],
     ids=lambda bad: bad.name,
 )
-def test_what_leads_out_is_refused(
+def test_paths_outside_the_target_are_rejected(
     bad: tarfile.TarInfo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(tarfile, "data_filter", raising=False)

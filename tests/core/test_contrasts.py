@@ -1,4 +1,4 @@
-"""Ratios of replicated conditions against formulas, statsmodels, and what blocks must not change."""
+"""Ratios of replicated conditions against formulas and statsmodels; invariance to block effects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def drawn(rng, mean, cv=0.05, blocks=BLOCKS, drift=None):
     return Replicates(values if drift is None else values * drift, tuple(blocks))
 
 
-def test_within_blocks_it_is_the_paired_t_test_of_logarithms():
+def test_within_blocks_equals_paired_t_test_of_logarithms():
     rng = np.random.default_rng(1)
     drift = np.array([1.0, 2.0, 0.5, 3.0])
     a, b = (drawn(rng, mean, drift=drift) for mean in (3.0, 2.0))
@@ -31,7 +31,7 @@ def test_within_blocks_it_is_the_paired_t_test_of_logarithms():
     assert (found.n, found.design) == (4, "within 4 blocks")
 
 
-def test_what_a_block_does_to_all_its_conditions_changes_nothing():
+def test_block_effects_cancel():
     rng = np.random.default_rng(2)
     conditions = [drawn(rng, mean) for mean in (1.0, 2.0, 5.0)]
     drift = np.array([1.0, 2.0, 0.5, 3.0])
@@ -41,7 +41,7 @@ def test_what_a_block_does_to_all_its_conditions_changes_nothing():
         assert log_ratio(some[0], some[1]).se == pytest.approx(log_ratio(*conditions[:2]).se)
 
 
-def test_the_pooled_error_is_that_of_a_randomised_block_design():
+def test_pooled_error_equals_randomised_block_design():
     rng = np.random.default_rng(33)
     conditions = [drawn(rng, mean) for mean in (1.0, 2.0, 5.0, 4.0)]
     rows = [
@@ -69,7 +69,7 @@ def test_independent_runs_pool_the_variance_of_their_logarithms():
     assert pooled.df == 12
 
 
-def test_conditions_with_other_spreads_pool_nothing():
+def test_unequal_spreads_are_not_pooled():
     rng = np.random.default_rng(5)
     spreads = (0.3, 0.003, 0.003)
     conditions = [drawn(rng, 1.0, cv, blocks=("",) * 8) for cv in spreads]
@@ -78,7 +78,7 @@ def test_conditions_with_other_spreads_pool_nothing():
 
 
 @pytest.mark.parametrize("n_blocks", [4, 6])
-def test_a_noisy_condition_does_not_give_its_spread_to_quiet_ones_of_the_same_blocks(n_blocks):
+def test_noisy_condition_does_not_widen_quiet_ones_of_its_blocks(n_blocks):
     rng = np.random.default_rng(34)
     blocks = tuple(map(str, range(n_blocks)))
     pooled = 0
@@ -89,10 +89,10 @@ def test_a_noisy_condition_does_not_give_its_spread_to_quiet_ones_of_the_same_bl
             for cv, noise in zip((0.3, 0.03, 0.03), rng.standard_normal((3, n_blocks)), strict=True)
         ]
         pooled += pooled_error(conditions) is not None
-    assert pooled <= 25  # of 6 blocks the residuals show it in 18 of 100, of pairs in 99
+    assert pooled <= 25  # detected in 18 of 100 data sets with 6 blocks, in 99 with pairs
 
 
-def test_equal_spreads_within_blocks_are_pooled_in_nine_of_ten():
+def test_equal_spreads_within_blocks_are_mostly_pooled():
     rng = np.random.default_rng(35)
     found = [
         pooled_error([drawn(rng, mean, drift=np.array([1, 2, 0.5, 3])) for mean in (1, 2, 5, 4)])
@@ -101,21 +101,21 @@ def test_equal_spreads_within_blocks_are_pooled_in_nine_of_ten():
     assert 0.85 <= np.mean([one is not None for one in found]) <= 0.95
 
 
-def test_conditions_that_only_blocks_move_have_no_error_of_their_own():
+def test_no_residual_error_when_only_blocks_vary():
     conditions = [Replicates(mean * np.array([1.0, 2.0, 0.5, 3.0]), BLOCKS) for mean in (1, 2, 4)]
     assert pooled_error(conditions).deviation == pytest.approx(0.0, abs=1e-12)
     moved = [*conditions[:2], replace(conditions[2], values=np.array([1.0, 2.1, 0.5, 3.0]))]
     assert pooled_error(moved) is None
 
 
-def test_few_runs_and_values_that_are_not_positive_pool_nothing():
+def test_few_runs_and_nonpositive_values_are_not_pooled():
     rng = np.random.default_rng(6)
     assert pooled_error([drawn(rng, 1.0, blocks=("", "")) for _ in range(6)]) is None
     assert pooled_error([drawn(rng, 1.0), drawn(rng, 2.0), drawn(rng, -1.0)]) is None
     assert pooled_error([drawn(rng, 1.0), drawn(rng, 2.0)]) is None
 
 
-def test_different_blocks_are_compared_by_their_means():
+def test_disjoint_blocks_are_compared_by_block_means():
     rng = np.random.default_rng(7)
     a = drawn(rng, 2.0, blocks=("1", "1", "2", "2", "3", "3"))
     b = drawn(rng, 1.0, blocks=("4", "4", "5", "5"))
@@ -127,7 +127,7 @@ def test_different_blocks_are_compared_by_their_means():
     assert level.confounded and level.design == "by block means"
 
 
-def test_one_block_does_not_show_how_far_blocks_differ():
+def test_single_block_gives_no_error():
     rng = np.random.default_rng(8)
     a, b = drawn(rng, 2.0, blocks=("1",) * 5), drawn(rng, 1.0, blocks=("2",) * 5)
     assert math.isnan(log_ratio(a, b).se)
@@ -135,7 +135,7 @@ def test_one_block_does_not_show_how_far_blocks_differ():
     assert same.design == "within one block" and same.se > 0
 
 
-def test_days_count_as_blocks_only_where_conditions_share_none():
+def test_days_are_blocks_only_if_conditions_share_none():
     rng = np.random.default_rng(9)
     a, b = (replace(drawn(rng, 1.0), blocks=("",) * 4, days=("1", "1", "2", "2")) for _ in "ab")
     assert log_ratio(a, b).design == ""
@@ -143,7 +143,7 @@ def test_days_count_as_blocks_only_where_conditions_share_none():
     assert log_ratio(a, elsewhere).design == "by block means"
 
 
-def test_a_level_has_the_spread_of_its_blocks():
+def test_level_has_the_spread_of_its_blocks():
     rng = np.random.default_rng(10)
     runs = drawn(rng, 1.0, blocks=("1", "1", "2", "2", "3", "3"))
     found = linear_ratio([runs], np.array([1.0, 0]), np.array([0, 1.0]))

@@ -1,4 +1,4 @@
-"""Levels of factors: what a study writes comes back from a file with its type."""
+"""Factor levels keep their type in a round trip."""
 
 import numpy as np
 from hypothesis import given
@@ -26,7 +26,7 @@ from virtperf.core.levels import level_text, parse_level
         ('"a', '"a'),
     ],
 )
-def test_levels_are_read_as_people_write_them(text, level):
+def test_levels_are_parsed_from_text(text, level):
     found = parse_level(text)
     assert (found, type(found)) == (level, type(level))
 
@@ -36,10 +36,10 @@ def test_levels_are_read_as_people_write_them(text, level):
         st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text().map(str.strip)
     )
 )
-def test_every_level_comes_back_with_its_type(level):
+def test_level_round_trip_keeps_type(level):
     found = parse_level(level_text(level))
     assert found == level and type(found) is type(level)
 
 
-def test_numbers_of_arrays_are_plain_numbers():
+def test_numpy_scalars_become_plain_numbers():
     assert (level_text(np.int64(12)), level_text(np.float64(12.5))) == ("12", "12.5")

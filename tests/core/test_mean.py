@@ -1,4 +1,4 @@
-"""The one mean: over runs by their spread, of one run by its own samples."""
+"""The mean: over runs with their spread, of one run with the error of its samples."""
 
 import math
 
@@ -7,25 +7,25 @@ import pytest
 from virtperf.core.mean import mean_over_runs, satterthwaite, student
 
 
-def test_several_runs_have_their_spread():
+def test_mean_of_runs_uses_their_spread():
     found = mean_over_runs([1.0, 2.0, 3.0], [9.0] * 3, [50.0] * 3, level=0.95)
     # s = 1, se = 1/sqrt(3), t(0.975, 2) = 4.302653
     assert (found.value, found.df, found.n, found.method) == (2.0, 2.0, 3, "runs")
     assert found.high - found.value == pytest.approx(4.302652730 / math.sqrt(3), rel=1e-9)
 
 
-def test_one_run_has_its_own_error_and_degrees_of_freedom():
+def test_single_run_has_its_own_error_and_degrees_of_freedom():
     found = mean_over_runs([10.0], [0.5], [6.0], level=0.95, method="cosines of one run")
     assert (found.se, found.df, found.n, found.method) == (0.5, 6.0, 1, "cosines of one run")
     assert found.high - found.value == pytest.approx(2.446911851 * 0.5, rel=1e-9)  # t(0.975, 6)
 
 
-def test_a_run_without_an_error_has_no_interval():
+def test_run_without_an_error_has_no_interval():
     found = mean_over_runs([10.0], [math.nan], [math.nan], level=0.95)
     assert found.value == 10.0 and math.isnan(found.low) and math.isnan(found.high)
 
 
-def test_another_level_changes_the_interval_alone():
+def test_confidence_level_changes_only_the_interval():
     mean = student(1.0, 0.1, 5, level=0.95, n=3, method="runs")
     again = mean.at(0.5)
     assert (again.value, again.se, again.df, again.level) == (1.0, 0.1, 5, 0.5)
@@ -33,15 +33,15 @@ def test_another_level_changes_the_interval_alone():
     assert mean.at(0.95) is mean and again.at(0.95) == mean
 
 
-def test_another_unit_scales_all_of_it():
+def test_unit_conversion_scales_mean_and_interval():
     mean = student(2.0, 0.1, 5, level=0.95, n=3, method="runs")
     assert mean.scaled(1).low == mean.low
     turned = mean.scaled(-10)
     assert (turned.value, turned.se) == (-20.0, 1.0) and turned.low == -10 * mean.high < turned.high
 
 
-def test_degrees_of_freedom_add_up():
+def test_welch_satterthwaite_degrees_of_freedom():
     assert satterthwaite([1.0, 1.0], [6.0, 6.0]) == 12  # (1 + 1)^2 / (1/6 + 1/6)
-    assert satterthwaite([1.0, 0.0], [6.0, math.nan]) == 6  # what does not vary does not count
+    assert satterthwaite([1.0, 0.0], [6.0, math.nan]) == 6  # a term without variance does not count
     assert satterthwaite([0.0, 0.0], [6.0, 9.0]) == 6
     assert math.isnan(satterthwaite([math.nan, 1.0], [6.0, 6.0]))

@@ -1,4 +1,4 @@
-"""Intervals by order statistics: exact by enumeration, and they cover as often as they say."""
+"""Intervals by order statistics: exact ranks by enumeration, coverage by simulation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from virtperf.core.order_statistics import (
 
 @each_case("n", [5, 20, 99, 200, 1000])
 @each_case("share", [0.25, 0.5, 0.9, 0.99])
-def test_ranks_are_the_narrowest_that_leave_out_a_tail_on_each_side(n, share):
-    x = np.arange(1.0, n + 1)  # a value is its rank
+def test_ranks_are_the_narrowest_with_nominal_tails(n, share):
+    x = np.arange(1.0, n + 1)  # each value equals its rank
     _, low, high = quantile(x, share, 0.95)
     below = stats.binom(n, share)
     lower = 0 if math.isinf(low) else int(low)
@@ -29,18 +29,18 @@ def test_ranks_are_the_narrowest_that_leave_out_a_tail_on_each_side(n, share):
     assert below.sf(upper - 1) <= 0.025 < below.sf(upper - 2)
 
 
-def test_two_hundred_samples_tell_no_upper_limit_of_the_99th_percentile():
+def test_too_few_samples_leave_the_99th_percentile_open():
     assert quantile(np.arange(200.0), 0.99, 0.95)[2] == math.inf
     assert quantile(np.arange(500.0), 0.99, 0.95)[2] == 499.0
 
 
-def test_value_is_numpys_quantile():
+def test_value_equals_numpy_quantile():
     x = np.array([3.0, 1.0, 2.0, 10.0])
     assert quantile(x, 0.99, 0.95)[0] == np.quantile(x, 0.99)
     assert interquartile_range(x, 0.95)[0] == np.quantile(x, 0.75) - np.quantile(x, 0.25)
 
 
-def test_share_has_the_binomial_interval_of_scipy():
+def test_share_interval_equals_scipy_binomial_interval():
     x = np.array([1.0] * 906 + [200.0] * 94)
     value, low, high = share_above(x, 125.0, 0.95)
     expected = stats.binomtest(94, 1000).proportion_ci(0.95, method="exact")
@@ -50,7 +50,7 @@ def test_share_has_the_binomial_interval_of_scipy():
     assert share_above(np.ones(10) * 2, 1.0, 0.95)[2] == 1.0
 
 
-def test_a_value_at_the_limit_is_not_above_it():
+def test_value_at_the_limit_is_not_above_it():
     assert share_above(np.array([125.0, 126.0]), 125.0, 0.95)[0] == 0.5
 
 
@@ -66,14 +66,14 @@ def test_a_value_at_the_limit_is_not_above_it():
         (lambda x: share_above(x, 2.0, 0.95), stats.lognorm(1).sf(2.0)),
     ],
 )
-def test_intervals_cover_the_truth_of_a_skewed_distribution(made, truth):
+def test_intervals_cover_a_skewed_distribution(made, truth):
     draws = np.random.default_rng(1).lognormal(size=(2000, 100))
     ends = np.array([made(x)[1:] for x in draws])
     covered = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
     assert covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(draws))
 
 
-def test_the_band_holds_the_whole_true_distribution():
+def test_confidence_band_covers_the_true_distribution():
     draws = np.sort(np.random.default_rng(2).uniform(size=(2000, 50)), axis=1)
     n = draws.shape[1]
     after, before = np.arange(1, n + 1) / n, np.arange(n) / n

@@ -1,4 +1,4 @@
-"""The same results in one process, in several, and on a Dask cluster of two workers, one of which is killed."""
+"""Equal results in one process, in several, and on a Dask cluster that loses a worker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def square(task: int, offset: int) -> int:
 
 
 def logged(task: int, folder: Path) -> int:
-    """Slow enough that a kill finds it at work; says which process did it."""
+    """Slow enough to be killed while running; records its process id."""
     (folder / f"{task}-{os.getpid()}").write_text("")
     time.sleep(0.15)
     return -task
@@ -47,7 +47,7 @@ def failed(task: int) -> int:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[tuple[str, list[int]]]:
-    """The address of a scheduler with two workers, and their processes."""
+    """Address of a scheduler, and the processes of its two workers."""
     from distributed import Client, LocalCluster
 
     with (
@@ -64,27 +64,27 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
 
 
 @each_case("jobs", [None, 1, 2])
-def test_results_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
-    with workers(7, jobs=jobs) as each:
-        assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
-        assert list(each(square, [])) == []
+def test_results_keep_task_order(jobs: int | None) -> None:
+    with workers(7, jobs=jobs) as run:
+        assert list(run(square, TASKS)) == [t * t + 7 for t in TASKS]
+        assert list(run(square, [])) == []
 
 
 @each_case("jobs", [1, 2])
-def test_what_a_task_raises_comes_out_in_its_place(jobs: int) -> None:
-    with workers(jobs=jobs) as each:
-        results = each(failed, TASKS)
+def test_task_exception_is_raised_in_task_order(jobs: int) -> None:
+    with workers(jobs=jobs) as run:
+        results = run(failed, TASKS)
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(RawperfError, match="three is refused"):
             next(results)
 
 
-def test_a_killed_process_is_named_in_one_line() -> None:
-    with pytest.raises(RawperfError, match=r"killed.*--jobs 1"), workers(jobs=2) as each:
-        list(each(killed, TASKS))
+def test_killed_process_is_a_one_line_error() -> None:
+    with pytest.raises(RawperfError, match=r"killed.*--jobs 1"), workers(jobs=2) as run:
+        list(run(killed, TASKS))
 
 
-def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_processes_is_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "PROCESS_BYTES", 10**15)
     assert max_processes() == 1
     monkeypatch.setattr(parallel, "PROCESS_BYTES", 1)
@@ -92,7 +92,7 @@ def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same_and_outlives_a_worker(
+def test_cluster_gives_equal_results_and_survives_a_lost_worker(
     cluster: tuple[str, list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, pids = cluster
@@ -106,10 +106,10 @@ def test_a_cluster_gives_the_same_and_outlives_a_worker(
             workers(7, scheduler=address),
         ):
             pass
-    with workers(7, scheduler=address) as each:
-        assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
-    with workers(tmp_path, scheduler=address) as each:
-        results = each(logged, TASKS)
+    with workers(7, scheduler=address) as run:
+        assert list(run(square, TASKS)) == [t * t + 7 for t in TASKS]
+    with workers(tmp_path, scheduler=address) as run:
+        results = run(logged, TASKS)
         assert next(results) == 0
         os.kill(pids[0], signal.SIGKILL)
         assert list(results) == [-t for t in TASKS[1:]]
@@ -117,7 +117,7 @@ def test_a_cluster_gives_the_same_and_outlives_a_worker(
     assert pids[0] not in by or len(by) > 1
 
 
-def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_cluster_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "CONNECT_S", 0.5)
     with (
         pytest.raises(RawperfError, match=r"can't be reached.*tcp://host:8786"),
@@ -143,7 +143,7 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_stages_give_the_same_bytes_on_a_cluster(
+def test_stages_write_equal_bytes_on_a_cluster(
     cluster: tuple[str, list[int]], tmp_path: Path, root: Path
 ) -> None:
     study = toy_study(tmp_path / "studies")
@@ -169,7 +169,7 @@ def test_stages_give_the_same_bytes_on_a_cluster(
 
 
 class OtherWorkers:
-    """A cluster with one worker, which has other versions or no such function."""
+    """A cluster whose worker has other versions or lacks the function."""
 
     def __init__(self, found: dict[str, str] | None) -> None:
         self.found = found
@@ -180,7 +180,7 @@ class OtherWorkers:
         return {"tcp://a": function() | self.found}
 
 
-def test_workers_of_another_version_are_refused() -> None:
+def test_workers_with_other_versions_are_rejected() -> None:
     parallel._require_equal_versions(OtherWorkers({}))
     for found, words in (
         ({"numpy": "0.1"}, r"found tcp://a: numpy 0\.1"),

@@ -1,4 +1,4 @@
-"""Parameters: unknown names, wrong types and values out of range stop early and say what is known."""
+"""Parameters: unknown names, wrong types and out-of-range values are rejected with advice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def load(tmp_path, text):
     return load_parameters(path)
 
 
-def test_the_repositorys_parameters_are_valid(root):
+def test_parameters_of_this_repository_are_valid(root):
     assert load_parameters(root / "params.yaml").level == 0.95
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seed: 1\nlevle: 0.9\n", "line 2: unknown key 'levle'. Did you mean 'level'?"),
         ("seed: 1\nlevel: 95\n", "line 2: level: wrong value; expected less than 1; found 95"),
@@ -34,11 +34,11 @@ def test_the_repositorys_parameters_are_valid(root):
         ),
     ],
 )
-def test_mistakes_are_named_with_their_line(tmp_path, text, said):
-    with pytest.raises(RawperfError, match=said.replace("?", r"\?").replace(".", r"\.")):
+def test_mistakes_are_reported_with_line_number(tmp_path, text, message):
+    with pytest.raises(RawperfError, match=message.replace("?", r"\?").replace(".", r"\.")):
         load(tmp_path, text)
 
 
-def test_notebook_parameters_refuse_a_name_that_is_none():
+def test_invalid_notebook_parameter_name_is_rejected():
     with pytest.raises(ParameterError, match="Did you mean 'show_examples'"):
         notebook_parameters({"show_example": True})

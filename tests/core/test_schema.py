@@ -1,4 +1,4 @@
-"""Tables between stages: what is written comes back, and what is not the table is refused with its remedy."""
+"""Tables between stages: round trip, and rejection of malformed files with advice."""
 
 import math
 from io import BytesIO
@@ -80,7 +80,7 @@ def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
         names.read(tmp_path / table.file)
 
 
-def test_an_empty_table_has_its_columns_and_types(tmp_path):
+def test_empty_table_has_its_columns_and_types(tmp_path):
     empty = TABLE.frame((), FACTORS)
     TABLE.write(empty, tmp_path / TABLE.file, FACTORS)
     found = TABLE.read(tmp_path / TABLE.file, FACTORS)
@@ -93,14 +93,14 @@ def test_an_empty_table_has_its_columns_and_types(tmp_path):
     ]
 
 
-def test_the_same_cells_are_the_same_bytes(tmp_path):
+def test_equal_cells_give_equal_bytes(tmp_path):
     frame = TABLE.frame([row(), row(guests=2)], FACTORS)
     for name, made in (("a", frame), ("b", frame.iloc[::-1].iloc[::-1].copy())):
         TABLE.write(made, tmp_path / name, FACTORS)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
+def test_unexpected_columns_are_rejected_with_the_stage_to_run(tmp_path):
     path = tmp_path / "toy" / TABLE.file
     path.parent.mkdir()
     columns = {name: kind for name, kind in TABLE.columns.items() if name != "n"} | {
@@ -116,21 +116,21 @@ def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
     assert str(error.value).endswith("Run the stage summarize again.")
 
 
-def test_a_study_with_a_new_factor_needs_the_stage_again(tmp_path):
+def test_new_factor_requires_rerunning_the_stage(tmp_path):
     TABLE.write(TABLE.frame([row()], FACTORS), tmp_path / TABLE.file, FACTORS)
     with pytest.raises(RawperfError, match=r"missing: memory.*stage summarize again"):
         TABLE.read(tmp_path / TABLE.file, (*FACTORS, "memory"))
 
 
 @pytest.mark.parametrize("content", [b"", b"not a table", None])
-def test_what_cannot_be_read_is_named(tmp_path, content):
+def test_unreadable_table_is_reported(tmp_path, content):
     path = tmp_path / TABLE.file
     path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises(RawperfError, match=r"things\.parquet: .*Run the stage summarize again"):
         TABLE.read(path, FACTORS)
 
 
-def test_a_changed_bit_of_the_data_is_found(tmp_path):
+def test_flipped_bit_is_detected(tmp_path):
     path = tmp_path / TABLE.file
     TABLE.write(TABLE.frame([row(value=k / 7) for k in range(200)], FACTORS), path, FACTORS)
     good = path.read_bytes()
@@ -140,7 +140,7 @@ def test_a_changed_bit_of_the_data_is_found(tmp_path):
         TABLE.read(path, FACTORS)
 
 
-def test_parts_are_row_groups_and_one_part_is_the_file(monkeypatch):
+def test_parts_are_written_as_row_groups(monkeypatch):
     table = TableSchema(
         "t.parquet",
         "read",

@@ -1,7 +1,7 @@
-"""Rows that no model can take: each is refused with a `ModelError` that names the row and what is needed.
+"""Invalid rows: each model raises a `ModelError` that names the row and the requirement.
 
-One table of damages over all models of arrays. Whatever a model does take must come out as numbers: an estimate is
-never NaN, and nothing is only a warning (warnings are errors in these tests).
+One table of invalid inputs covers all models of arrays. Accepted input must give finite numbers: no estimate is NaN,
+and warnings are errors in these tests.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def damaged(values, value, row=1):
 
 
 @each_case("value", [math.nan, math.inf, -math.inf])
-def test_numbers_that_are_not_finite_are_named_with_their_row(value):
+def test_nonfinite_numbers_are_reported_with_their_row(value):
     for fit in CURVES.values():
         with pytest.raises(ModelError, match=r"in row 2 of 7 is not a finite number"):
             fit(LOAD, damaged(CURVE, value))
@@ -65,7 +65,7 @@ def test_numbers_that_are_not_finite_are_named_with_their_row(value):
 
 
 @each_case("value", [1e151, -1e308])
-def test_numbers_whose_squares_are_infinite_are_named_with_their_row(value):
+def test_numbers_with_overflowing_squares_are_reported_with_their_row(value):
     for fit in CURVES.values():
         with pytest.raises(ModelError, match=r"in row 2 of 7 is too large"):
             fit(LOAD, damaged(CURVE, value))
@@ -75,7 +75,7 @@ def test_numbers_whose_squares_are_infinite_are_named_with_their_row(value):
 
 
 @each_case("name", CURVES)
-def test_a_curve_has_no_value_where_x_is_none(name):
+def test_prediction_at_nan_is_rejected(name):
     fit = CURVES[name](LOAD, CURVE)
     for x, problem in ((math.nan, "not a finite number"), (math.inf, "not a finite number")):
         with pytest.raises(ArgumentError, match=f"new x in row 2 of 2 is {problem}"):
@@ -86,7 +86,7 @@ def test_a_curve_has_no_value_where_x_is_none(name):
 
 
 @each_case("value", [0.0, -3.0])
-def test_what_is_not_positive_is_named_with_its_row(value):
+def test_nonpositive_numbers_are_reported_with_their_row(value):
     for fit in SCALING.values():
         with pytest.raises(ModelError, match=r"load in row 2 of 7 is not positive"):
             fit(damaged(LOAD, value), CURVE)
@@ -98,7 +98,7 @@ def test_what_is_not_positive_is_named_with_its_row(value):
             compare(damaged(A, value), B)
 
 
-def test_negative_throughput_is_refused_with_any_noise():
+def test_negative_throughput_is_rejected_for_all_noise_models():
     for noise in ("constant", "counts"):
         with pytest.raises(ModelError, match=r"throughput in row 2 of 7 is negative"):
             fit_usl(LOAD, damaged(CURVE, -1.0), noise=noise)
@@ -107,7 +107,7 @@ def test_negative_throughput_is_refused_with_any_noise():
 
 
 @each_case("value", [True, np.True_])
-def test_truth_values_are_no_numbers(value):
+def test_booleans_are_rejected(value):
     for bad in ([1, 2, value, 4], np.array([True, False, True, True])):
         with pytest.raises(ModelError, match="not a number"):
             fit_line([1.0, 2, 3, 4], bad)
@@ -115,19 +115,19 @@ def test_truth_values_are_no_numbers(value):
 
 @each_case("value", [0.0, -1.0, math.nan])
 @each_case("name", [name for name in CURVES if name != "robust line"])
-def test_a_weight_that_is_none_is_named_with_its_row(name, value):
+def test_invalid_weight_is_reported_with_its_row(name, value):
     with pytest.raises(ModelError, match=r"weight in row 2 of 7 is not"):
         CURVES[name](LOAD, CURVE, weights=damaged(np.ones(7), value))
 
 
 @each_case("name", [name for name in CURVES if name != "robust line"])
-def test_weights_beside_a_kind_of_noise_are_refused(name):
+def test_weights_with_a_noise_model_are_rejected(name):
     with pytest.raises(ModelError, match="mutually exclusive"):
         CURVES[name](LOAD, CURVE, weights=np.ones(7), noise="constant")
 
 
 @each_case("name", CURVES)
-def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
+def test_too_few_rows_and_identical_x_are_rejected(name):
     fit, parameters = CURVES[name], PARAMETERS.get(name, 3)
     if parameters > 1:
         few = slice(0, parameters - 1)
@@ -143,7 +143,7 @@ def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
 
 
 @each_case("name", SAMPLES)
-def test_one_run_is_no_sample(name):
+def test_single_run_is_rejected(name):
     with pytest.raises(ModelError, match="has one value; expected at least two"):
         SAMPLES[name](A[:1], B)
     with pytest.raises(ModelError, match="is empty"):
@@ -151,8 +151,8 @@ def test_one_run_is_no_sample(name):
 
 
 @each_case("name", CURVES)
-def test_what_is_taken_comes_out_as_numbers(name):
-    """The smallest data sets, equal responses, and responses of any size either give numbers or an error."""
+def test_accepted_input_gives_finite_numbers(name):
+    """Smallest data sets, constant responses and responses of any size give numbers or an error."""
     tried = [(LOAD, np.full(7, 5.0)), (LOAD, CURVE * 1e-12), (LOAD, CURVE * 1e12)]
     tried += [(LOAD[:n], CURVE[:n]) for n in range(1, 7)]
     for x, y in tried:

@@ -8,18 +8,18 @@ from virtperf.models import checks
 
 
 @each_case("bad", [np.nan, np.inf, -np.inf, None])
-def test_a_value_that_is_not_finite_is_named_with_its_row(bad):
+def test_nonfinite_value_is_reported_with_its_row(bad):
     with pytest.raises(ModelError, match=r"throughput in row 2 of 3 is not a finite number"):
         checks.column([1.0, bad, 3.0], "throughput")
 
 
-def test_a_value_that_is_not_positive_is_named_with_its_row():
+def test_nonpositive_value_is_reported_with_its_row():
     with pytest.raises(ModelError, match=r"load in row 3 of 3 is not positive; found -2\.0"):
         checks.column([1, 5, -2], "load", positive=True)
 
 
 @each_case("bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]])
-def test_what_is_not_a_column_of_numbers_is_refused(bad):
+def test_non_numeric_column_is_rejected(bad):
     with pytest.raises(ModelError):
         checks.column(bad, "x")
 
@@ -31,13 +31,13 @@ def test_columns_of_any_kind_become_floats(good):
     assert found.tolist() == [1.0, 2.0]
 
 
-def test_the_callers_array_is_copied():
+def test_input_array_is_copied():
     mine = np.array([1.0, 2.0])
     checks.column(mine, "x")[0] = 9
     assert mine[0] == 1
 
 
-def test_too_few_rows_and_identical_x():
+def test_too_few_rows_and_identical_x_are_rejected():
     with pytest.raises(ModelError, match=r"2 rows can't determine 3 parameters \(a, b, c\)"):
         checks.enough(np.array([1.0, 2.0]), ("a", "b", "c"), name="x")
     with pytest.raises(
@@ -46,7 +46,7 @@ def test_too_few_rows_and_identical_x():
         checks.enough(np.array([4.0, 4.0, 4.0]), ("a", "b"), name="load")
 
 
-def test_unequal_columns_weights_levels_and_words():
+def test_unequal_lengths_invalid_weights_levels_and_options_are_rejected():
     with pytest.raises(ModelError, match="x has 2 rows but y has 3"):
         checks.same_length(("x", np.ones(2)), ("y", np.ones(3)))
     with pytest.raises(ModelError, match="weight in row 1 of 2"):

@@ -1,4 +1,4 @@
-"""Rows that deviate, residuals that follow the load, robust curves."""
+"""Outliers, residual trends, robust curves."""
 
 import inspect
 
@@ -21,7 +21,7 @@ def clean() -> pd.DataFrame:
     return pd.DataFrame({"guests": LOAD, "rate": rate * noise})
 
 
-def test_influence_is_that_of_statsmodels():
+def test_influence_equals_statsmodels():
     x, y = np.arange(8.0), np.array([1, 3, 2, 5, 4, 9, 6, 7.0])
     own = sm.OLS(y, sm.add_constant(x)).fit().get_influence()
     found = influence(models.fit_line(x, y))
@@ -30,7 +30,7 @@ def test_influence_is_that_of_statsmodels():
     assert found["cooks_distance"].to_numpy() == pytest.approx(own.cooks_distance[0])
 
 
-def test_an_outlier_is_named_with_what_it_does(clean):
+def test_outlier_is_reported_with_its_effect(clean):
     spoilt = clean.assign(rate=np.where(clean.index == 4, 0.6, 1.0) * clean["rate"])
     fit = models.usl("rate ~ guests", spoilt).only
     (note,) = [w for w in fit.warnings if "studentized residual" in w]
@@ -42,8 +42,8 @@ def test_an_outlier_is_named_with_what_it_does(clean):
     )
 
 
-def test_what_an_outlier_does_is_told_of_one_quantity():
-    """With the outlier the curve has no peak, and without it one: its load is not gamma's."""
+def test_effect_of_an_outlier_is_reported_for_one_quantity():
+    """The curve has a peak only without the outlier, at another load than gamma's."""
     load = np.array([1, 2, 4, 8, 16, 32.0])
     rate = np.array([10, 19, 36, 6.1, 80, 90.0])
     fit = models.fit_usl(load, rate)
@@ -54,7 +54,7 @@ def test_what_an_outlier_does_is_told_of_one_quantity():
     )
 
 
-def test_a_robust_curve_hardly_moves(clean):
+def test_robust_curve_is_insensitive_to_an_outlier(clean):
     spoilt = clean.assign(rate=np.where(clean.index == 4, 0.6, 1.0) * clean["rate"])
     of = {
         name: models.usl("rate ~ guests", frame, robust=robust).only
@@ -87,10 +87,8 @@ CURVES = {"usl": (models.fit_usl, usl_rate), "pieces": (models.fit_segmented, be
 @pytest.mark.parametrize("row", [0, 2, 10])
 @pytest.mark.parametrize("factor", [0.1, 0.6])
 @pytest.mark.parametrize("curve", CURVES)
-def test_an_outlier_at_an_end_is_named(curve, factor, row):
-    """At the first and last loads a row pulls the curve to itself, so that its residual is small and
-    that of the other row at its load as large.
-    """
+def test_outlier_at_an_end_is_reported(curve, factor, row):
+    """Rows at the first and last loads have high leverage, so both replicates get similar residuals."""
     fit, mean = CURVES[curve]
     load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
     y = mean(load) * (1 + 0.02 * np.random.default_rng(4).standard_normal(12))
@@ -99,7 +97,7 @@ def test_an_outlier_at_an_end_is_named(curve, factor, row):
     assert notes[0].row == row
 
 
-def test_one_run_a_load_shows_a_typing_error_at_its_ends():
+def test_typing_error_at_an_end_is_found_without_replicates():
     load = np.array([1.0, 2, 4, 8, 16, 32])
     for row in (0, 1, 5):
         y = usl_rate(load) * (1 + 0.02 * np.random.default_rng(4).standard_normal(6))
@@ -108,8 +106,8 @@ def test_one_run_a_load_shows_a_typing_error_at_its_ends():
         assert note.row == row
 
 
-def test_both_rows_are_named_where_the_data_do_not_tell():
-    """A last piece that has the last two loads goes through either of the two rows at its end."""
+def test_ambiguous_outlier_reports_both_rows():
+    """A last segment over two loads passes through either of the two rows at its end."""
     load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
     y = 100 + 2 * load + 0.5 * np.random.default_rng(4).standard_normal(12)
     y[10] /= 10
@@ -119,18 +117,21 @@ def test_both_rows_are_named_where_the_data_do_not_tell():
         assert note.endswith(f"The outlier may instead be x = 32, y = {y[other.row]:g}")
 
 
-def test_rows_without_an_outlier_are_seldom_named():
-    """Above 2 %, less two standard errors of 400 data sets a curve."""
+def test_false_alarm_rate_for_outliers():
+    """The nominal rate is 2 %; the bound adds two standard errors of 400 data sets per curve."""
     load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
     rng = np.random.default_rng(5)
     for fit, mean in CURVES.values():
         noise = 1 + 0.02 * rng.standard_normal((400, 12))
         fits = (fit(load, mean(load) * n) for n in noise)
-        assert sum(any("studentized residual" in w for w in each.warnings) for each in fits) <= 14
+        assert (
+            sum(any("studentized residual" in w for w in curve_fit.warnings) for curve_fit in fits)
+            <= 14
+        )
 
 
 @pytest.mark.parametrize("kind", ["usl", "pieces", "line"])
-def test_the_deviance_without_a_row_is_that_of_the_fit_without_it(kind, clean):
+def test_leave_one_out_deviance_equals_refit(kind, clean):
     fit = {**{name: of for name, (of, _) in CURVES.items()}, "line": models.fit_line}[kind]
     x, y = clean["guests"].to_numpy(), clean["rate"].to_numpy()
     rows = np.arange(len(x))
@@ -140,10 +141,10 @@ def test_the_deviance_without_a_row_is_that_of_the_fit_without_it(kind, clean):
 
 
 @pytest.mark.parametrize("factor", [0.1, 0.6])
-def test_a_robust_curve_converges_with_an_outlier_at_its_end(factor):
-    """Both rows of the last load hold the curve: each round moves it by a few per cent of the way.
+def test_robust_fit_converges_with_an_outlier_at_the_end(factor):
+    """Both rows of the last load have high leverage: each iteration moves the curve by a few per cent.
 
-    Seed 2: one of the data sets in which 200 rounds of single steps did not suffice.
+    Seed 2 is a data set for which 200 single steps did not suffice.
     """
     load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
     noise = 1 + 0.02 * np.random.default_rng(2).standard_normal(12)
@@ -154,7 +155,7 @@ def test_a_robust_curve_converges_with_an_outlier_at_its_end(factor):
     assert not any("covered" in w for w in fit.warnings)
 
 
-def test_the_robust_estimate_is_that_of_rlm():
+def test_robust_estimate_equals_statsmodels_rlm():
     x = np.arange(12.0)
     y = 3 + 2 * x + np.random.default_rng(3).standard_normal(12)
     y[5] += 15
@@ -174,7 +175,7 @@ def test_the_robust_estimate_is_that_of_rlm():
     assert np.vstack((ones, x)) @ cut == pytest.approx([0, 0], abs=1e-3 * spread)
 
 
-def test_residuals_that_follow_the_load_are_said_to():
+def test_residual_trend_over_load_is_reported():
     x = np.arange(1.0, 21)
     wave = 10 + x + np.sin(x / 3)
     assert any("Durbin-Watson" in w for w in models.fit_line(x, wave).warnings)
@@ -186,7 +187,7 @@ def test_residuals_that_follow_the_load_are_said_to():
     assert 0.02 < np.mean(np.array(p) < 0.05) < 0.09  # Monte Carlo error 0.011
 
 
-def test_results_have_the_names_of_statsmodels(clean):
+def test_result_names_equal_statsmodels(clean):
     fit = models.usl("rate ~ guests", clean).only
     assert list(fit.params.index) == ["alpha", "beta", "gamma"] == list(fit.conf_int().index)
     assert fit.pvalues["beta"] < 0.05
@@ -200,13 +201,13 @@ def test_results_have_the_names_of_statsmodels(clean):
     assert len(fit.plot().lines) == 2
 
 
-def test_too_many_rows_for_a_break_are_refused():
+def test_too_many_rows_for_a_breakpoint_are_rejected():
     with pytest.raises(ModelError, match="at most 1000"):
         models.fit_segmented(np.arange(30_000.0), np.arange(30_000.0))
 
 
-def test_the_most_rows_for_a_break_fit_into_memory():
-    """Numpy's arrays; Python and its modules take some 150 MB more."""
+def test_maximum_rows_for_a_breakpoint_fit_into_memory():
+    """Memory of numpy arrays; Python and its modules take another 150 MB."""
     import tracemalloc
 
     x = np.arange(1000.0)

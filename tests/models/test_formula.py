@@ -1,4 +1,4 @@
-"""Contrasts of formulas: those of statsmodels and of the models' own paired ratios."""
+"""Contrasts of formulas against statsmodels and the models' paired ratios."""
 
 import math
 
@@ -12,7 +12,7 @@ from statsmodels.tools.sm_exceptions import ConvergenceWarning
 from rawperf.core.errors import ModelError
 from virtperf import models
 
-# statsmodels warns of a boundary wherever a variance is below 0.01, of logarithms nearly always
+# statsmodels warns of a boundary for variances below 0.01, which logarithms nearly always have
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
 )
@@ -39,7 +39,7 @@ def runs() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_a_contrast_is_the_t_test_of_statsmodels(runs):
+def test_contrast_equals_statsmodels_t_test(runs):
     fit = smf.ols("np.log(value) ~ C(host) * C(guests) + C(block) + steal", runs).fit()
     found = models.contrasts(fit, of={"host": "b"}, to={"host": "a"}, by="guests", alpha=0.1)
     own = fit.t_test("C(host)[T.b] + C(host)[T.b]:C(guests)[T.4] = 0")
@@ -58,7 +58,7 @@ def test_random_and_fixed_blocks_agree_in_complete_blocks(runs):
     assert str(one["b / a"]) == str(other["b / a"])
 
 
-def test_a_contrast_between_groups_has_few_degrees_of_freedom(runs):
+def test_between_group_contrast_has_few_degrees_of_freedom(runs):
     half = runs.assign(day=runs["block"] % 2)
     mixed = smf.mixedlm("np.log(value) ~ C(guests) + C(day)", half, groups="block").fit()
     found = models.contrasts(mixed, of={"day": 1}, to={"day": 0})["1 / 0"]
@@ -66,7 +66,7 @@ def test_a_contrast_between_groups_has_few_degrees_of_freedom(runs):
     assert half_width / mixed.bse["C(day)[T.1]"] == pytest.approx(3.182, abs=1e-3)  # t, 5 - 2
 
 
-def test_links_and_differences(runs):
+def test_contrasts_on_log_and_identity_scale(runs):
     gamma = smf.glm(
         "value ~ C(host) + C(guests)", runs, family=sm.families.Gamma(sm.families.links.Log())
     ).fit()
@@ -78,7 +78,7 @@ def test_links_and_differences(runs):
     assert found.value == pytest.approx(2 * plain.params["guests"])
 
 
-def test_wrong_questions_are_errors(runs):
+def test_invalid_contrasts_are_rejected(runs):
     fit = smf.ols("np.log(value) ~ C(guests)", runs).fit()
     for of, to, message in (
         ({"host": "b"}, {"host": "a"}, "no term of the model differs between the two sides"),

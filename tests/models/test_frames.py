@@ -1,4 +1,4 @@
-"""Models of tidy frames: labels, origins, reasons, near names."""
+"""Models of tidy data frames: labels, provenance, failure reasons, name suggestions."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_fit_by_series(runs: pd.DataFrame) -> None:
     assert list(table.columns[:3]) == ["series", "guests", "value"] and len(table) == 4
 
 
-def test_group_without_a_fit_says_why(runs: pd.DataFrame) -> None:
+def test_failed_fit_of_a_group_has_a_reason(runs: pd.DataFrame) -> None:
     few = runs[(runs["series"] == "Xen") | (runs["guests"] == 1)]
     fits = models.usl("value ~ guests", few, by="series")
     assert isinstance(fits["z/VM"], Missing) and "distinct" in fits["z/VM"].reason
@@ -60,7 +60,7 @@ def test_group_without_a_fit_says_why(runs: pd.DataFrame) -> None:
     assert set(fits.predict([4])["series"]) == {"Xen"}
 
 
-def test_a_fit_without_such_an_interval_says_why(runs: pd.DataFrame) -> None:
+def test_missing_interval_has_a_reason(runs: pd.DataFrame) -> None:
     fits = models.usl("value ~ guests", runs, by="series", weights="guests")
     table = fits.predict([4], interval="observation")
     assert table.empty
@@ -70,7 +70,7 @@ def test_a_fit_without_such_an_interval_says_why(runs: pd.DataFrame) -> None:
     assert fits.predict([4]).attrs["warnings"] == []
 
 
-def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None:
+def test_ratios_have_labels_and_equal_array_results(runs: pd.DataFrame) -> None:
     found = models.ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")
     assert list(found) == [1, 2, 4, 8, 16, 32]
     at8 = runs[runs["guests"] == 8]
@@ -79,7 +79,7 @@ def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None
     )
     assert (found[8].value, found[8].low, found[8].high) == (own.value, own.low, own.high)
     assert len(found[8].origin.runs) == 6
-    named = models.ratios(
+    by_name = models.ratios(
         "value",
         runs,
         of={"series": "Xen"},
@@ -87,11 +87,11 @@ def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None
         by="guests",
         label="{of} / {to} at {guests} guests",
     )
-    assert "Xen / z/VM at 8 guests" in named
+    assert "Xen / z/VM at 8 guests" in by_name
     assert list(models.ratios("value", runs, of={"guests": 8}, to={"guests": 1})) == ["8 / 1"]
 
 
-def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
+def test_mixed_provenances_are_rejected(runs: pd.DataFrame) -> None:
     mixed = runs.assign(provenance=["measured", "example"] * (len(runs) // 2))
     with pytest.raises(ProvenanceError, match="measured and example"):
         models.line("value ~ guests", mixed, by="series")
@@ -121,19 +121,17 @@ def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
         ),
     ],
 )
-def test_wrong_names_are_errors_with_near_names(
-    runs: pd.DataFrame, call: object, words: str
-) -> None:
+def test_unknown_names_suggest_close_names(runs: pd.DataFrame, call: object, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         call(runs)  # type: ignore[operator]
 
 
-def test_wrong_method_of_a_fit_names_near_ones(runs: pd.DataFrame) -> None:
+def test_unknown_method_suggests_close_names(runs: pd.DataFrame) -> None:
     with pytest.raises(AttributeError, match="peak_load"):
         models.usl("value ~ guests", runs, by="series").estimates("peakload")
 
 
-def test_frame_without_rows(runs: pd.DataFrame) -> None:
+def test_empty_frame(runs: pd.DataFrame) -> None:
     none = runs.iloc[:0]
     assert len(models.usl("value ~ guests", none, by="series")) == 0
     assert (
@@ -147,7 +145,7 @@ def test_frame_without_rows(runs: pd.DataFrame) -> None:
         models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
 
 
-def test_ratios_of_printed_numbers_and_of_pairs(runs: pd.DataFrame) -> None:
+def test_ratios_of_printed_numbers_and_pairs(runs: pd.DataFrame) -> None:
     printed = pd.DataFrame(
         {"series": "a", "vms": [1, 2], "value": [100.0, 90.0], "half_width": 0.5}
     )

@@ -1,4 +1,4 @@
-"""What every curve fitted as a generalized linear model offers: results of statsmodels, predictions, warnings."""
+"""Curves fitted as generalized linear models: statsmodels results, predictions, warnings."""
 
 import math
 import warnings
@@ -21,7 +21,7 @@ SIX = np.repeat([1, 2, 4, 8, 16, 32.0], 2)
 
 
 def covers(fit, question, value):
-    """Whether the 95 % profile interval contains a value, as calibration counts it."""
+    """Whether the 95 % profile interval contains a value, as calibration computes it."""
     return inside(fit, {"": (question, value)})[""][LEVELS.index(0.95)]
 
 
@@ -33,12 +33,12 @@ def noisy(theta, noise=0.02, seed=3, load=SIX):
 @each_case(
     ("noise", "family"), [("constant", sm.families.Gaussian), ("proportional", sm.families.Gamma)]
 )
-def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
+def test_results_equal_a_hand_written_statsmodels_glm(noise, family):
     fit = fit_usl(LOAD, RATE, noise=noise)
     design = np.column_stack((1 / LOAD, (LOAD - 1) / LOAD, LOAD - 1))
     start = np.linalg.lstsq(design, 1 / RATE)[0]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a link that is not the usual one
+        warnings.simplefilter("ignore")  # of a non-canonical link
         own = sm.GLM(RATE, design, family=family(sm.families.links.InversePower())).fit(
             start_params=start, tol=1e-12
         )
@@ -55,7 +55,7 @@ def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
     assert fit.summary() == fit_usl(LOAD, RATE, noise=noise).summary()
 
 
-def test_a_coefficient_on_its_bound_has_no_column():
+def test_coefficient_on_its_bound_has_no_column():
     fit = fit_usl(CPUS, RAYS, noise="constant")
     assert fit.at_bound == (False, True, False)
     assert list(fit.results.model.exog_names) == ["1/N", "(N - 1)/N"]
@@ -64,17 +64,17 @@ def test_a_coefficient_on_its_bound_has_no_column():
     narrow = fit_usl(CPUS, RAYS, kind="amdahl", noise="constant").predict(
         [64, 256], interval="mean"
     )
-    assert band["low"][1] < narrow["low"][1] - 50  # that beta may be positive is not forgotten
+    assert band["low"][1] < narrow["low"][1] - 50  # the bound of beta is kept
 
 
-def test_a_coefficient_within_reach_of_its_bound_is_told():
+def test_coefficient_close_to_its_bound_is_reported():
     fit = fit_usl(CPUS, RAYS)
     assert not any(fit.at_bound)
     assert fit.estimate("beta").low == 0
     assert any("the data are compatible with beta = 0" in w for w in fit.warnings)
 
 
-def test_intervals_of_predictions_grow_outwards_and_are_marked():
+def test_prediction_intervals_grow_outwards_and_extrapolation_is_marked():
     fit = fit_usl(SIX, noisy((0.03, 0.001, 100.0)))
     band = fit.predict([8, 32, 64, 128], interval="mean")
     width = (band["high"] - band["low"]) / band["value"]
@@ -90,7 +90,7 @@ def test_intervals_of_predictions_grow_outwards_and_are_marked():
     assert not fit.throughput_at(8).warnings
 
 
-def test_a_new_observation_of_an_unknown_weight_is_refused():
+def test_new_observation_of_unknown_weight_is_rejected():
     fit = fit_usl(SIX, noisy((0.03, 0.001, 100.0)), weights=1 + SIX)
     with pytest.raises(ModelError, match="variance of a new observation is unknown"):
         fit.predict([8], interval="observation")
@@ -101,7 +101,7 @@ def test_a_new_observation_of_an_unknown_weight_is_refused():
     assert fit.predict([8], interval="mean")["high"][0] < narrow
 
 
-def test_most_new_observations_lie_in_their_interval():
+def test_coverage_of_new_observations():
     """300 data sets, 95 %: the count is binomial with mean 285 and SD 3.8; 270 and 298 are four and three and a half SD."""
     truth, at, hits = np.array([0.03, 0.001, 100.0]), np.array([4.0, 64.0]), np.zeros(2)
     rng = np.random.default_rng(5)
@@ -112,8 +112,8 @@ def test_most_new_observations_lie_in_their_interval():
     assert np.all((hits >= 270) & (hits <= 298))
 
 
-def test_most_extrapolated_means_are_covered():
-    """300 data sets from loads up to 16, predicted at 48; the same bounds as above, but wide by intention near zero."""
+def test_coverage_of_extrapolated_means():
+    """300 data sets from loads up to 16, predicted at 48; same bounds, but conservative near zero by design."""
     truth, load = np.array([0.03, 1e-4, 100.0]), np.repeat([1, 2, 4, 8, 12, 16.0], 2)
     asked = throughput(np.array([48.0]), truth)[0]
     hits = 0
@@ -123,7 +123,7 @@ def test_most_extrapolated_means_are_covered():
     assert hits >= 275
 
 
-def test_what_calibration_counts_agrees_with_the_limits():
+def test_calibration_coverage_agrees_with_the_limits():
     fit = fit_usl(LOAD, RATE)
     e = fit.estimate("alpha")
     asked = fit.constraint("alpha")
@@ -131,7 +131,7 @@ def test_what_calibration_counts_agrees_with_the_limits():
     assert not covers(fit, asked, e.low * 0.999) and not covers(fit, asked, e.high * 1.001)
 
 
-def test_superlinear_data_and_misfit_warn():
+def test_superlinear_data_and_misfit_give_warnings():
     n = np.arange(1.0, 9)
     growing = 7 * n**1.1 * (1 + 0.01 * (-1) ** n)
     for kind in ("linear", "amdahl", "usl"):
@@ -146,7 +146,7 @@ def test_superlinear_data_and_misfit_warn():
     )
 
 
-def test_an_exact_fit_and_one_without_degrees_of_freedom_say_so():
+def test_exact_fit_and_zero_degrees_of_freedom_give_warnings():
     exact = fit_usl(SIX, throughput(SIX, np.array([0.03, 0.001, 100.0])))
     assert any("zero width" in w for w in exact.warnings)
     e = exact.peak_load()

@@ -47,14 +47,14 @@ def resamples(truth, size, noise=0.05, seed=1):
 
 
 @each_case("noise", NOISES)
-def test_the_coefficients_are_those_of_statsmodels(noise):
+def test_coefficients_equal_statsmodels(noise):
     y = resamples(TRUTHS["peak inside"], 5, noise=0.02)
     found, converged = refit_many("usl", LOAD, y, noise=noise, bounded=False, tolerance=1e-10)
     assert converged.all()
     design = np.column_stack((1 / LOAD, (LOAD - 1) / LOAD, LOAD - 1))
     for row, theta in zip(y, found, strict=True):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a link that is not the usual one
+            warnings.simplefilter("ignore")  # of a non-canonical link
             family = NOISES[noise](sm.families.links.InversePower(), check_link=False)
             b = (
                 sm.GLM(row, design, family=family)
@@ -67,18 +67,18 @@ def test_the_coefficients_are_those_of_statsmodels(noise):
 @each_case("noise", NOISES)
 @each_case("truth", TRUTHS.values())
 @each_case("kind", ["usl", "amdahl", "linear"])
-def test_each_row_is_fitted_as_if_alone(truth, kind, noise):
+def test_batched_fits_equal_single_fits(truth, kind, noise):
     y = np.abs(resamples(truth, 30)) + 1.0
     found, converged = refit_many(kind, LOAD, y, noise=noise)
     assert converged.all()
-    for row, theta in zip(y[::3], found[::3], strict=True):  # a fit alone takes 10 ms
+    for row, theta in zip(y[::3], found[::3], strict=True):  # a single fit takes 10 ms
         alone = fit_usl(LOAD, row, kind=kind, noise=noise)
         assert theta == pytest.approx(coefficients(alone.b), rel=1e-4, abs=1e-7)
 
 
 @each_case("truth", TRUTHS.values())
-def test_bounds_are_those_of_another_optimiser(truth):
-    """Least squares under the same bounds by scipy, from the fitted curve and from afar."""
+def test_bounded_fit_equals_another_optimiser(truth):
+    """scipy's least squares under the same bounds, from the fitted curve and from distant starts."""
     for row in np.abs(resamples(truth, 15)) + 1.0:
         fit = fit_usl(LOAD, row, noise="constant")
 
@@ -93,7 +93,7 @@ def test_bounds_are_those_of_another_optimiser(truth):
 
 
 @each_case("power", [0, 1, 2])
-def test_the_constrained_optimum_is_that_of_another_optimiser(power):
+def test_constrained_optimum_equals_another_optimiser(power):
     y = resamples(TRUTHS["peak inside"], 3, noise=0.02)
     row, target = design_columns(np.array([48.0]))[0], 1 / 400
     family = Family(power)
@@ -126,7 +126,7 @@ def test_the_constrained_optimum_is_that_of_another_optimiser(power):
         assert other.fun == pytest.approx(1, abs=1e-6)
 
 
-def test_weights_repeat_and_leave_out_rows():
+def test_integer_weights_repeat_or_drop_rows():
     y = resamples(TRUTHS["peak inside"], 5, noise=0.02)
     weights = np.array([1, 1, 2, 0, 1, 3, 1, 1.0])
     found, _ = refit_many("usl", LOAD, y, noise="proportional", weights=weights)
@@ -147,14 +147,14 @@ def test_exact_curves_are_recovered():
         assert found == pytest.approx(thetas, rel=1e-6, abs=1e-9)
 
 
-def test_the_result_does_not_depend_on_the_company():
+def test_result_does_not_depend_on_the_other_rows_of_the_batch():
     y = resamples(TRUTHS["beta often on its bound"], 40)
     together, _ = refit_many("usl", LOAD, y, noise="constant")
     apart = np.vstack([refit_many("usl", LOAD, row[None, :], noise="constant")[0] for row in y])
     assert together == pytest.approx(apart, rel=1e-9, abs=1e-12)
 
 
-def test_a_constraint_that_no_curve_meets_has_no_deviance():
+def test_infeasible_constraint_has_no_deviance():
     y = resamples(TRUTHS["peak inside"], 1)
     found = solve(
         Family(2),

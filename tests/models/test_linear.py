@@ -26,7 +26,7 @@ def test_agrees_with_statsmodels(weights):
     )
 
 
-def test_a_bend_is_noticed_and_a_straight_line_is_not():
+def test_curvature_is_reported_only_if_present():
     assert fit_line(X, Y).linearity_test().pvalue > 0.2
     assert fit_line(X, Y + 0.2 * X**2).linearity_test().pvalue < 0.01
 
@@ -43,22 +43,22 @@ def test_lack_of_fit_needs_replicates_and_uses_their_spread():
 
 
 @each_case(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
-def test_units_of_x_only_change_units(shift, factor):
-    """The slope scales, its t value and the fitted values do not change."""
+def test_rescaling_x_only_rescales_the_slope(shift, factor):
+    """t value and fitted values do not change."""
     one, other = fit_line(X, Y), fit_line(shift + factor * X, Y)
     assert other.theta[1] * factor == pytest.approx(one.theta[1], rel=1e-8)
     assert other.standard_errors[1] * factor == pytest.approx(one.standard_errors[1], rel=1e-6)
     assert other.fittedvalues == pytest.approx(one.fittedvalues, rel=1e-8)
 
 
-def test_two_points_give_a_line_without_errors():
+def test_two_points_give_a_line_without_standard_errors():
     fit = fit_line([1, 2], [3, 5])
     assert fit.theta == pytest.approx([1, 2])
     assert fit.slope().high == np.inf
     assert "no standard errors" in fit.warnings[0]
 
 
-def test_bad_input():
+def test_invalid_input_is_rejected():
     with pytest.raises(ModelError, match="x has too few distinct values"):
         fit_line([2, 2, 2], [1, 2, 3])
     with pytest.raises(ModelError, match="x has 3 rows but y has 2"):
@@ -68,7 +68,7 @@ def test_bad_input():
 
 
 @pytest.mark.filterwarnings("ignore:The identity link function does not respect the domain")
-def test_proportional_noise_is_the_gamma_model_with_identity_link():
+def test_proportional_noise_equals_gamma_model_with_identity_link():
     y = np.array([2.1, 3.8, 6.3, 7.7, 10.4, 11.9, 14.5])[: len(X)]
     x = X[: len(y)]
     fit = fit_line(x, y, noise="proportional")
@@ -81,7 +81,7 @@ def test_proportional_noise_is_the_gamma_model_with_identity_link():
 
 
 @pytest.mark.filterwarnings("ignore:omni_normtest is not valid with less than 8")
-def test_results_are_those_of_statsmodels():
+def test_results_equal_statsmodels():
     fit = fit_line(X, Y)
     other = sm.OLS(Y, sm.add_constant(X)).fit()
     assert fit.results.params == pytest.approx(other.params, rel=1e-10)
@@ -92,7 +92,7 @@ def test_results_are_those_of_statsmodels():
     assert ours["low"].to_numpy() == pytest.approx(frame["obs_ci_lower"].to_numpy(), rel=1e-9)
 
 
-def test_a_new_observation_of_a_weighted_fit_needs_its_weight():
+def test_new_observation_of_a_weighted_fit_needs_a_weight():
     fit = fit_line(X, Y, weights=np.linspace(1, 2, len(X)))
     with pytest.raises(ModelError, match="a new observation needs a weight"):
         fit.predict([3], "observation")
@@ -102,7 +102,7 @@ def test_a_new_observation_of_a_weighted_fit_needs_its_weight():
         fit_line(X, Y, weights=np.ones(len(X)), noise="proportional")
 
 
-def test_exact_and_constant_rows_warn():
+def test_exact_and_constant_data_give_warnings():
     flat = fit_line([1, 2, 3, 4], [5] * 4)
     assert flat.rsquared == 0 and "exact" in flat.warnings[0]
     with pytest.raises(ModelError, match=r"not positive everywhere.*constant noise"):

@@ -1,4 +1,4 @@
-"""Many data sets at once have the values that one fit after another gives."""
+"""Batched fits of many data sets equal single fits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOADS = np.array([6.0, 9.0, 12.0, 15.0, 18.0])
 RATIOS = 22990 / np.array([20480, 11264, 10240, 9216, 8192, 7168, 6144.0])
 
 
-def test_the_law_is_that_of_statsmodels():
+def test_usl_fit_equals_statsmodels():
     throughput = np.random.default_rng(1).uniform(30, 100, (8, 5))
     found = many.usl(LOADS, throughput, at=20.0)
     for k, values in enumerate(throughput):
@@ -36,13 +36,13 @@ def test_the_law_is_that_of_statsmodels():
             )
 
 
-def test_a_law_without_coherency_has_no_peak_and_a_constant_one_has_it_anywhere():
+def test_peak_of_degenerate_curves():
     found = many.usl(LOADS, np.array([LOADS / (1 + 0.1 * (LOADS - 1)), np.full(5, 7.0)]))
-    assert found["peak_load"][0][0] > 1e6  # the coherency is that of rounding
+    assert found["peak_load"][0][0] > 1e6  # beta is zero up to rounding
     assert [float(ends[1]) for ends in found["peak_load"]] == [0.0, np.inf]
 
 
-def test_the_break_is_that_of_one_fit():
+def test_breakpoints_equal_single_fits():
     y = np.random.default_rng(2).uniform(90, 100, (80, 7))
     found = many.plateau_decline(RATIOS, y)
     for k, values in enumerate(y):
@@ -55,18 +55,18 @@ def test_the_break_is_that_of_one_fit():
             )
 
 
-def test_all_breaks_that_fit_equally_count():
+def test_equally_good_breakpoints_are_all_returned():
     flat, last = np.full(7, 100.0), np.array([100.0] * 6 + [95.0])
     kinked = 100 - 3 * np.maximum(RATIOS - 2.4, 0)
     found = many.plateau_decline(RATIOS, np.array([flat, last, kinked]))
     first, end = found["breakpoint"]
-    assert (first[0], end[0]) == (RATIOS[0], RATIOS[-1])  # no break fits as well
+    assert (first[0], end[0]) == (RATIOS[0], RATIOS[-1])  # no other breakpoint fits as well
     assert (first[1], end[1]) == (pytest.approx(RATIOS[-2], rel=1e-5), RATIOS[-1])
     assert first[2] == pytest.approx(2.4, rel=1e-4) and end[2] == pytest.approx(2.4, rel=1e-4)
     assert np.array(found["plateau"]) == pytest.approx(np.full((2, 3), 100.0), rel=1e-6)
 
 
-def test_the_ends_are_those_of_the_search_of_one_data_set():
+def test_ends_equal_the_search_of_one_data_set():
     for values in np.random.default_rng(3).uniform(0, 10, (200, 7)):
         breaks = BreakpointSearch.of(RATIOS, values, np.ones(7), sloped=False)
         psi = breaks.best()[0]

@@ -14,7 +14,7 @@ DATA = {"proportional": CURVE * (1 + 0.03 * DRAWS), "constant": CURVE + 8 * DRAW
 
 
 @each_case(("noise", "other"), [("proportional", "constant"), ("constant", "proportional")])
-def test_replicates_tell_the_kind_of_noise(noise, other):
+def test_kind_of_noise_is_recognised_from_replicates(noise, other):
     assert check_noise(LOAD, DATA[noise], ONES, noise) == ()
     (warning,) = check_noise(LOAD, DATA[noise], ONES, other)
     assert f"{noise} noise describes them better" in warning
@@ -27,7 +27,7 @@ def test_replicates_tell_the_kind_of_noise(noise, other):
     )
 
 
-def test_the_check_keeps_its_size():
+def test_noise_check_has_nominal_size():
     """Under the true kind a warning at 1 % is rare: of 400 data sets at most 12 (binomial mean 4, SD 2)."""
     rng = np.random.default_rng(2)
     warned = 0
@@ -46,6 +46,6 @@ def test_the_check_keeps_its_size():
         (np.repeat([1, 2, 3], 3), np.repeat([5.0, 6, 7], 3)),
     ],
 )
-def test_too_few_replicates_say_nothing(x, y):
+def test_too_few_replicates_give_no_warning(x, y):
     for noise in DATA:
         assert check_noise(np.array(x), np.array(y), np.ones(len(x)), noise) == ()

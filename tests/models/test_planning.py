@@ -19,7 +19,7 @@ def nested(rng: np.random.Generator, sds: tuple[float, ...], unbalanced: bool) -
     return pd.DataFrame(rows, columns=["host", "boot", "value"])
 
 
-def test_components_of_unbalanced_nested_data_are_unbiased():
+def test_variance_components_of_unbalanced_data_are_unbiased():
     rng, sds = np.random.default_rng(6), (0.3, 0.02, 0.01)
     found = np.mean(
         [
@@ -33,7 +33,7 @@ def test_components_of_unbalanced_nested_data_are_unbiased():
     assert np.sqrt(found) == pytest.approx(sds[1:], rel=0.06)
 
 
-def test_balanced_components_are_those_of_the_analysis_of_variance():
+def test_balanced_variance_components_equal_anova():
     frame = nested(np.random.default_rng(7), (0.3, 0.02, 0.01), False)
     found = models.variance_components("value", frame, levels=["host", "boot"])
     logs = np.log(frame["value"]).groupby([frame["host"], frame["boot"]])
@@ -43,7 +43,7 @@ def test_balanced_components_are_those_of_the_analysis_of_variance():
     assert found.variances[1:] == pytest.approx((boots, within))
 
 
-def test_repetitions_reach_the_half_width_at_least_cost():
+def test_repetitions_reach_the_half_width_at_minimum_cost():
     frame = nested(np.random.default_rng(8), (0.02, 0.02, 0.01), False)
     parts = models.variance_components("value", frame, levels=["host", "boot"])
     costs = {"host": 600.0, "boot": 60.0, "within": 10.0}
@@ -56,7 +56,7 @@ def test_repetitions_reach_the_half_width_at_least_cost():
         models.variance_components("value", frame.drop_duplicates("host"), levels=["host", "boot"])
 
 
-def test_stopping():
+def test_stopping_rule():
     steady = [100, 101, 99.5, 100.2, 100.4, 99.9]
     assert not models.stop_when(steady[:5]).stop
     assert models.stop_when(steady).stop

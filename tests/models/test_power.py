@@ -13,7 +13,7 @@ from virtperf.verdicts.regions import Comparison, Decision, decide
 
 
 def simulated(n, cv, effect, decide):
-    """The share of simulated experiments whose interval of the log ratio decides."""
+    """Share of simulated experiments whose interval of the log ratio gives a verdict."""
     rng = np.random.default_rng(4)
     sd = math.sqrt(math.log1p(cv * cv))
     a = math.log1p(effect) + sd * rng.standard_normal((40_000, n))
@@ -25,7 +25,7 @@ def simulated(n, cv, effect, decide):
 
 
 @each_case("n", [3, 8])
-def test_power_is_that_of_simulated_experiments(n):
+def test_power_equals_simulated_share(n):
     def interval(d, se, df, alpha):
         half = stats.t.ppf(1 - alpha / 2, df) * se
         return d - half, d + half
@@ -50,7 +50,7 @@ def test_power_is_that_of_simulated_experiments(n):
     ("n", "effect", "low", "high"),
     [(2, 0.5, 0, 1.1), (3, 0.3, 0, 1.1), (4, 0.0, 0.85, 1.2), (8, 0.1, 1.02, 1.2)],
 )
-def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
+def test_power_of_a_claim_equals_simulated_verdicts(n, effect, low, high):
     rng = np.random.default_rng(4)
     decided = 0
     for _ in range(2000):
@@ -63,7 +63,7 @@ def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
     )
 
 
-def test_the_fewest_runs_reach_the_power_and_one_less_does_not():
+def test_number_of_runs_is_minimal():
     for question in (
         {"effect": 0.05},
         {"question": "equivalence", "effect": 0.0, "margin": 0.03},
@@ -76,13 +76,13 @@ def test_the_fewest_runs_reach_the_power_and_one_less_does_not():
     assert runs_needed(cv=0.001, effect=0.5) == 2
 
 
-def test_the_spread_of_pilot_runs_is_pooled_over_conditions():
+def test_pilot_spread_is_pooled_over_conditions():
     cv, df = relative_spread([99, 101], [52, 48, 50])
     assert df == 3
     assert cv == pytest.approx(math.sqrt((2 * 0.01**2 + 2 * 0.04**2) / 3))
 
 
-def test_bad_questions():
+def test_invalid_questions_are_rejected():
     for message, options in (
         ("coefficient of variation", {"cv": 0.0}),
         ("unknown question", {"cv": 0.1, "question": "why"}),

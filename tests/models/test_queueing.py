@@ -10,7 +10,7 @@ from virtperf import models
 from virtperf.models.queueing import closed_throughput
 
 
-def test_mean_value_analysis_of_a_central_server():
+def test_mean_value_analysis_of_a_central_server_model():
     demands = {"cpu": 0.605, "disk": 2.1, "tape": 1.35}
     found = models.mva(demands, [1, 3, 100], think=15)
     queue = dict.fromkeys(demands, 0.0)
@@ -24,7 +24,7 @@ def test_mean_value_analysis_of_a_central_server():
     assert found["disk_queue"].iloc[-1] == pytest.approx(queue["disk"], rel=1e-9)
 
 
-def test_several_servers_are_the_machine_repairman():
+def test_multiple_servers_equal_the_machine_repairman_model():
     n, think, servers = 6, 2.0, 2
     weights = [
         math.comb(n, k)
@@ -40,7 +40,7 @@ def test_several_servers_are_the_machine_repairman():
     assert own[0] == pytest.approx(busy, rel=1e-12)
 
 
-def test_erlang():
+def test_erlang_formulas():
     one, two = models.mmc(0.5, 1.0), models.mmc(1.0, 1.0, 2)
     assert (one.response, two.waits, two.response) == pytest.approx((2.0, 1 / 3, 4 / 3))
     assert one.response_quantile(0.9) == pytest.approx(2 * math.log(10))
@@ -48,7 +48,7 @@ def test_erlang():
         models.mmc(2.0, 1.0, 2)
 
 
-def test_demands_are_found_again():
+def test_service_demands_are_recovered():
     rng = np.random.default_rng(4)
     clients = np.tile([1.0, 2, 4, 8, 16, 32], 3)
     servers = np.full(18, 2.0)

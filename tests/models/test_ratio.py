@@ -16,7 +16,7 @@ B = np.array([50.7, 49.2, 51.0, 49.9, 50.4, 51.3])
 OPTIONS = [{"method": method} for method in METHODS]
 
 
-def test_welch_degrees_of_freedom_are_those_of_the_scaled_difference():
+def test_degrees_of_freedom_equal_welch_at_the_estimate():
     """At the estimated ratio r, the Welch test of a against r b has Fieller's degrees of freedom."""
     e = ratio_of_means(A, B, method="fieller")
     r = A.mean() / B.mean()
@@ -25,7 +25,7 @@ def test_welch_degrees_of_freedom_are_those_of_the_scaled_difference():
     assert (e.low, e.high) == pytest.approx((other.low, other.high), rel=1e-10)
 
 
-def test_the_log_ratio_by_its_formula():
+def test_log_ratio_against_formula():
     e = ratio_of_means(A, B)
     u, v = A.std(ddof=1) / math.sqrt(6) / A.mean(), B.std(ddof=1) / math.sqrt(6) / B.mean()
     df = min((u**2 + v**2) ** 2 / (u**4 / 5 + v**4 / 5), MAX_DF_FACTOR * 5)
@@ -46,7 +46,7 @@ samples = st.tuples(
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(samples, st.sampled_from(OPTIONS))
-def test_inverse_symmetry_scale_and_level(case, options):
+def test_invariance_under_inversion_scaling_and_level(case, options):
     n, m1, m2, spread, seed = case
     rng = np.random.default_rng(seed)
     a, b = (m * (1 + spread * rng.standard_normal(n)) for m in (m1, m2))
@@ -63,7 +63,7 @@ def test_inverse_symmetry_scale_and_level(case, options):
     assert narrow.high <= e.high
 
 
-def test_the_log_link_by_its_formula():
+def test_log_link_against_formula():
     """The pooled coefficient of variation, n1 + n2 - 2 degrees of freedom; and statsmodels' own interval."""
     e = ratio_of_means(A, B[:4], method="pooled")
     shares = np.concatenate((A / A.mean(), B[:4] / B[:4].mean())) - 1
@@ -76,18 +76,18 @@ def test_the_log_link_by_its_formula():
     assert not e.warnings
 
 
-def test_unequal_relative_spreads_are_a_warning():
+def test_unequal_relative_spreads_give_a_warning():
     assert (
         "coefficients of variation differ"
         in ratio_of_means(A, 10 * (B - 45), method="pooled").warnings[0]
     )
 
 
-def test_replicates_without_spread_are_a_warning():
+def test_replicates_without_spread_give_a_warning():
     assert "zero width" in ratio_of_means([2, 2], [1, 1]).warnings[0]
 
 
-def test_a_denominator_near_zero_has_an_unbounded_set():
+def test_denominator_near_zero_gives_an_unbounded_set():
     """t(0.975, 10) = 2.228, so g = 4.96 > 1; with a clearly not zero the set is two rays, else everything."""
     rays = fieller(10.0, 1.0, 1.0, 1.0, 0.0, 10)
     assert (rays.low, rays.high) == (-math.inf, math.inf)
@@ -96,13 +96,13 @@ def test_a_denominator_near_zero_has_an_unbounded_set():
     assert "no value is excluded" in both.warnings[0]
 
 
-def test_fieller_tends_to_the_delta_method():
+def test_fieller_approaches_the_delta_method():
     e = fieller(10.0, 5.0, 1e-8, 1e-8, 0.0, 20)
     half = stats.t.ppf(0.975, 20) * 2 * math.sqrt(1e-8 / 100 + 1e-8 / 25)
     assert e.high - e.value == pytest.approx(half, rel=1e-3)
 
 
-def test_bad_input():
+def test_invalid_input_is_rejected():
     with pytest.raises(
         ModelError, match="numerator has one value; expected at least two replicates"
     ):
@@ -119,7 +119,7 @@ def test_bad_input():
         ratio_of_means([1, 2], [1, 2], method="delta")
 
 
-def test_the_ratio_of_pairs_is_a_t_interval_on_logarithms():
+def test_paired_ratio_is_a_t_interval_on_logarithms():
     e = ratio_of_pairs(A, B)
     logs = np.log(A / B)
     low, high = stats.t.interval(0.95, 5, logs.mean(), stats.sem(logs))
@@ -131,14 +131,14 @@ def test_the_ratio_of_pairs_is_a_t_interval_on_logarithms():
     assert (1 / other.high, 1 / other.low) == pytest.approx((e.low, e.high), rel=1e-12)
 
 
-def test_what_pairs_share_does_not_count():
-    """Days of very different speed: each pair's ratio is still 2."""
+def test_pair_effects_cancel():
+    """Days differ strongly in speed; each pair's ratio is still 2."""
     days = np.array([1, 5, 20, 100.0])
     e = ratio_of_pairs(2 * days * [1.01, 0.99, 1.01, 0.99], days)
     assert 1.95 < e.low < 2 < e.high < 2.05
 
 
-def test_pairs_that_are_none():
+def test_invalid_pairs_are_rejected():
     with pytest.raises(ModelError, match="numerator has 2 rows but denominator has 3"):
         ratio_of_pairs([1, 2], [1, 2, 3])
     with pytest.raises(ModelError, match="denominator in row 2 of 2 is not positive"):
@@ -148,7 +148,7 @@ def test_pairs_that_are_none():
 
 
 @each_case("method", ["fieller", "log-ratio"])
-def test_a_mean_or_error_that_is_not_finite_is_refused(method):
+def test_nonfinite_mean_or_error_is_rejected(method):
     for sample in ([1e200, 2e200], [1e308, 1.5e308]):
         with pytest.raises(ModelError, match="too large"), np.errstate(over="ignore"):
             ratio_of_means(sample, [1.0, 2.0], method=method)

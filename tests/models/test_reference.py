@@ -1,8 +1,8 @@
-"""Published and certified results: one file in tests/reference a fit.
+"""Published and certified results, one file per fit in tests/reference.
 
-Each file has ``source, authority, x, y, expected, rtol`` and the ``model`` (with ``options``) that must reproduce it; a
-``reason`` says why a tolerance is large.
-A failure prints the matching digits, -log10(|found - expected| / |expected|), as NIST's scores do.
+Each file has ``source, authority, x, y, expected, rtol`` and the ``model`` (with ``options``) that must reproduce it;
+a ``reason`` explains a large tolerance. A failure prints the matching digits, -log10(|found - expected| / |expected|),
+like NIST's scores.
 """
 
 from __future__ import annotations
@@ -168,9 +168,9 @@ def test_reference(case, model):
 
 
 def test_reference_files_are_complete():
-    """Every file says where its numbers are from, and no tolerance stands for a quantity that is not expected.
+    """Every file names its source, and tolerances exist only for expected quantities.
 
-    Certified results are met to eight digits, or the file gives the reason; none to fewer than seven of the parameters.
+    Certified results match to eight digits, or the file gives the reason; parameters always to seven.
     """
     assert len(FILES) >= 17
     for path in FILES:

@@ -1,4 +1,4 @@
-"""Rows that are pooled as replicates, and a column that says they are none."""
+"""Rows pooled as replicates, and columns that contradict the pooling."""
 
 import tracemalloc
 
@@ -29,34 +29,34 @@ def loads(runs: int = 1, of_a: np.ndarray = LOADS, of_b: np.ndarray = LOADS) -> 
     return pd.concat(parts, ignore_index=True)
 
 
-def said(found) -> list[str]:
+def messages(found) -> list[str]:
     return [w for e in found.values() for w in e.warnings if "not replicates" in w]
 
 
 @pytest.mark.parametrize("function", [models.ratios, models.differences])
-def test_a_load_that_was_pooled_is_named_with_what_to_ask(function):
-    (warning,) = said(function("rate", loads(), **SIDES))
+def test_pooled_load_is_reported_with_advice(function):
+    (warning,) = messages(function("rate", loads(), **SIDES))
     assert "guests explains" in warning
     assert 'on="guests" (--on guests)' in warning
-    (warning,) = said(function("rate", loads(3), **SIDES))
+    (warning,) = messages(function("rate", loads(3), **SIDES))
     assert 'by="guests" (--by guests)' in warning
-    assert not said(function("rate", loads(3), by="guests", **SIDES))
+    assert not messages(function("rate", loads(3), by="guests", **SIDES))
 
 
-def test_unlike_loads_are_said_to_be():
-    (warning,) = said(models.ratios("rate", loads(3, of_b=LOADS[3:]), **SIDES))
+def test_different_loads_are_reported():
+    (warning,) = messages(models.ratios("rate", loads(3, of_b=LOADS[3:]), **SIDES))
     assert "the groups have different levels of it: compare them at equal guests" in warning
-    (warning,) = said(models.ratios("rate", loads(4, LOADS[:3], LOADS[3:]), **SIDES))
+    (warning,) = messages(models.ratios("rate", loads(4, LOADS[:3], LOADS[3:]), **SIDES))
     assert "different levels" in warning
 
 
-def test_loads_that_are_words_are_found():
+def test_text_loads_are_found():
     words = loads(2).assign(guests=lambda f: f["guests"].map(lambda n: f"{n:g} guests"))
-    (warning,) = said(models.ratios("rate", words, **SIDES))
+    (warning,) = messages(models.ratios("rate", words, **SIDES))
     assert "guests explains" in warning
 
 
-def test_the_f_test_is_that_of_statsmodels():
+def test_f_test_equals_statsmodels():
     import statsmodels.formula.api as smf
     from statsmodels.stats.anova import anova_lm
 
@@ -82,7 +82,7 @@ def test_the_f_test_is_that_of_statsmodels():
 
 @pytest.mark.parametrize("spreads", [(0.02, 0.02), (0.02, 0.2)])
 @pytest.mark.parametrize("runs", [(6, 6), (10, 4), (4, 4)])
-def test_replicates_are_seldom_called_none(spreads, runs):
+def test_false_alarm_rate_for_true_replicates(spreads, runs):
     """At most 2 % of data sets, whatever the spreads: 14 is below the 0.999 quantile of 2 % of 400."""
     rng = np.random.default_rng(2)
     called = 0
@@ -103,7 +103,7 @@ def test_replicates_are_seldom_called_none(spreads, runs):
     assert called <= 14
 
 
-def test_columns_that_explain_little_or_can_not_be_levels_are_left_out():
+def test_columns_that_explain_little_are_ignored():
     rng = np.random.default_rng(3)
     half = pd.DataFrame({"block": np.repeat(np.arange(4), 25), "id": np.arange(100)})
     sides = [
@@ -121,13 +121,13 @@ def test_columns_that_explain_little_or_can_not_be_levels_are_left_out():
     assert found.name == "block" and found.share > MIN_SHARE
 
 
-def test_the_answer_is_the_same_each_time():
-    (first,), (second,) = (said(models.ratios("rate", loads(), **SIDES)) for _ in range(2))
+def test_answer_is_deterministic():
+    (first,), (second,) = (messages(models.ratios("rate", loads(), **SIDES)) for _ in range(2))
     assert first == second
 
 
-def test_many_rows_cost_little_and_two_columns_of_a_name_none():
-    """Indicators of all rows would take 190 MB."""
+def test_many_rows_use_little_memory_and_duplicate_column_names_work():
+    """Dummy variables of all rows would take 190 MB."""
     rng = np.random.default_rng(4)
     guests = rng.integers(1, 40, 200_000)
     frame = pd.DataFrame({"system": np.tile(["a", "b"], 100_000), "rate": 1.0 * guests})
@@ -136,7 +136,7 @@ def test_many_rows_cost_little_and_two_columns_of_a_name_none():
     )
     tracemalloc.start()
     try:
-        (warning,) = said(models.ratios("rate", frame, **SIDES))
+        (warning,) = messages(models.ratios("rate", frame, **SIDES))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

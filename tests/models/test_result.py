@@ -9,14 +9,14 @@ from virtperf.models.linear import fit_line
 from virtperf.models.result import Estimate, f_test, inverse_gram, t_interval, t_quantile
 
 
-def test_a_monotone_map_keeps_the_order_of_the_limits():
+def test_monotone_map_keeps_the_order_of_limits():
     e = Estimate(2.0, 1.0, math.inf, 0.95, "delta", ("w",))
     assert e.map(lambda v: 1 / v) == Estimate(0.5, 0.0, 1.0, 0.95, "delta", ("w",))
     assert 1.5 in e
     assert 0.5 not in e
 
 
-def test_an_infinite_limit_is_said_in_words():
+def test_infinite_limit_is_printed_in_words():
     assert str(Estimate(2.0, 1.0, math.inf, 0.9, "t")) == "2 (90 % t: 1 to no finite upper limit)"
 
 
@@ -38,17 +38,17 @@ def test_f_test_against_scipy_and_at_its_ends():
         f_test(1.0, 1, 1.0, 0, "h")
 
 
-def test_inverse_gram_and_its_rank():
+def test_inverse_gram_matrix_and_rank():
     j = np.random.default_rng(1).normal(size=(9, 3)) * [1, 1e6, 1e-6]
-    inverse, known = inverse_gram(j)
-    assert known
+    inverse, rank_known = inverse_gram(j)
+    assert rank_known
     plain = np.linalg.inv((j / [1, 1e6, 1e-6]).T @ (j / [1, 1e6, 1e-6]))
     assert inverse * np.outer([1, 1e6, 1e-6], [1, 1e6, 1e-6]) == pytest.approx(plain, rel=1e-9)
     assert not inverse_gram(np.ones((4, 2)))[1]
     assert not inverse_gram(np.zeros((4, 1)))[1]
 
 
-def test_weights_count_by_their_proportions():
+def test_only_relative_weights_matter():
     x, y = [1, 2, 3, 4, 5], [1.0, 2.2, 2.7, 4.4, 4.9]
     a = fit_line(x, y, weights=[1, 2, 3, 4, 5])
     b = fit_line(x, y, weights=[10, 20, 30, 40, 50])
@@ -56,7 +56,7 @@ def test_weights_count_by_their_proportions():
     assert b.standard_errors == pytest.approx(a.standard_errors, rel=1e-12)
 
 
-def test_the_summary_is_the_same_text_each_time():
+def test_summary_is_deterministic():
     x, y = [1, 2, 3, 4], [1.0, 2.2, 2.7, 4.4]
     assert fit_line(x, y).summary() == fit_line(x, y).summary()
     lines = fit_line(x, y).summary().splitlines()

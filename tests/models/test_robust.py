@@ -9,7 +9,7 @@ X = np.arange(1.0, 11)
 Y = 3 + 2 * X + 0.1 * np.array([1, -1, 2, -2, 1, -1, 0.5, 0.2, -0.7, 0.4])
 
 
-def test_it_is_statsmodels_rlm():
+def test_robust_line_equals_statsmodels_rlm():
     fit = fit_robust_line(X, Y)
     other = sm.RLM(Y, sm.add_constant(X), M=sm.robust.norms.HuberT()).fit()
     assert fit.theta == pytest.approx(other.params, rel=1e-10)
@@ -18,7 +18,7 @@ def test_it_is_statsmodels_rlm():
     assert fit.warnings == ()
 
 
-def test_an_outlier_is_named_and_hardly_counts():
+def test_outlier_is_reported_and_has_little_influence():
     y = Y.copy()
     y[6] += 30
     fit = fit_robust_line(X, y)
@@ -27,7 +27,7 @@ def test_an_outlier_is_named_and_hardly_counts():
     assert len(fit.y) == 10
 
 
-def test_bad_input():
+def test_invalid_input_is_rejected():
     with pytest.raises(ModelError, match="3 rows are too few to detect outliers"):
         fit_robust_line([1, 2, 3], [1, 2, 4])
     with pytest.raises(ModelError, match="on one line exactly"):

@@ -1,4 +1,4 @@
-"""Limits that follow from the last printed digit."""
+"""Limits implied by the last printed digit."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ def test_limits_by_hand():
 
 
 @given(st.floats(0, 1e6), st.floats(1, 1e6), st.sampled_from([0.5, 5, 50]))
-def test_every_number_that_rounds_to_the_printed_ones_lies_inside(a, b, half):
+def test_limits_contain_every_number_that_rounds_to_the_printed_ones(a, b, half):
     step = 2 * half
     top, bottom = round(a / step) * step, round(b / step) * step
     if bottom > half:
@@ -35,6 +35,6 @@ def test_every_number_that_rounds_to_the_printed_ones_lies_inside(a, b, half):
         ((1, 0), (float("inf"), 0)),
     ],
 )
-def test_what_is_no_printed_number_is_refused(top, bottom):
+def test_invalid_printed_number_is_rejected(top, bottom):
     with pytest.raises(ModelError):
         ratio_of_printed(top, bottom)

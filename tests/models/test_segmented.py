@@ -24,7 +24,7 @@ def brute(x, y, form, psi):
     return float(rest @ rest)
 
 
-def test_the_global_optimum_is_found_where_a_descent_stops_early():
+def test_global_optimum_is_found_where_descent_gets_stuck():
     """R's segmented stops at 8.0191517323 with a sum of squares of 0.206371406; the gap below x = 8 holds a better one.
 
     Data: 2 + 0.5 x + 2 max(x - 8, 0), plus 0.1 for even and minus 0.1 for odd x.
@@ -56,7 +56,7 @@ def simulated(form, n, psi, noise, seed):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(data)
-def test_no_breakpoint_is_better_and_the_limits_lie_on_the_threshold(case):
+def test_breakpoint_is_optimal_and_limits_lie_on_the_threshold(case):
     form = case[0]
     x, y = simulated(*case)
     fit = fit_segmented(x, y, form=form)
@@ -84,14 +84,14 @@ def _t975(df):
 
 @each_case(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
 @each_case("form", ["free", "plateau-decline"])
-def test_units_only_change_units(form, shift, factor):
+def test_result_is_equivariant_under_units(form, shift, factor):
     one = fit_segmented(X, FLAT_THEN_DOWN, form=form).breakpoint()
     other = fit_segmented(shift + factor * X, 3 + 5 * FLAT_THEN_DOWN, form=form).breakpoint()
     for name in ("value", "low", "high"):
         assert getattr(other, name) == pytest.approx(shift + factor * getattr(one, name), rel=1e-8)
 
 
-def test_a_rise_to_a_plateau_is_a_decline_seen_backwards():
+def test_rise_to_plateau_mirrors_decline():
     down = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
     up = fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau")
     assert up.rss == pytest.approx(down.rss, rel=1e-12)
@@ -110,7 +110,7 @@ def test_fitted_values_and_slopes():
     assert fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").theta[0] == pytest.approx(10.0)
 
 
-def test_the_standard_error_agrees_with_numeric_derivatives():
+def test_standard_error_agrees_with_numeric_derivatives():
     fit = fit_segmented(X, FLAT_THEN_DOWN)
     step = 1e-6
     from dataclasses import replace
@@ -127,7 +127,7 @@ def test_the_standard_error_agrees_with_numeric_derivatives():
     assert fit.covariance == pytest.approx(fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10)
 
 
-def test_a_straight_line_has_no_breakpoint():
+def test_straight_line_has_no_breakpoint():
     x = np.arange(12.0)
     fit = fit_segmented(x, x + 0.3 * (-1) ** x)
     e = fit.breakpoint()
@@ -136,14 +136,14 @@ def test_a_straight_line_has_no_breakpoint():
     assert fit.break_test().pvalue > 0.1
 
 
-def test_a_clear_break_is_significant_and_the_test_is_seeded():
+def test_clear_breakpoint_is_significant_and_test_is_seeded():
     fit = fit_segmented(X, FLAT_THEN_DOWN)
     assert fit.break_test().pvalue < 0.02
     assert fit.break_test(seed=3) == fit.break_test(seed=3)
     assert fit.break_test(n_sim=99).pvalue >= 0.01
 
 
-def test_the_break_test_keeps_its_size():
+def test_breakpoint_test_has_nominal_size():
     """Under a straight line the p-value is uniform.
 
     400 data sets, 5 % level: the count of rejections is binomial(400, 0.05), mean 20, SD 4.36; mean +- 4 SD is 3..37.
@@ -158,21 +158,21 @@ def test_the_break_test_keeps_its_size():
     )
 
 
-def test_an_exact_line_and_an_exact_hinge():
+def test_exact_line_and_an_exact_hinge():
     assert fit_segmented(X, 2 * X + 1).break_test().pvalue == 1.0
     hinge = fit_segmented(X, np.minimum(X, 4.3))
     assert hinge.theta[-1] == pytest.approx(4.3, rel=1e-12)
     assert hinge.break_test().pvalue == pytest.approx(1 / 2000)
 
 
-def test_a_break_that_only_the_last_point_shows_is_not_located():
+def test_breakpoint_shown_by_the_last_point_only_is_not_located():
     fit = fit_segmented(X, np.array([10, 10.1, 9.9, 10, 10.1, 9.9, 7.0]), form="plateau-decline")
     e = fit.breakpoint()
     assert e.high == 7.0
     assert any("last two x" in w for w in e.warnings)
 
 
-def test_a_slope_against_the_form_is_said():
+def test_slope_contradicting_the_form_is_reported():
     assert any(
         "slope is positive" in w
         for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings
@@ -184,7 +184,7 @@ def test_a_slope_against_the_form_is_said():
     assert not fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").warnings
 
 
-def test_weights_count_as_repetitions():
+def test_integer_weights_equal_repetitions():
     w = np.array([1, 2, 1, 3, 1, 2, 1])
     weighted = fit_segmented(X, FLAT_THEN_DOWN, weights=w)
     repeated = fit_segmented(np.repeat(X, w), np.repeat(FLAT_THEN_DOWN, w))
@@ -192,7 +192,7 @@ def test_weights_count_as_repetitions():
     assert weighted.rss == pytest.approx(repeated.rss, rel=1e-9)
 
 
-def test_bad_input():
+def test_invalid_input_is_rejected():
     with pytest.raises(ModelError, match="3 rows can't determine 4 parameters"):
         fit_segmented([1, 2, 3], [1, 2, 3])
     with pytest.raises(ModelError, match="x has too few distinct values"):
@@ -207,7 +207,7 @@ def test_bad_input():
         four.break_test()
 
 
-def test_the_summary_names_the_form_and_is_plain_text():
+def test_summary_names_the_form():
     text = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").summary()
     assert text.startswith("Two-piece line (plateau-decline): y = plateau + slope2")
     assert json.loads(json.dumps(text)) == text
@@ -219,7 +219,7 @@ def hinge(noise, seed=1):
     return fit_segmented(x, y, form="rise-plateau")
 
 
-def test_with_little_noise_the_simulated_threshold_is_the_f_quantile():
+def test_simulated_threshold_equals_f_quantile_for_small_noise():
     """Far from every x the sum of squares is that of a model linear in psi, whose threshold is F."""
     fit = hinge(0.05)
     simulated, profile = fit.breakpoint(), fit.breakpoint(method="profile")
@@ -227,7 +227,7 @@ def test_with_little_noise_the_simulated_threshold_is_the_f_quantile():
 
 
 @each_case("seed", range(5))
-def test_the_simulated_interval_is_where_the_test_of_a_place_rejects(seed):
+def test_simulated_interval_agrees_with_the_test_of_a_breakpoint(seed):
     fit = hinge(3.0, seed)
     e = fit.breakpoint()
     wide = fit.breakpoint(method="profile")
@@ -239,7 +239,7 @@ def test_the_simulated_interval_is_where_the_test_of_a_place_rejects(seed):
     assert place_pvalue(fit, e.value, seed=SEED) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_the_order_of_rows_does_not_matter():
+def test_row_order_does_not_matter():
     fit = hinge(3.0)
     order = np.random.default_rng(2).permutation(21)
     other = fit_segmented(fit.x[order], fit.y[order], form="rise-plateau")
@@ -287,7 +287,7 @@ def test_limits_with_a_free_breakpoint_lie_on_the_threshold(ask, value):
         assert rss == pytest.approx(threshold, rel=0.01)
 
 
-def test_slopes_know_that_the_breakpoint_is_not_known():
+def test_slope_errors_include_the_breakpoint_uncertainty():
     fit = fit_segmented(X, FLAT_THEN_DOWN)
     fixed = fit.results.conf_int()[1]
     own = fit.estimate("slope1")
@@ -295,7 +295,7 @@ def test_slopes_know_that_the_breakpoint_is_not_known():
     assert list(fit.results.model.exog_names) == ["1", "x", f"max(x - {fit.theta[-1]:.6g}, 0)"]
 
 
-def test_predictions_of_two_pieces():
+def test_predictions_of_two_segments():
     fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
     band, new = (fit.predict([1, 4, 9], interval=kind) for kind in ("mean", "observation"))
     assert (new["low"] < band["low"]).all() and (band["high"] < new["high"]).all()
@@ -305,7 +305,7 @@ def test_predictions_of_two_pieces():
         weighted.predict([3], interval="observation")
 
 
-def test_proportional_noise_weighs_by_the_fitted_values():
+def test_proportional_noise_weights_by_fitted_values():
     fit = fit_segmented(X, FLAT_THEN_DOWN, noise="proportional")
     assert fit.weights * fit.fittedvalues**2 == pytest.approx(np.ones(7), rel=1e-3)
     low, high = (fit.predict([at], interval="observation") for at in (7, 1))

@@ -1,4 +1,4 @@
-"""Arithmetic of page ranges, on ranges that a published study defined."""
+"""Arithmetic of page ranges, with ranges from a published study."""
 
 import pytest
 from hypothesis import given
@@ -22,19 +22,19 @@ ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(
         ("22FC00-4AF6FF", 10235, 5),
     ],
 )
-def test_sizes_that_follow_from_page_numbers(text, mib, segments):
+def test_sizes_from_page_numbers(text, mib, segments):
     pages = PageRange.parse(text)
     assert pages.mib == mib and pages.pages == 256 * mib and pages.on_mib_boundaries
     assert address_table([("DCSS", pages, mib)])["segments"].tolist() == [segments]
 
 
-def test_where_a_range_stands():
+def test_position_of_a_range():
     assert str(PageRange.parse("20000-5ffff")) == "20000-5FFFF"
     assert not PageRange(1, 256).on_mib_boundaries
 
 
 @given(ranges)
-def test_text_and_back(pages):
+def test_text_round_trip(pages):
     assert PageRange.parse(str(pages)) == pages
 
 
@@ -42,12 +42,12 @@ def test_text_and_back(pages):
     "text",
     ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14],
 )
-def test_what_is_no_range_is_refused(text):
+def test_invalid_range_is_rejected(text):
     with pytest.raises(RawperfError):
         PageRange.parse(text)
 
 
-def test_gaps_and_overlaps_are_named():
+def test_gaps_and_overlaps_are_reported():
     a, b, c = PageRange(0, 9), PageRange(10, 19), PageRange(15, 30)
     assert overlaps([("a", a), ("b", b), ("c", c)]) == [("b", "c")]
     with pytest.raises(RawperfError, match="A-13 and F-1E overlap"):
@@ -58,7 +58,7 @@ def test_gaps_and_overlaps_are_named():
         merged_range([])
 
 
-def test_stated_sizes_beside_actual_ones():
+def test_stated_and_actual_sizes_are_compared():
     table = address_table([("DCSS2G", PageRange.parse("20000-9FEFF"), 2048.0)])
     assert table.to_dict("records") == [
         {

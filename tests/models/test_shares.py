@@ -1,4 +1,4 @@
-"""The published examples, and what any distribution by shares must obey."""
+"""Published examples and general properties of share-based CPU scheduling."""
 
 from dataclasses import replace
 
@@ -28,13 +28,13 @@ def test_equal_shares_ignore_the_number_of_virtual_cpus():
     assert got(table) == pytest.approx({"C": 1.0, "D": 1.0})
 
 
-def test_shares_in_proportion_to_virtual_cpus_treat_these_alike():
+def test_shares_proportional_to_virtual_cpus_treat_them_equally():
     """On two processors every virtual CPU gets 2/5 = 0.4."""
     table = allocate([GuestShare("C", 100), GuestShare("D", 400, virtual_cpus=4)], 2)
     assert got(table) == pytest.approx({"C": 0.4, "D": 4 * 0.4})
 
 
-def test_a_virtual_cpu_never_gets_more_than_a_real_one():
+def test_virtual_cpu_never_gets_more_than_a_real_one():
     """On six processors each virtual CPU gets one, and one processor is left over."""
     table = allocate([GuestShare("C", 100), GuestShare("D", 400, virtual_cpus=4)], 6)
     assert got(table) == pytest.approx({"C": 1.0, "D": 4 * 1.0})
@@ -50,7 +50,7 @@ SLIDE = [
 ]
 
 
-def test_the_normalized_shares_are_those_of_the_slide():
+def test_normalized_shares_equal_the_slide():
     """100/600 and 200/600, printed as 17 % and 33 %."""
     table = allocate(SLIDE, 1)
     assert (100 * table["entitlement"]).tolist() == pytest.approx(
@@ -59,7 +59,7 @@ def test_the_normalized_shares_are_those_of_the_slide():
     assert (100 * table["entitlement"]).round().tolist() == [17, 17, 33, 33]
 
 
-def test_what_the_slide_says_they_should_get():
+def test_expected_allocation_of_the_slide():
     """97 % over shares of 100, 100 and 200: 24.25, 24.25 and 48.5 %. The slide prints 24.5, 24.5, 48 and 3."""
     percent = {name: 100 * value for name, value in got(allocate(SLIDE, 1)).items()}
     assert list(percent.values()) == pytest.approx([24.25, 24.25, 48.5, 3.0])
@@ -79,7 +79,7 @@ def test_what_the_slide_says_they_should_get():
 
 @settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fourth):
+def test_faulty_result_on_the_slide_is_infeasible(first, second, third, fourth):
     """17, 17, 63 and 3 %: a guest that wants more than it gets must get half as much as LINUX03, not 17/63 of it."""
     demands = (first, second, third, fourth)
     amount = got(
@@ -89,20 +89,20 @@ def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fou
     )
     for name, demand in (("LINUX01", first), ("LINUX02", second)):
         assert amount[name] >= min(demand, amount["LINUX03"] / 2) * (1 - CLOSE)
-    # All but LINUX04 are compute-bound on the slide, so not even 17.5 % beside 62.5 % can be had.
+    # All but LINUX04 are compute-bound on the slide, so 17.5 % with 62.5 % is infeasible too.
     bound = got(allocate([*SLIDE[:3], GuestShare("LINUX04", 200, demand=fourth)], 1))
     assert bound["LINUX03"] == pytest.approx(2 * bound["LINUX01"])
     assert not (bound["LINUX01"] <= 0.175 and bound["LINUX03"] >= 0.625)
 
 
-def test_the_faulty_rule_of_the_slide():
+def test_faulty_rule_of_the_slide():
     """All of LINUX04's excess, 33.33 - 3, goes to LINUX03: 16.67, 16.67, 63.67 and 3 %, printed as 17, 17, 63 and 3."""
     percent = 100 * allocate(SLIDE, 1, excess="largest")["allocation"]
     assert percent.tolist() == pytest.approx([100 / 6, 100 / 6, 100 / 3 + 100 / 3 - 3, 3.0])
     assert percent.round().tolist() == [17, 17, 64, 3]
 
 
-def test_the_largest_is_served_first_then_the_next():
+def test_excess_goes_to_the_largest_share_first():
     """c may have 0.5 of a processor and d nothing more than 0.25: what is left, 0.05, goes to the first of the equal ones."""
     guests = [
         GuestShare("a", 100),
@@ -118,7 +118,7 @@ def test_the_largest_is_served_first_then_the_next():
     )
 
 
-def test_a_frame_of_guests_keeps_its_rows_and_their_origin():
+def test_frame_of_guests_keeps_rows_and_provenance():
     frame = pd.DataFrame(
         {
             "user": [g.name for g in SLIDE],
@@ -146,7 +146,7 @@ def test_a_frame_of_guests_keeps_its_rows_and_their_origin():
 # Rules of the documented commands.
 
 
-def test_shares_count_among_those_who_want_to_run():
+def test_shares_count_among_runnable_guests():
     table = allocate(
         [GuestShare("a", 100), GuestShare("b", 100), GuestShare("idle", 10_000, demand=0)], 1
     )
@@ -173,7 +173,7 @@ PROCESSORS = st.sampled_from([1, 2, 3, 7.5, 16])
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS)
-def test_nobody_exceeds_its_demand_or_its_cpus(guests, processors):
+def test_no_guest_exceeds_its_demand_or_virtual_cpus(guests, processors):
     table = allocate(guests, processors)
     for guest, x in zip(guests, table["allocation"], strict=True):
         assert 0 <= x <= guest.virtual_cpus * (1 + CLOSE)
@@ -184,7 +184,7 @@ def test_nobody_exceeds_its_demand_or_its_cpus(guests, processors):
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.sampled_from(EXCESS_RULES))
-def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
+def test_scheduler_is_work_conserving(guests, processors, excess):
     table = allocate(guests, processors, excess=excess)
     wishes = sum(guest.ceiling for guest in guests)
     assert table["allocation"].sum() == pytest.approx(min(processors, wishes), rel=1e-9)
@@ -192,9 +192,7 @@ def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS)
-def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_way(
-    guests, processors
-):
+def test_guests_get_their_entitlement_unless_limited_by_demand(guests, processors):
     table = allocate(guests, processors)
     for guest, x, entitled in zip(guests, table["allocation"], table["entitlement"], strict=True):
         assert x >= min(guest.ceiling, entitled) * (1 - CLOSE)
@@ -202,7 +200,7 @@ def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_wa
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS)
-def test_those_bound_by_their_shares_alone_get_in_proportion(guests, processors):
+def test_share_limited_guests_get_proportional_time(guests, processors):
     table = allocate(guests, processors)
     free = table[table["allocation"] < [guest.ceiling * (1 - CLOSE) for guest in guests]]
     if len(free) > 1:
@@ -212,7 +210,7 @@ def test_those_bound_by_their_shares_alone_get_in_proportion(guests, processors)
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.randoms(use_true_random=False))
-def test_the_order_of_guests_does_not_matter(guests, processors, random):
+def test_guest_order_does_not_matter(guests, processors, random):
     mixed = list(guests)
     random.shuffle(mixed)
     assert got(allocate(mixed, processors)) == pytest.approx(
@@ -222,7 +220,7 @@ def test_the_order_of_guests_does_not_matter(guests, processors, random):
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.floats(1.01, 5))
-def test_a_larger_share_never_gets_less(guests, processors, factor):
+def test_larger_share_never_gets_less(guests, processors, factor):
     first, *others = guests
     assume(first.share * factor <= 10_000)
     more = replace(first, share=first.share * factor)
@@ -232,14 +230,14 @@ def test_a_larger_share_never_gets_less(guests, processors, factor):
 
 @settings(max_examples=50, deadline=None)
 @given(guest_lists, st.floats(0.5, 20))
-def test_relative_shares_are_relative(guests, factor):
+def test_only_relative_shares_matter(guests, factor):
     """Multiplying all of them changes nothing."""
     guests = [replace(g, share=min(g.share, 400.0)) for g in guests]
     scaled = [replace(g, share=g.share * factor) for g in guests]
     assert got(allocate(scaled, 4)) == pytest.approx(got(allocate(guests, 4)), rel=1e-9)
 
 
-def test_bad_input():
+def test_invalid_input_is_rejected():
     def raises(message, *arguments, **options):
         with pytest.raises(ModelError, match=message):
             GuestShare("g", *arguments, **options)

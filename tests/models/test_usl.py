@@ -22,7 +22,7 @@ RAYS = np.array([20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310.0])
 QUANTITIES = ("peak_load", "peak_throughput", "asymptote")
 
 
-def test_the_gradient_is_the_derivative():
+def test_gradient_equals_numeric_derivative():
     theta = np.array([0.03, 1e-3, 50.0])
     numeric = np.column_stack(
         [
@@ -33,7 +33,7 @@ def test_the_gradient_is_the_derivative():
     assert gradient(LOAD, theta) == pytest.approx(numeric, rel=1e-4)
 
 
-def test_the_peak_interval_is_skewed_to_the_right():
+def test_peak_interval_is_skewed_to_the_right():
     e = fit_usl(LOAD, RATE).peak_load()
     assert e.high - e.value > 2 * (e.value - e.low)
     d = fit_usl(LOAD, RATE).peak_load(method="delta")
@@ -94,7 +94,7 @@ def test_limits_of_quantities_lie_on_the_threshold(name, value, noise):
         assert rss == pytest.approx(threshold, rel=2e-5)
 
 
-def test_limits_of_the_peak_do_not_depend_on_rounding_errors():
+def test_peak_limits_are_robust_to_rounding():
     """In other units they are the same; 70.46551 and 74.05298 were found by minimising the deviance with a given peak."""
     load, rate = np.array([1, 2, 4, 8, 16, 24.0]), np.array([10.1, 19.4, 35.9, 58.8, 71.0, 69.3])
     for unit in np.linspace(1, 2, 40):
@@ -109,27 +109,25 @@ OTHER_SEARCHES = (
     ([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 150, 140], 125.299883, 200.410814),
     ([1, 2, 3, 4, 6, 8], [10.2, 9.0, 8.2, 7.5, 6.5, 5.7], 9.8913682, 10.2711784),
 )
-"""The limits are those of 500 x 500 directions of (d, s, k), each with the lengths that the threshold allows, refined
-around the twelve best; the lower one of the third is that of Nelder and Mead's search with a given peak. The first two
-have s on its bound, the third d.
+"""Limits from a search over 500 x 500 directions of (d, s, k), each with the lengths that the threshold permits,
+refined around the twelve best; the lower limit of the third case is from a Nelder-Mead search with a given peak. In
+the first two cases s is on its bound, in the third d.
 """
 
 
 @pytest.mark.parametrize(("load", "rate", "low", "high"), OTHER_SEARCHES)
-def test_limits_of_the_peak_on_a_bound_are_those_of_another_search(
-    load, rate, low, high, monkeypatch
-):
+def test_peak_limits_on_a_bound_equal_another_search(load, rate, low, high, monkeypatch):
     fit = fit_usl(load, rate)
     assert np.any(fit.b == 0)
     steps, score = [], Family.score
     monkeypatch.setattr(Family, "score", lambda self, *a: (steps.append(1), score(self, *a))[1])
     found = fit.peak_throughput()
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-7)
-    assert len(steps) < 1200  # some 30 ms
+    assert len(steps) < 1200  # about 30 ms
 
 
 @each_case("noise", ["constant", "counts", "proportional"])
-def test_a_peak_without_a_limit_is_where_linear_scaling_is_accepted(noise):
+def test_peak_is_unbounded_where_linear_scaling_is_accepted(noise):
     load = np.array([1, 2, 4, 8, 16.0])
     fit = fit_usl(load, load * [10, 11.5, 9, 10.8, 9.2], noise=noise)
     found = fit.peak_throughput()
@@ -139,7 +137,7 @@ def test_a_peak_without_a_limit_is_where_linear_scaling_is_accepted(noise):
 
 
 @pytest.mark.parametrize("loads", [96, 128, 1000])
-def test_limits_of_the_peak_of_many_loads_cost_little(loads, monkeypatch):
+def test_peak_limits_are_fast_for_many_loads(loads, monkeypatch):
     load = np.linspace(1, 64, loads)
     noise = 1 + 0.05 * np.random.default_rng(4).standard_normal(loads)
     fit = fit_usl(load, throughput(load, np.array([0.1, 3e-4, 100.0])) * noise, noise="constant")
@@ -148,10 +146,10 @@ def test_limits_of_the_peak_of_many_loads_cost_little(loads, monkeypatch):
         Family, "score", lambda self, y, w, eta: (sizes.append(eta.size), score(self, y, w, eta))[1]
     )
     fit.peak_throughput()
-    assert sum(sizes) < 4e6  # some 35 ms; 1,000 loads that are not merged take ten times as long
+    assert sum(sizes) < 4e6  # about 35 ms; 1,000 unmerged loads take ten times as long
 
 
-def test_many_loads_are_merged_for_the_limits_of_the_peak(monkeypatch):
+def test_many_loads_are_merged_for_peak_limits(monkeypatch):
     load = np.linspace(1, 64, 400)
     rate = throughput(load, np.array([0.03, 8e-4, 60.0])) * (1 + 0.04 * np.sin(7.7 * load**2))
     fit = fit_usl(load, rate)
@@ -178,7 +176,7 @@ def test_replicates_are_profiled_as_their_means():
     assert len(many._replicate_means[0]) == 6
 
 
-def test_throughput_that_does_not_change_has_no_peak():
+def test_constant_throughput_has_no_peak():
     fit = fit_usl([1, 2, 4, 8, 16], [10.0] * 5)
     for ask in (fit.peak_load, fit.peak_throughput):
         with pytest.raises(ModelError, match=r"no peak: throughput is the same at every load"):
@@ -186,7 +184,7 @@ def test_throughput_that_does_not_change_has_no_peak():
     assert fit.asymptote().value == pytest.approx(10)
 
 
-def test_the_efficiency_respects_the_bounds_of_the_coefficients():
+def test_efficiency_respects_the_bounds_of_the_coefficients():
     """Near alpha = 1 the lower limit is reached with alpha on its bound, and more beta."""
     load = np.array([1, 2, 3, 4, 6, 8.0])
     fit = fit_usl(
@@ -199,7 +197,7 @@ def test_the_efficiency_respects_the_bounds_of_the_coefficients():
         assert rss == pytest.approx(threshold, rel=1e-4)
 
 
-def test_data_that_do_not_show_a_peak_have_no_upper_limit():
+def test_data_without_a_peak_have_no_upper_limit():
     e = fit_usl(CPUS, RAYS, noise="constant").peak_load()
     assert e.value == e.high == math.inf
     assert 64 < e.low < math.inf
@@ -210,7 +208,7 @@ def test_data_that_do_not_show_a_peak_have_no_upper_limit():
         fit_usl(CPUS, RAYS, noise="constant").peak_load(method="delta")
 
 
-def test_linear_data_have_no_limit_of_any_kind():
+def test_linear_data_have_no_limits():
     load = np.arange(1.0, 9)
     fit = fit_usl(load, 7 * load * (1 + 0.01 * (-1.0) ** load))
     with pytest.raises(ModelError, match=r"beta is on its bound 0.*asymptote"):
@@ -220,7 +218,7 @@ def test_linear_data_have_no_limit_of_any_kind():
     assert compare_usl(fit.x, fit.y).preferred().kind == "linear"
 
 
-def test_smaller_kinds_have_no_peak():
+def test_nested_models_have_no_peak():
     for kind in ("amdahl", "linear"):
         with pytest.raises(ModelError, match="has no peak"):
             fit_usl(LOAD, RATE, kind=kind).peak_load()
@@ -232,7 +230,7 @@ def test_smaller_kinds_have_no_peak():
     assert fit_usl(LOAD, RATE, kind="linear").efficiency(9).value == 1.0
 
 
-def test_choice_agrees_with_the_interval_of_beta():
+def test_model_choice_agrees_with_the_interval_of_beta():
     on_bound = (
         [1, 2, 4, 8, 12],
         [
@@ -261,7 +259,7 @@ curves = st.tuples(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(curves, st.sampled_from([1e-6, 1e-3, 7.0, 1e6]))
-def test_the_unit_of_throughput_does_not_matter(curve, factor):
+def test_result_is_equivariant_under_throughput_units(curve, factor):
     a, b, g, seed, noise = curve
     n = np.array([1, 2, 4, 8, 16, 24, 32.0])
     x = throughput(n, np.array([a, b, g])) * np.exp(
@@ -304,7 +302,7 @@ def test_exact_curves_are_recovered(curve):
     assert found == pytest.approx([a, b, g], rel=1e-7, abs=1e-9)
 
 
-def test_the_order_of_rows_does_not_matter():
+def test_row_order_does_not_matter():
     order = [3, 0, 6, 2, 5, 1, 4]
     a, b = fit_usl(LOAD, RATE), fit_usl(LOAD[order], RATE[order])
     assert b.theta == pytest.approx(a.theta, rel=1e-10)
@@ -323,7 +321,7 @@ def test_replicates_and_weights():
     assert weighted.rss == pytest.approx(2 * plain.rss, rel=1e-10)
 
 
-def test_bad_input_names_the_row():
+def test_invalid_input_is_reported_with_its_row():
     with pytest.raises(ModelError, match=r"throughput in row 2 of 4 is not positive"):
         fit_usl([1, 2, 3, 4], [1, 0, 3, 4])
     with pytest.raises(ModelError, match=r"throughput in row 4 of 4 is not a finite number"):
@@ -340,7 +338,7 @@ def test_bad_input_names_the_row():
         fit_usl(LOAD, RATE).efficiency(0.5)
 
 
-def test_three_points_give_a_curve_but_no_limits():
+def test_three_points_give_a_curve_without_limits():
     fit = fit_usl([1, 8, 32], [10, 60, 90])
     assert fit.resid == pytest.approx(np.zeros(3), abs=1e-7)
     e = fit.peak_load()
@@ -348,15 +346,15 @@ def test_three_points_give_a_curve_but_no_limits():
     assert "no degrees of freedom are left" in e.warnings
 
 
-def test_a_throughput_needs_a_load():
+def test_throughput_at_a_negative_load_is_rejected():
     with pytest.raises(
         ModelError, match="the load is out of range; expected a positive finite number"
     ):
         fit_usl(LOAD, RATE).throughput_at(-1)
 
 
-def test_a_throughput_of_zero_is_a_measurement():
-    """A host that collapses at the largest load: dropping the zero would hide what beta describes."""
+def test_zero_throughput_is_kept():
+    """A host that collapses at the largest load; dropping the zero would hide the effect of beta."""
     load, rate = (
         np.repeat([1, 2, 4, 8, 16.0], 2),
         np.array([10, 11, 18, 19, 28, 27, 20, 18, 0, 1.0]),
@@ -382,7 +380,7 @@ def test_counts_are_a_poisson_model_with_free_dispersion():
     fit = fit_usl(LOAD, RATE, noise="counts")
     family = sm.families.Poisson(sm.families.links.InversePower(), check_link=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a link that is not the usual one
+        warnings.simplefilter("ignore")  # of a non-canonical link
         own = sm.GLM(RATE, fit.results.model.exog, family=family).fit(
             start_params=fit.results.params, scale="X2", use_t=True, tol=1e-12
         )
@@ -391,8 +389,8 @@ def test_counts_are_a_poisson_model_with_free_dispersion():
     assert fit.deviance == pytest.approx(own.deviance, rel=1e-8)
 
 
-def test_a_curve_that_misses_the_means_has_no_peak():
-    """Throughput that breaks off at a knee: the means are the finding, and the refusal shows the worst."""
+def test_misfitting_curve_has_no_peak():
+    """Throughput that drops at a knee: no peak is given, and the error names the worst misfit."""
     load = np.repeat([1, 2, 4, 8, 16, 32.0], 3)
     knee = np.minimum(10 * load, 40) * (1 + 0.005 * np.tile([1, -1, 0], 6))
     fit = fit_usl(load, knee)
@@ -405,13 +403,13 @@ def test_a_curve_that_misses_the_means_has_no_peak():
     assert means["mean"].tolist() == pytest.approx([10, 20, 40, 40, 40, 40])
 
 
-def test_warnings_stand_once_in_a_summary():
+def test_warnings_appear_once_in_a_summary():
     text = fit_usl(CPUS, RAYS, noise="constant").summary()
     warned = [line for line in text.splitlines() if line.startswith("warning")]
     assert warned and len(set(warned)) == len(warned)
 
 
-def test_a_curve_that_falls_from_the_first_load_has_its_peak_below_it():
+def test_decreasing_curve_has_its_peak_below_the_first_load():
     fit = fit_usl([1, 2, 3, 4, 6, 8], [10.2, 9.0, 8.2, 7.5, 6.5, 5.7])
     assert fit.at_bound == (True, False, False)
     e = fit.peak_load()

@@ -1,4 +1,4 @@
-"""A small study of one curve and one rival, whose answers can be worked out by hand."""
+"""A small study of one curve and one competitor, solvable by hand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ exhibits:
 
 @pytest.fixture
 def tiny(tmp_path: Path):
-    """Builds (study, claims) from the text of the `claims` and `assumptions` parts."""
+    """Builds (study, claims) from the text of the `claims` and `assumptions` sections."""
 
     def build(text: str) -> tuple[Study, Claims]:
         folder = tmp_path / "tiny"

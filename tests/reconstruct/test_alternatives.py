@@ -1,4 +1,4 @@
-"""Contradictions by cause, and what each of several smallest ways to resolve one leaves."""
+"""Contradictions by cause, and the ranges under each smallest resolution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
 TWO = "claims:\n" + claim("low", f"{AT}, value: 40") + claim("high", f"{AT}, value: 60")
 
 
-def test_each_resolution_has_its_range_of_the_points_that_differ(tiny):
+def test_each_resolution_has_ranges_of_the_affected_points(tiny):
     (entry,) = contradictions_by_cause(solve(*tiny(TWO)))["contradictions"]
     (options,) = entry["choices"]
     assert entry["always"] == [] and [o["aside"] for o in options] == [["high"], ["low"]]
@@ -21,7 +21,7 @@ def test_each_resolution_has_its_range_of_the_points_that_differ(tiny):
     assert limits == [[("B", 3, 39.0, 41.0)], [("B", 3, 59.0, 61.0)]]
 
 
-def test_a_limit_that_only_one_resolution_sets_comes_first(tiny):
+def test_limit_set_by_only_one_resolution_comes_first(tiny):
     text = TWO + claim(
         "follows",
         "kind: ratio, of: 'throughput[system=b, guests=2]', to: 'throughput[system=b, guests=3]', high: 1",
@@ -34,7 +34,7 @@ def test_a_limit_that_only_one_resolution_sets_comes_first(tiny):
     ) == pytest.approx([39, 41, 59, 61])
 
 
-def test_one_smallest_resolution_is_no_choice_and_its_conflicts_are_one_entry(tiny):
+def test_unique_resolution_gives_one_entry_without_choice(tiny):
     both = "".join(claim(f"high-{k}", f"{AT}, value: 60") for k in range(2))
     text = "claims:\n" + claim("low", f"{AT}, value: 40") + both
     feasible = solve(*tiny(text))
@@ -44,7 +44,7 @@ def test_one_smallest_resolution_is_no_choice_and_its_conflicts_are_one_entry(ti
     assert feasible.contradictions.dropped == ("low",)
 
 
-def test_what_two_statements_exclude_together_has_one_cause(tiny):
+def test_conflicts_with_common_claims_have_one_cause(tiny):
     at = "kind: value, of: 'throughput[system=b, guests={n}]', value: {v}, half_width: 1"
     equal = (
         "kind: ratio, of: 'throughput[system=b, guests={n}]', to: 'throughput[system=b, guests=4]'"
@@ -57,14 +57,14 @@ def test_what_two_statements_exclude_together_has_one_cause(tiny):
     assert len(found) == 1 and "at-2" not in {c for e in found for x in e["conflicts"] for c in x}
 
 
-def test_independent_contradictions_are_entries_of_their_own(tiny):
+def test_independent_contradictions_are_separate_entries(tiny):
     other = "kind: value, of: 'throughput[system=b, guests=1]', half_width: 1"
     text = TWO + claim("less", f"{other}, value: 10") + claim("more", f"{other}, value: 20")
     found = contradictions_by_cause(solve(*tiny(text)))["contradictions"]
     assert [len(e["choices"]) for e in found] == [1, 1]
 
 
-def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
+def test_sentence_with_several_claims_counts_once(tiny):
     one = "".join(claim(f"high-{k}", f"{AT}, value: 60, sentence: s") for k in range(2))
     text = "claims:\n" + claim("low", f"{AT}, value: 40") + one
     feasible = solve(*tiny(text))
@@ -84,5 +84,5 @@ def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
         ([(1, 1)], [1, 1]),
     ],
 )
-def test_ranges_are_united(ranges, ends):
+def test_ranges_are_merged(ranges, ends):
     assert merge_intervals(ranges) == ends

@@ -1,4 +1,4 @@
-"""Feasible intervals, contradictions, centre and verdicts on cases that are solved by hand."""
+"""Feasible intervals, contradictions, centre and verdicts on cases solved by hand."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ def test_reference_is_a_single_value(tiny):
     assert interval(feasible, "throughput[guests=3]") == (100, 100)
 
 
-def test_ratio_gives_the_interval_of_the_printed_precision(tiny):
+def test_ratio_interval_has_the_printed_precision(tiny):
     feasible = solve(*tiny("claims:\n" + RATIO))
     # 0.5 +- 0.05 of 100
     assert interval(feasible, "throughput[system=b, guests=3]") == pytest.approx((45, 55))
 
 
-def test_a_peak_bounds_the_others_by_the_resolution(tiny):
+def test_peak_bounds_other_points_up_to_the_resolution(tiny):
     feasible = solve(*tiny("claims:\n" + PEAK))
     assert interval(feasible, "throughput[guests=4]") == pytest.approx((0, 99.9))
 
 
-def test_a_point_that_nothing_speaks_of_is_unbounded(tiny):
+def test_point_without_claims_is_unbounded(tiny):
     feasible = solve(*tiny("claims:\n" + PEAK))
     assert interval(feasible, "throughput[system=b, guests=1]") == (0, np.inf)
 
 
-def test_limits_name_the_claims_that_hold_them(tiny):
+def test_limits_list_their_claims(tiny):
     feasible = solve(*tiny("claims:\n" + RATIO + PEAK))
     low, high = feasible.interval(feasible.study.quantity("throughput[system=b, guests=3]"))
     assert low.binding_claims == ("b-half",)
     assert high.binding_claims == ("b-half",)
 
 
-def test_what_is_said_twice_weighs_no_more_than_what_is_said_once(tiny):
+def test_repeated_statement_has_no_extra_weight(tiny):
     other = claim(
         "peak-4",
         "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 4",
@@ -63,11 +63,11 @@ def test_what_is_said_twice_weighs_no_more_than_what_is_said_once(tiny):
         frozenset({"peak-4"}),
     }
     assert feasible.contradictions.conflicts == (("peak", "peak-4"),)
-    # either excludes the other
+    # each excludes the other
     assert [LeaveOneOut(feasible).judge(c).verdict for c in feasible.active] == ["contradicted"] * 2
 
 
-def test_three_percentages_that_do_not_compound_are_one_conflict(tiny):
+def test_three_inconsistent_percentages_are_one_conflict(tiny):
     # 0.985 * 0.958 = 0.94363, so a fall of 5.8 % (0.942 +- 0.0005) is out of reach
     claims = "claims:\n" + "".join(
         claim(
@@ -81,7 +81,7 @@ def test_three_percentages_that_do_not_compound_are_one_conflict(tiny):
     assert len(contradictions.dropped) == 1
 
 
-def test_assumptions_are_given_up_first_and_can_be_switched_off(tiny):
+def test_assumptions_are_dropped_first_and_can_be_disabled(tiny):
     text = "claims:\n" + PEAK
     text += "assumptions:\n  - {id: rising, says: always rising, why: a guess, kind: monotone, of: throughput, over: guests, levels: [3, 4], direction: increasing}\n"
     study, claims = tiny(text)
@@ -89,7 +89,7 @@ def test_assumptions_are_given_up_first_and_can_be_switched_off(tiny):
     assert solve(study, claims, off=("rising",)).contradictions.dropped == ()
 
 
-def test_a_repeated_relation_is_corroborated_and_adds_nothing(tiny):
+def test_repeated_relation_is_corroborated_without_narrowing(tiny):
     wider = claim(
         "b-about-half",
         "kind: ratio, of: 'throughput[system=b, guests=3]', to: 'throughput[guests=3]', low: 0.4, high: 0.6",
@@ -106,7 +106,7 @@ def test_a_repeated_relation_is_corroborated_and_adds_nothing(tiny):
     assert 0 < narrower.information < 1
 
 
-def test_ratio_interval_matches_a_search(tiny):
+def test_ratio_interval_equals_a_search(tiny):
     study, claims = tiny("claims:\n" + RATIO + PEAK)
     feasible = solve(study, claims)
     a, b = study.quantity("throughput[guests=3]"), study.quantity("throughput[system=b, guests=3]")

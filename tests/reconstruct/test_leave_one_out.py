@@ -1,4 +1,4 @@
-"""Verdicts of left-out claims against an enumeration of every subset of small random systems."""
+"""Leave-one-out verdicts against enumeration of all subsets of small random systems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PER_SEED = 8
 
 
 def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, frozenset[str]]]:
-    """Five or six claims between three quantities with small whole numbers, so that ties and conflicts are frequent."""
+    """Five or six claims about three quantities with small integers, so that ties and conflicts are frequent."""
     rows = [Inequality("", ((q, -1.0),), 0.0) for q in NAMES] + [
         Inequality("", ((q, 1.0),), 12.0) for q in NAMES
     ]
@@ -68,7 +68,7 @@ def largest(system: LinearSystem, row: int, claims: set[str]) -> float:
 
 
 def largest_of(system: LinearSystem, column: int, sign: float, claims: set[str]) -> float:
-    """The largest value of one quantity, or of its negative."""
+    """The largest value of one quantity or of its negative."""
     keep = np.array([o == "" or o in claims for o in system.owner])
     c = np.zeros(len(system.quantities))
     c[column] = -sign
@@ -79,26 +79,26 @@ def largest_of(system: LinearSystem, column: int, sign: float, claims: set[str])
 def by_enumeration(
     system: LinearSystem, sentences: dict[str, frozenset[str]]
 ) -> set[frozenset[str]]:
-    """What is set aside with each smallest set of sentences; every set of sentences is tried.
+    """Dropped claims of each smallest resolution, by enumeration of all sets of sentences.
 
-    Assumptions, which have no sentence, are tried after the paper is resolved without them: those
-    of which some conflict cannot do without are set aside.
+    Assumptions have no sentence; they are tried after the paper is resolved without them, and those needed by some
+    conflict are dropped.
     """
     ours = [c for c, keys in sentences.items() if not keys]
-    said = {c: keys for c, keys in sentences.items() if keys}
-    keys = sorted(frozenset().union(*said.values()))
+    with_sentence = {c: keys for c, keys in sentences.items() if keys}
+    keys = sorted(frozenset().union(*with_sentence.values()))
     found: set[frozenset[str]] = set()
     for size in range(len(keys) + 1):
         for aside in map(frozenset, combinations(keys, size)):
-            gone = frozenset(c for c in said if said[c] <= aside)
-            if possible(system, set(said) - gone):
+            gone = frozenset(c for c in with_sentence if with_sentence[c] <= aside)
+            if possible(system, set(with_sentence) - gone):
                 found.add(gone)
         if found:
             break
     taking_part: set[str] = set()
     for gone in found:
-        kept = set(said) - gone
-        # an assumption takes part where some set of others is possible without it and not with it
+        kept = set(with_sentence) - gone
+        # an assumption takes part in a conflict if some set is feasible only without it
         for a in ours:
             others = [c for c in ours if c != a]
             for size in range(len(others) + 1):
@@ -156,7 +156,7 @@ def test_all_smallest_resolutions_are_found(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_verdicts_are_those_of_an_enumeration(seed):
+def test_verdicts_equal_enumeration(seed):
     rng = np.random.default_rng([2, seed])
     seen = set()
     for _ in range(PER_SEED):
@@ -173,7 +173,7 @@ def test_verdicts_are_those_of_an_enumeration(seed):
     assert {"contradicted", "corroborated", "independent"} <= seen
 
 
-def test_what_the_verdict_depends_on_is_which_claim_goes():
+def test_verdict_depends_on_the_dropped_claim():
     x = NAMES[0]
 
     def value(name: str, v: float) -> list[Inequality]:
@@ -187,7 +187,7 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
             Inequality("", ((x, -1.0),), 0.0),
         ]
     )
-    # without "also-two" either of the others goes: one resolution implies it, the other excludes it
+    # without "also-two" one of the other two is dropped: one resolution implies it, the other excludes it
     masks = [
         system.mask_of({"two", "three"} - set(r))
         for r in smallest_resolutions(
@@ -202,10 +202,10 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
 
 
 def random_entries(rng: np.random.Generator) -> str:
-    """Claims as claims.yaml has them, some of the same sentence, some said in two of them."""
+    """Entries of claims.yaml, some sharing a sentence, some stated in two sentences."""
     points = [f"throughput[system=b, guests={n}]" for n in (1, 2, 3)]
     keys = [str(rng.choice(["", "[k]", "[l]", "[k, l]"])) for _ in range(5)]
-    keys[:2] = ["[k, l]", "[k, l]"]  # no key stands alone
+    keys[:2] = ["[k, l]", "[k, l]"]  # no sentence key occurs alone
     text = "claims:\n"
     for k, key in enumerate(keys):
         a, b = rng.choice(points, 2, replace=False)
@@ -221,7 +221,7 @@ def random_entries(rng: np.random.Generator) -> str:
 
 
 def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str, bool]:
-    """The verdict of an enumeration without what the claim's sentences say alone; whether that matters."""
+    """Enumerated verdict without the statements of the claim's own sentences; whether that matters."""
     own = set(claims[name].sentences)
     sentences = {c.id: sentence_keys(c) for c in claims if c.id != name}
     apart = {
@@ -235,7 +235,7 @@ def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_sentence_does_not_bear_itself_out(tiny, seed):
+def test_sentence_does_not_support_itself(tiny, seed):
     rng = np.random.default_rng([3, seed])
     changed = 0
     for _ in range(PER_SEED):
@@ -252,7 +252,7 @@ def test_a_sentence_does_not_bear_itself_out(tiny, seed):
     assert changed
 
 
-def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
+def test_claim_repeated_elsewhere_still_counts(tiny):
     _, claims = tiny(
         "claims:\n"
         + "".join(
@@ -272,7 +272,7 @@ def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
     assert claims_of_same_statement(claims["here-and-there"], claims) == {c.id for c in claims}
 
 
-def test_what_the_scale_implies_is_not_judged(tiny):
+def test_consequences_of_the_scale_are_not_judged(tiny):
     text = "claims:\n"
     for name, value in (("the-scale", 100), ("not-the-scale", 90)):
         text += entry(
@@ -284,7 +284,7 @@ def test_what_the_scale_implies_is_not_judged(tiny):
     assert LeaveOneOut(feasible).judge(claims["not-the-scale"]).verdict == "contradicted"
 
 
-def test_the_scale_still_gives_levels_their_meaning(tiny):
+def test_scale_still_defines_levels(tiny):
     text = "claims:\n" + entry(
         "level", "kind: value, of: 'throughput[guests=2]', value: 50, half_width: 1"
     )
@@ -293,11 +293,11 @@ def test_the_scale_still_gives_levels_their_meaning(tiny):
         "kind: ratio, of: 'throughput[guests=2]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.005",
     )
     study, claims = tiny(text)
-    # half of what is 100 by choice
+    # half of the arbitrary 100
     assert LeaveOneOut(solve(study, claims)).judge(claims["level"]).verdict == "corroborated"
 
 
-def test_more_resolutions_than_are_tried_leave_ranges_that_are_not_too_narrow():
+def test_truncated_resolution_search_gives_conservative_ranges():
     names = [Quantity(f"x{k}", ()) for k in range(9)]
     total = Quantity("total", ())
     terms = tuple((q, 1.0) for q in names)

@@ -1,4 +1,4 @@
-"""What is remembered gives the values that programs would, with fewer programs."""
+"""The cache of linear programs returns equal values with fewer solves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from virtperf.study.quantities import Expression
 
 @pytest.fixture
 def solved(monkeypatch) -> list[int]:
-    """Grows with every program that is solved."""
+    """A list that grows with every solved program."""
     found: list[int] = []
     minimum = Program.minimum
     monkeypatch.setattr(
@@ -23,7 +23,7 @@ def solved(monkeypatch) -> list[int]:
 
 
 def asked(system: LinearSystem, mask: np.ndarray, others: np.ndarray) -> list[float]:
-    """Answers to all kinds of questions under some rows."""
+    """Answers to all kinds of queries for some rows."""
     found: list[float] = [system.feasible(mask)]
     if not found[0]:
         return found
@@ -39,7 +39,7 @@ def asked(system: LinearSystem, mask: np.ndarray, others: np.ndarray) -> list[fl
     return [*found, system.feasible(mask & others)]
 
 
-def test_the_values_are_those_of_programs(solved):
+def test_cached_values_equal_solved_values(solved):
     counts = np.zeros(2, dtype=int)
     for seed in range(20):
         rng = np.random.default_rng([4, seed])
@@ -58,7 +58,7 @@ def test_the_values_are_those_of_programs(solved):
     assert counts[1] < 0.5 * counts[0]
 
 
-def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_about(solved):
+def test_cached_certificate_is_valid_for_the_queried_rows(solved):
     rng = np.random.default_rng(7)
     plain = random_system(rng)
     system = CachedLinearSystem(plain.rows)

@@ -1,4 +1,4 @@
-"""A mean of parts, each relative to itself in a reference condition, by hand."""
+"""The mean of parts relative to themselves in a reference condition, by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def interval(feasible, text):
 
 
 @pytest.mark.parametrize("more", ["", B_AT_3], ids=["no size", "a size"])
-def test_the_ranges_of_the_parts_limit_the_mean(tiny, more):
+def test_mean_is_bounded_by_the_ranges_of_its_parts(tiny, more):
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + more))
     assert interval(feasible, "response_time[guests=1]") == pytest.approx(
         ((38 + 45) / 2, (42 + 55) / 2)
@@ -39,17 +39,19 @@ def test_the_ranges_of_the_parts_limit_the_mean(tiny, more):
         0
     ].binding_claims == ("mean",)
     low, high = interval(feasible, "response_time[guests=2]")
-    assert low == pytest.approx(0) and high == float("inf")  # nothing is said of the parts
+    assert low == pytest.approx(0) and high == float("inf")  # no claims about the parts
 
 
-def test_what_is_said_of_the_mean_does_not_narrow_the_parts(tiny):
-    said = claim("said", "kind: value, of: 'response_time[guests=1]', value: 42, half_width: 0.5")
-    feasible = solve(*tiny("claims:\n" + MEAN + A + B + B_AT_3 + said))
+def test_claims_about_the_mean_do_not_narrow_the_parts(tiny):
+    statement = claim(
+        "said", "kind: value, of: 'response_time[guests=1]', value: 42, half_width: 0.5"
+    )
+    feasible = solve(*tiny("claims:\n" + MEAN + A + B + B_AT_3 + statement))
     assert interval(feasible, "response_time[guests=1]") == pytest.approx((41.5, 42.5))
     assert interval(feasible, "throughput[guests=1]") == pytest.approx((38, 42))
 
 
-def test_verdicts_of_the_mean_and_of_what_contradicts_it(tiny):
+def test_verdicts_of_the_mean_and_its_contradictions(tiny):
     above = claim("above", "kind: range, of: 'response_time[guests=1]', low: 41")
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + above))
     verdicts = {c.id: LeaveOneOut(feasible).judge(c).verdict for c in feasible.active}
@@ -64,7 +66,7 @@ def test_verdicts_of_the_mean_and_of_what_contradicts_it(tiny):
     assert feasible.contradictions.conflicts == (("mean", "wrong"),)
 
 
-def test_by_the_text_alone_as_with_assumptions(tiny):
+def test_with_and_without_assumptions(tiny):
     study, claims = tiny("claims:\n" + MEAN + A + B)
     feasible = solve(study, claims)
     alone = solve(study, claims, ("all",), known=feasible)
@@ -74,12 +76,12 @@ def test_by_the_text_alone_as_with_assumptions(tiny):
 
 
 @pytest.mark.parametrize("wrong", ["relative_to: {guests: 9}", "relative_to: {host: 1}"])
-def test_a_reference_that_the_study_does_not_have(tiny, wrong):
+def test_unknown_reference_is_rejected(tiny, wrong):
     with pytest.raises(RawperfError, match=r"guests|host"):
         tiny("claims:\n" + MEAN.replace("relative_to: {guests: 3}", wrong))
 
 
-def test_how_often_the_paper_says_it_does_not_decide(tiny):
+def test_number_of_repetitions_does_not_decide(tiny):
     peak = "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at:"
     text = "claims:\n" + claim("at-3", f"{peak} 3") + claim("at-4", f"{peak} 4", "[y, z]")
     feasible = solve(*tiny(text))

@@ -1,4 +1,4 @@
-"""The table of derived numbers: exact ones by hand, the text alone and with our assumptions, what the paper prints."""
+"""The table of derived numbers: exact ranges by hand, with and without assumptions, printed values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = "claims:\n" + "".join(
 
 @pytest.fixture
 def table(tmp_path: Path):
-    """Builds the rows of RANGES by label, from claims and the list `derived`."""
+    """Builds the rows of RANGES by label from claims and the list `derived`."""
 
     def build(claims: str, derived: list[dict]) -> dict[str, dict]:
         folder = tmp_path / "tiny"
@@ -86,7 +86,7 @@ def test_exact_ranges_by_hand(table):
     )
     assert ends(rows["maximum"]) == pytest.approx(
         (100, 100)
-    )  # the reference, which nothing else reaches
+    )  # the reference, never reached by others
     # least squares over 1 to 4: slope = sum of (-1.5, -0.5, 0.5, 1.5) y / 5
     weights = np.array([-1.5, -0.5, 0.5, 1.5]) / 5
     slope = float(weights @ [40, 75, 100, 95])
@@ -98,7 +98,7 @@ def test_exact_ranges_by_hand(table):
     assert {row["method"] for row in rows.values()} == {"exact"}
 
 
-def test_our_assumptions_narrow_what_the_text_allows(table):
+def test_assumptions_narrow_the_ranges_of_the_text(table):
     text = (
         "claims:\n"
         + claim("at-4", "kind: value, of: 'throughput[guests=4]', low: 50, high: 95")
@@ -110,7 +110,7 @@ def test_our_assumptions_narrow_what_the_text_allows(table):
     )
 
 
-def test_what_nothing_speaks_of_has_no_limit(table):
+def test_quantity_without_claims_has_no_limit(table):
     rows = table(
         VALUES,
         [
@@ -126,7 +126,7 @@ def test_what_nothing_speaks_of_has_no_limit(table):
     assert [ends(row) for row in rows.values()] == [(0, math.inf)] * 2 and list(rows) == ["1", "2"]
 
 
-def test_a_range_has_the_gaps_between_resolutions(table):
+def test_range_has_gaps_between_resolutions(table):
     at = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
     text = "claims:\n" + claim("low", f"{at}, value: 40") + claim("high", f"{at}, value: 60")
     (row,) = table(
@@ -135,7 +135,7 @@ def test_a_range_has_the_gaps_between_resolutions(table):
     assert row["pieces"] == pytest.approx([0.39, 0.41, 0.59, 0.61])
 
 
-def test_levels_at_which_a_peak_can_be(table):
+def test_possible_levels_of_a_peak(table):
     text = "claims:\n" + claim("below", "kind: range, of: 'throughput[guests=2]', high: 90")
     (row,) = table(text, [entry("argmax", of="throughput")]).values()
     assert row["levels"] == ["1", "3", "4"] and ends(row) == (1, 4) and row["note"] == PEAK_AT_END
@@ -144,7 +144,7 @@ def test_levels_at_which_a_peak_can_be(table):
     assert row["levels"] == row["levels_text"] == ["3"] and row["note"] == ""
 
 
-def test_the_papers_number_stands_beside_the_range(table):
+def test_printed_number_is_listed_with_the_range(table):
     text = "claims:\n" + claim(
         "half", f"kind: ratio, {_flow(pair(1, 3))}, value: 0.5, half_width: 0.05"
     )
@@ -172,7 +172,7 @@ def _flow(fields: dict) -> str:
     return ", ".join(f"{name}: '{value}'" for name, value in fields.items())
 
 
-def test_a_law_is_searched_for_and_a_peak_need_not_exist(table):
+def test_usl_range_is_searched_and_the_peak_may_not_exist(table):
     gives = {"peak_load": "peak", "coherency": "coherency"}
     rows = table(VALUES, [entry("usl", of="throughput", gives=gives)])
     assert rows["usl: peak"]["method"] == "searched" and rows["usl: peak"]["data_sets"] > 200
@@ -190,7 +190,7 @@ def test_a_law_is_searched_for_and_a_peak_need_not_exist(table):
     )
 
 
-def test_a_divisor_that_may_be_negative_is_said(table):
+def test_possibly_negative_divisor_is_reported(table):
     below = "throughput[guests=2] - throughput[guests=1]"
     (row,) = table(
         VALUES.replace("value: 40", "value: 74"),

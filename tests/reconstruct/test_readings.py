@@ -1,4 +1,4 @@
-"""What other readings would change, by hand and against a computation of everything anew."""
+"""Effects of alternative readings, by hand and against a full recomputation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tiny(tmp_path):
 
 
 def tables(study, reading):
-    """What `other_readings` takes, as the stage has it, as far as it is compared."""
+    """Input of `other_readings` as in the stage, limited to the compared columns."""
     claims = load_claims(study, reading=reading)
     text = solve(study, claims, ("all",), explain=False)
     quantities = dict.fromkeys(q for e in study.exhibits for _, _, q in study.points(e))
@@ -67,7 +67,7 @@ def at(guests: int) -> str:
     return f"throughput[system=a, guests={guests}]"
 
 
-def test_what_changes_by_hand(tiny):
+def test_changes_computed_by_hand(tiny):
     found = other_readings(tiny, *tables(tiny, "default"))
     # 69.5 to 70.5 over 39.5 to 40.5 is 1.716 to 1.785: within 1.7 to 2 and 1.5 to 2, not within 1.78 to 2
     assert found.query("kind == 'verdict'")[
@@ -83,7 +83,7 @@ def test_what_changes_by_hand(tiny):
     )
 
 
-def test_a_derived_number_and_what_is_set_aside_change(tiny):
+def test_derived_number_and_dropped_claims_change(tiny):
     found = other_readings(tiny, *tables(tiny, "default"))
     row = found.query("kind == 'derived'").iloc[0]
     assert (row["reading"], row["name"], row["label"]) == ("strict", "gain", "gain")
@@ -91,7 +91,7 @@ def test_a_derived_number_and_what_is_set_aside_change(tiny):
         [69.5 / 40.5, 70.5 / 39.5, 1.78, 70.5 / 39.5]
     )
     assert list(row["claims"]) == ["nearly-double"]
-    assert len(found.query("kind == 'derived'")) == 1  # nothing is said otherwise of the response
+    assert len(found.query("kind == 'derived'")) == 1  # no other claim about the response time
     path = tiny.folder / "claims.yaml"
     path.write_text(TEXT.replace("value: 70,", "value: 60,"))  # 1.47 to 1.53: none is nearly double
     found = other_readings(tiny, *tables(tiny, "default")).query("kind == 'set aside'")
@@ -102,7 +102,7 @@ def test_a_derived_number_and_what_is_set_aside_change(tiny):
 
 
 @pytest.mark.parametrize("reading", ["strict", "default", "lenient"])
-def test_only_what_can_change_is_computed_again_and_nothing_is_missed(tiny, monkeypatch, reading):
+def test_only_affected_results_are_recomputed_and_none_is_missed(tiny, monkeypatch, reading):
     base = tables(tiny, reading)
     anew = []
 
@@ -124,11 +124,11 @@ def test_only_what_can_change_is_computed_again_and_nothing_is_missed(tiny, monk
             if differs((before.low_text, before.high_text), (row.low_text, row.high_text), 0.1)
         }
         changed |= set(verdicts["claim"][verdicts["text_verdict"] != base[3]["text_verdict"]])
-        told = found.query("reading == @other and kind in ('verdict', 'range')")
-        assert set(told["name"]) == changed, other
+        reported = found.query("reading == @other and kind in ('verdict', 'range')")
+        assert set(reported["name"]) == changed, other
 
 
-def test_without_words_nothing_is_computed(tiny, monkeypatch):
+def test_claims_without_words_need_no_computation(tiny, monkeypatch):
     path = tiny.folder / "claims.yaml"
     path.write_text(TEXT.replace("word: nearly, value: 2", "value: 2, half_width: 0.2"))
     base = tables(tiny, "default")
@@ -149,5 +149,5 @@ def test_without_words_nothing_is_computed(tiny, monkeypatch):
         ((-inf, inf), (-inf, inf), False),
     ],
 )
-def test_a_change_counts_from_a_twentieth_of_the_width(before, after, result):
+def test_change_is_significant_from_a_twentieth_of_the_width(before, after, result):
     assert differs(before, after, 0.1) is result

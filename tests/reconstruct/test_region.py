@@ -1,4 +1,4 @@
-"""Exact ranges against enumeration: of a bounded region every linear and linear-fractional number is extreme in a corner."""
+"""Exact ranges against vertex enumeration: linear and linear-fractional numbers are extreme in vertices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUMS = st.lists(st.tuples(WHOLE, WHOLE, WHOLE), min_size=2, max_size=3)
 
 
 def rows_of(cuts: list[tuple[int, ...]]) -> list[Inequality]:
-    """A box around (5, 5, 5) and planes that leave this point on the allowed side."""
+    """A box around (5, 5, 5) and half-spaces that contain this point."""
     box = [
         Inequality("", ((q, sign),), bound)
         for q in NAMES
@@ -42,7 +42,7 @@ def rows_of(cuts: list[tuple[int, ...]]) -> list[Inequality]:
 
 
 def corners(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All corners of ``A x <= b``, by solving every square part of it."""
+    """All vertices of ``A x <= b``, by solving every square subsystem."""
     n = A.shape[1]
     chosen = np.array(list(combinations(range(len(A)), n)))
     parts, bounds = A[chosen], b[chosen]
@@ -66,7 +66,7 @@ def region(cuts: list[tuple[int, ...]]) -> tuple[Region, np.ndarray, np.ndarray]
 
 @settings(max_examples=300, deadline=None)
 @given(CUTS, SUMS)
-def test_sums_and_ratios_are_extreme_in_corners(cuts, wanted):
+def test_sums_and_ratios_are_extreme_in_vertices(cuts, wanted):
     found, A, b = region(cuts)
     points = corners(A, b)
     for of, c in zip(sums(wanted), wanted, strict=True):
@@ -81,7 +81,7 @@ def test_sums_and_ratios_are_extreme_in_corners(cuts, wanted):
 
 @settings(max_examples=200, deadline=None)
 @given(CUTS, SUMS)
-def test_the_largest_of_several_sums(cuts, wanted):
+def test_maximum_of_several_sums(cuts, wanted):
     found, A, b = region(cuts)
     points, C = corners(A, b), np.array(wanted, dtype=float)
     lifted = corners(
@@ -99,7 +99,7 @@ def test_the_largest_of_several_sums(cuts, wanted):
     assert found.largest(sums(wanted)) == can
 
 
-def test_a_divisor_that_can_be_zero_leaves_the_ratio_open():
+def test_divisor_that_can_be_zero_leaves_the_ratio_unbounded():
     system = LinearSystem(
         [Inequality("", ((q, -1.0),), 0.0) for q in NAMES]
         + [Inequality("", ((NAMES[0], -1.0),), -2.0)]
@@ -120,7 +120,7 @@ def test_every_resolution_has_its_range(tiny):
     ) == [pytest.approx((78, 82)), pytest.approx((118, 122))]
 
 
-def test_groups_that_no_claim_connects_are_asked_together(tiny):
+def test_unconnected_groups_are_combined(tiny):
     text = "claims:\n" + claim(
         "one", "kind: value, of: 'throughput[guests=1]', value: 50, half_width: 10"
     )

@@ -1,4 +1,4 @@
-"""Searched ranges against known ones: numbers whose extremes are known, grids."""
+"""Searched ranges against known extremes and grids."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def number(function):
     return lambda y: {"n": (function(y), function(y))}
 
 
-def test_a_linear_number_has_its_exact_range():
+def test_linear_number_has_its_exact_range():
     region = box(
         np.array([1, 2, 3, 4]),
         np.array([2, 4, 6, 8]),
@@ -45,9 +45,9 @@ def test_a_linear_number_has_its_exact_range():
     assert range_of(region, number(lambda y: y @ weights)) == pytest.approx(exact, abs=1e-4)
 
 
-def test_an_extreme_inside_and_one_at_a_kink_are_found():
+def test_interior_extreme_and_extreme_at_a_kink_are_found():
     region = box(np.ones(4), np.full(4, 5.0))
-    # a paraboloid whose least value 0 is at (2, 3, 4, 2.5), most of it 9 + 4 + 9 + 6.25 in a corner
+    # a paraboloid with minimum 0 at (2, 3, 4, 2.5) and maximum 9 + 4 + 9 + 6.25 in a corner
     middle = np.array([2.0, 3.0, 4.0, 2.5])
     assert range_of(region, number(lambda y: ((y - middle) ** 2).sum(axis=1))) == pytest.approx(
         (0, 28.25), abs=0.02
@@ -58,7 +58,7 @@ def test_an_extreme_inside_and_one_at_a_kink_are_found():
 
 
 @each_case("seed", range(3))
-def test_the_law_has_the_range_that_a_grid_gives(seed):
+def test_usl_range_equals_a_grid_search(seed):
     rng = np.random.default_rng(seed)
     exact = LOADS / (1 + 0.05 * (LOADS - 1) + 0.01 * LOADS * (LOADS - 1))
     low, high = exact * (1 - 0.05 * rng.random(4)), exact * (1 + 0.05 * rng.random(4))
@@ -69,26 +69,26 @@ def test_the_law_has_the_range_that_a_grid_gives(seed):
         widest = (
             np.nanmin(grid[name][0]),
             np.nanmax(grid[name][1]),
-        )  # a fit or two of 6561 do not converge
+        )  # one or two of 6561 fits do not converge
         room = 0.01 * (widest[1] - widest[0]) if np.isfinite(widest[1]) else 0.0
         assert found[0] <= widest[0] + room and found[1] >= widest[1] - room
 
 
-def test_equally_good_breakpoints_all_count():
-    region = box(np.full(4, 7.0), np.full(4, 7.0))  # one data set, and a constant one
+def test_all_equally_good_breakpoints_count():
+    region = box(np.full(4, 7.0), np.full(4, 7.0))  # one constant data set
     assert range_of(region, lambda y: many.plateau_decline(LOADS, y), "breakpoint") == (1.0, 8.0)
 
 
-def test_the_same_seed_gives_the_same_range():
+def test_search_is_reproducible_with_a_seed():
     region = box(np.ones(4), np.array([2.0, 4.0, 6.0, 9.0]))
     found = [range_of(region, lambda y: many.usl(LOADS, y), "coherency", seed=5) for _ in range(2)]
     assert found[0] == found[1]
 
 
-def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
+def test_data_sets_of_a_subregion_count_in_the_larger_region():
     peak = np.array([1.3, 1.3, 1.3, 1.3])
 
-    def needle(y):  # high within 1e-6 of one place, which no search would meet
+    def needle(y):  # a peak of width 1e-6 that random search would miss
         near = np.abs(y - peak).max(axis=1) < 1e-6
         return {"n": (np.where(near, 9.0, y[:, 0]),) * 2}
 
@@ -99,10 +99,10 @@ def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
     (other,) = search_ranges(
         box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best
     )
-    assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set is none of that region's
+    assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set lies outside the region
 
 
-def test_values_without_an_upper_limit_are_searched_up_to_one():
+def test_unbounded_values_are_searched_up_to_a_limit():
     system = LinearSystem(
         [
             *(Inequality("", ((q, -1.0),), -1.0) for q in NAMES),

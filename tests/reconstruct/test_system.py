@@ -1,4 +1,4 @@
-"""One warm-started solver gives the answers that a fresh one would."""
+"""A warm-started solver gives the answers of a fresh one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = [Quantity(name, ()) for name in "abcde"]
 
 
 def random_system(rng: np.random.Generator) -> LinearSystem:
-    """Orderings, bounds and a fixed value, as claims give them; often unbounded above."""
+    """Orderings, bounds and a fixed value, like claims; often unbounded above."""
     rows = []
     for i in range(6):
         smaller, larger = rng.choice(5, 2, replace=False)
@@ -34,7 +34,7 @@ def smallest(system: LinearSystem, c: np.ndarray, mask: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_answers_do_not_depend_on_the_questions_before(seed):
+def test_answers_do_not_depend_on_earlier_queries(seed):
     rng = np.random.default_rng(seed)
     system = random_system(rng)
     for _ in range(6):

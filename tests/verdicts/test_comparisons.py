@@ -1,4 +1,4 @@
-"""The numbers that claims compare and the ranges that they allow, against what the claims' words say."""
+"""Compared numbers and allowed ranges of claims, against the claims' text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INF = math.inf
 
 @pytest.fixture
 def compared(tiny):
-    """Builds the comparisons of one claim; `seen` has runs' values by quantity as the claims write them."""
+    """Builds the comparisons of one claim; `seen` maps quantities, as written in claims, to values of runs."""
 
     def build(body: str, seen: dict[str, float]):
         study, claims = tiny("claims:\n" + claim("one", body))
@@ -86,38 +86,36 @@ def test_ratios_and_orders_need_no_scale(compared, body, value, low, high):
         (f"kind: sum, of: '{A}', parts: ['{B}', '{REFERENCE}']", -75, -0.01 * 225, 0.01 * 225),
     ],
 )
-def test_levels_and_differences_stand_on_the_scale_of_the_reference(
-    compared, body, value, low, high
-):
+def test_levels_and_differences_are_relative_to_the_reference(compared, body, value, low, high):
     (found,), _ = compared(body, THREE)
     assert found.value == pytest.approx(value)
     assert (found.low, found.high) == pytest.approx((low, high))
     assert found.unit == " % of reference"
 
 
-def test_a_strict_order_asks_for_the_resolution_of_its_scale(compared):
+def test_strict_order_requires_the_resolution_of_its_scale(compared):
     (found,), _ = compared(f"kind: ordering, order: ['{B}', '{A}']", THREE)
     # 0.1 % of the reference, which is 400, over 200
     assert (found.value, found.low, found.high) == pytest.approx((1.5, 1.002, INF))
 
 
-def test_a_level_on_a_relative_scale_has_the_error_of_its_reference_too(compared):
+def test_relative_level_includes_the_error_of_its_reference(compared):
     (found,), _ = compared(f"kind: value, of: '{A}', value: 80, half_width: 0.5", THREE)
     low, high = found.interval(0.95)
-    # both sides deviate by 1 % of themselves, so the ratio by sqrt(2) of that, over three runs;
+    # both sides deviate by 1 %, so the ratio by sqrt(2) %, over three runs;
     # the three conditions of three runs have six degrees of freedom
     assert (high - low) / 2 / found.value == pytest.approx(
         2.447 * 0.01 * math.sqrt(2 / 3), rel=0.01
     )
 
 
-def test_without_its_reference_a_level_is_not_measured_and_an_order_is(compared):
+def test_level_without_reference_is_not_measured_but_an_order_is(compared):
     assert compared(f"kind: value, of: '{A}', value: 80, half_width: 0.5", TWO) == ([], 1)
     (found,), _ = compared(f"kind: ordering, order: ['{B}', '{A}']", TWO)
     assert (found.value, found.low) == pytest.approx((1.5, MORE_THAN_ONE))
 
 
-def test_a_margin_is_the_claims_own_and_gets_no_tolerance(compared):
+def test_margin_of_a_claim_gets_no_tolerance(compared):
     (found,), _ = compared(f"kind: equivalence, of: '{A}', to: '{B}', margin: 0.1", TWO)
     assert (1 - found.low, found.high - 1) == pytest.approx((0.1, 0.1), abs=0.011)
     assert not found.remark
@@ -125,7 +123,7 @@ def test_a_margin_is_the_claims_own_and_gets_no_tolerance(compared):
     assert printed.remark == f"with {100 * LIMIT_TOLERANCE:g} % tolerance"
 
 
-def test_what_was_measured_of_a_chain_is_compared_and_named(compared):
+def test_measured_part_of_a_chain_is_compared_and_reported(compared):
     seen = {f"throughput[guests={g}]": 100.0 * g for g in (1, 2, 4)}
     found, total = compared(
         "kind: monotone, of: throughput, over: guests, levels: [1, 2, 3, 4], direction: increasing",
@@ -144,7 +142,7 @@ def test_what_was_measured_of_a_chain_is_compared_and_named(compared):
     assert [c.label for c in found] == ["1 guest to 3 guests", "2 guests to 3 guests"]
 
 
-def test_a_line_is_two_limits_at_each_bend(compared):
+def test_line_claim_gives_two_limits_per_bend(compared):
     seen = {f"throughput[guests={g}]": 10.0 * g for g in (1, 2, 3)}
     found, total = compared(
         "kind: linear, of: throughput, over: guests, levels: [1, 2, 3], margin: 0.1", seen
@@ -156,33 +154,33 @@ def test_a_line_is_two_limits_at_each_bend(compared):
 @pytest.mark.parametrize(
     ("body", "low", "high"),
     [
-        # printed just above no change: the tolerance stops there
+        # printed just above no change, where the tolerance ends
         (f"kind: ratio, of: '{A}', to: '{B}', value: 1.01, half_width: 0.005", 1, 1.015 * 1.02),
         (
             f"kind: percent_change, of: '{A}', to: '{B}', value: -1, half_width: 0.5",
             -100 + 98.5 * 0.98,
             0,
         ),
-        # limits of a word, or of the claim's own
+        # limits of a word or of the claim
         (f"kind: ratio, of: '{A}', to: '{B}', low: 1", 1, INF),
         (f"kind: ratio, of: '{A}', to: '{B}', high: 1", -INF, 1),
         (f"kind: ratio, of: '{A}', to: '{B}', low: 1.02, high: 1.1", 1.02, 1.1),
     ],
 )
-def test_the_tolerance_loosens_no_direction(compared, body, low, high):
+def test_tolerance_does_not_relax_directions(compared, body, low, high):
     (found,), _ = compared(body, TWO)
     assert (found.low, found.high) == pytest.approx((low, high))
 
 
-def test_values_that_are_not_positive_are_compared_by_differences(compared):
+def test_nonpositive_values_are_compared_by_differences(compared):
     (found,), _ = compared(f"kind: ordering, order: ['{B}', '{A}']", {A: -200.0, B: -300.0})
     assert (found.value, found.label) == (pytest.approx(100), "1 guest minus 2 guests")
     assert not found.relative
 
 
 @each_case("claim_id", sorted(TRUTHS))
-def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
-    # the solver's rows and these numbers are two readings of one claim
+def test_comparison_agrees_with_the_rows_of_its_claim(claim_id):
+    # the solver's rows and these numbers are two interpretations of one claim
     study, claims = verdict_study()
     one = claims[claim_id]
     rows = claim_rows(study, one)
@@ -206,10 +204,13 @@ def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
     assert 0 < sum(allowed) < len(allowed)
 
 
-def test_only_a_number_with_room_on_both_sides_has_the_tolerance():
+def test_only_two_sided_numbers_have_a_tolerance():
     _, claims = verdict_study()
     samples = StudySamples(
-        {q: Replicates(np.full(3, 10.0 + 0.01 * k), ("",) * 3) for k, q in enumerate(named(claims))}
+        {
+            q: Replicates(np.full(3, 10.0 + 0.01 * k), ("",) * 3)
+            for k, q in enumerate(quantities_of(claims))
+        }
     )
     study, _ = verdict_study()
     widened = {
@@ -218,12 +219,12 @@ def test_only_a_number_with_room_on_both_sides_has_the_tolerance():
     assert widened == {"ratio", "about", "percent", "level", "difference", "sum"}
 
 
-def named(claims):
-    """All quantities that claims name."""
+def quantities_of(claims):
+    """All quantities in the claims."""
     parts = (part for claim in claims for one in claim.instances for part in one.parts)
     return sorted({q for part in parts for _, q in part.terms})
 
 
-def test_a_limit_at_a_natural_bound_excludes_nothing(compared):
+def test_limit_at_a_natural_bound_excludes_nothing(compared):
     (found,), _ = compared(f"kind: range, of: '{A}', low: 0, high: 80", THREE)
     assert (found.low, found.high) == (-INF, 80)

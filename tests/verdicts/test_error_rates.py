@@ -1,8 +1,7 @@
-"""How often simulated runs with a known truth refute and reproduce claims, through the function that
-judges a study's runs.
+"""Error rates of verdicts on simulated runs with known truth.
 
-A rate that must not exceed a limit is compared with the share that the limit itself exceeds once in
-ten thousand times; docs/calibration.md has the rates of more data sets.
+A rate with an upper limit is compared with the share that the limit itself exceeds once in ten thousand times;
+docs/calibration.md has the rates of more data sets.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def at_least(rate, data_sets):
     return stats.binom.ppf(ONCE_IN, data_sets, rate) / data_sets
 
 
-def test_blocks_show_what_drift_would_hide():
+def test_blocks_reveal_effects_hidden_by_drift():
     design = {"form": "blocks", "blocks": 10, "block_noise": 0.1, "noise": 0.03}
     refuted, _ = rates("ratio", [100, 130], 400, **design)
     assert refuted >= at_least(0.95, 400)
@@ -32,7 +31,7 @@ def test_blocks_show_what_drift_would_hide():
 
 
 @each_case(("blocks", "replicates"), [(1, 5), (2, 3), (3, 3), (4, 5)])
-def test_conditions_in_different_blocks_seldom_mislead(blocks, replicates):
+def test_error_rate_of_conditions_in_different_blocks(blocks, replicates):
     design = {"form": "separate blocks", "blocks": blocks, "replicates": replicates}
     wrong = rates("order", [100, 100], 400, block_noise=0.1, noise=0.03, **design)
     assert max(wrong) <= at_most(0.05, 400)
@@ -49,13 +48,13 @@ def test_conditions_in_different_blocks_seldom_mislead(blocks, replicates):
         ("order", [100, 99]),
     ],
 )
-def test_a_direction_that_is_false_is_not_reproduced(claim, means):
+def test_false_direction_is_rarely_reproduced(claim, means):
     _, reproduced = rates(claim, means, 300, form="independent", replicates=5, noise=0.003)
     assert reproduced <= at_most(0.05, 300)
 
 
 @each_case("plan", ["independent", "blocks"])
-def test_three_runs_show_a_fall_of_forty_per_cent(plan):
+def test_three_runs_detect_a_drop_of_forty_percent(plan):
     design = {"form": plan, "noise": 0.1, "replicates": 3, "blocks": 3, "block_noise": 0.1}
     refuted, _ = rates("no-degradation", [100] * 5 + [60], 400, **design)
     assert refuted >= at_least(0.9, 400)
@@ -66,8 +65,8 @@ def test_three_runs_show_a_fall_of_forty_per_cent(plan):
 @each_case("plan", ["independent", "blocks"])
 @each_case("n", [2, 3, 5])
 @each_case(("first", "second"), [(0.2, 0.02), (0.02, 0.2), (0.1, 0.05)])
-def test_spreads_that_differ_do_not_refute_what_is_true(plan, n, first, second):
-    # with an error pooled wherever Bartlett's test allows it, up to 10 % are refuted
+def test_unequal_spreads_do_not_refute_true_claims(plan, n, first, second):
+    # pooling whenever Bartlett's test permits would refute up to 10 %
     design = {"form": plan, "replicates": n, "blocks": n, "block_noise": 0.1}
     for claim in ("no-degradation", "does-not-fall"):
         refuted, _ = rates(claim, TRUTHS[claim][0], 200, noise=first, second_noise=second, **design)
@@ -75,12 +74,12 @@ def test_spreads_that_differ_do_not_refute_what_is_true(plan, n, first, second):
 
 
 @each_case("claim", sorted(TRUTHS))
-def test_claims_of_every_kind(claim):
+def test_error_rates_of_every_kind_of_claim(claim):
     true, outside, far = TRUTHS[claim]
     for plan in ("independent", "blocks"):
         design = {"form": plan, "noise": 0.01, "replicates": 5, "blocks": 5, "block_noise": 0.1}
         if plan == "blocks" and claim in ("level", "most"):
-            design["block_noise"] = 0.0  # of one condition, blocks are runs
+            design["block_noise"] = 0.0  # for one condition, blocks are runs
         refuted, _ = rates(claim, true, 150, **design)
         assert refuted <= at_most(0.05, 150)
         _, reproduced = rates(claim, outside, 150, **design)

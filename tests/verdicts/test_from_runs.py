@@ -1,4 +1,4 @@
-"""Verdicts of measurement, on observations whose answer is plain."""
+"""Verdicts of measured runs with obvious answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def observed(
     a: Sequence[float] = (400.0, 402.0, 398.0),
     blocks: str = "",
 ) -> pd.DataFrame:
-    """The table of observations of two systems' runs, one after the other in `blocks` if given."""
+    """Observations of two systems' runs, one after the other in `blocks` if given."""
     rows = []
     for system, values in (("a", a), ("b", b)):
         for k, value in enumerate(values):
@@ -66,7 +66,7 @@ def verdicts(tiny, frame, level=0.95):
     return judge(study, claims, TEXT, frame, level=level).set_index("claim")
 
 
-def test_data_that_agree_reproduce(tiny):
+def test_agreeing_data_reproduce_the_claim(tiny):
     found = verdicts(tiny, observed([200.0, 200.5, 199.5]))
     assert list(found["measured_verdict"]) == ["reproduced", "reproduced"]
     assert found.loc["b-half", "estimate"] == pytest.approx(0.5)
@@ -78,13 +78,13 @@ def test_data_that_agree_reproduce(tiny):
     )
 
 
-def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
+def test_disagreeing_data_refute_the_number_but_not_the_direction(tiny):
     found = verdicts(tiny, observed([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
     assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.3")
 
 
-def test_a_factor_in_an_order_stands_in_the_limit_not_in_the_number(tiny):
+def test_factor_of_an_order_is_in_the_limit_not_the_number(tiny):
     """ "b is below a quarter of a" is a to b above 4, whose number is the ratio that it names; a
     little above 4, since throughput differs by its resolution at least.
     """
@@ -104,23 +104,23 @@ def test_a_factor_in_an_order_stands_in_the_limit_not_in_the_number(tiny):
         assert re.search(r"the claim allows 4\.0[12]\d? or more$", row["reason"])
 
 
-def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
+def test_noisy_data_are_undecided_with_the_number_of_runs_needed(tiny):
     few, many = (
         verdicts(tiny, observed([200 - s, 200 + s, 200.0])).loc["b-half"] for s in (12, 80)
     )
     assert few["measured_verdict"] == many["measured_verdict"] == "undecided"
     assert 3 < few["runs_needed"] < many["runs_needed"]
     wanted = few["runs_needed"]
-    said = (
+    message = (
         f"about {wanted:.0f} runs per condition would decide, {wanted - 3:.0f} more than available"
     )
-    assert said in few["reason"]
+    assert message in few["reason"]
     hopeless = verdicts(tiny, observed([-7800.0, 8200.0, 200.0])).loc["b-half"]
     assert hopeless["runs_needed"] == np.inf
     assert "more than 1,000 runs per condition would be needed" in hopeless["reason"]
 
 
-def test_the_level_decides(tiny):
+def test_confidence_level_affects_the_verdict(tiny):
     frame = observed([203.0, 205.0, 201.0])
     assert verdicts(tiny, frame, 0.5).loc["b-half", "measured_verdict"] == "reproduced"
     assert verdicts(tiny, frame, 0.99).loc["b-half", "measured_verdict"] == "undecided"
@@ -134,8 +134,8 @@ def test_only_measured_runs_are_read(tiny):
     pd.testing.assert_frame_equal(verdicts(tiny, both), verdicts(tiny, measured))
 
 
-def test_one_run_a_condition_has_a_number_and_no_verdict(tiny):
-    # the samples of one run agree to 1 in 200, and say nothing of what another run would give
+def test_single_run_per_condition_has_a_number_but_no_verdict(tiny):
+    # the samples of one run agree to 1 in 200, but do not predict another run
     found = verdicts(tiny, observed([300.0], a=[400.0])).loc["b-half"]
     assert found["measured_verdict"] == "undecided"
     assert found["estimate"] == 0.75
@@ -150,7 +150,7 @@ BOTH = claim(
 BOTH_TEXT = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
 
 
-def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
+def test_one_of_two_conditions_can_refute_but_not_reproduce_a_claim(tiny):
     body = "kind: range, of: throughput, high: 100, for_each: {guests: [1, 2], system: [b]}"
     study, claims = tiny("claims:\n" + claim("below-100", body))
     for value, verdict in ((99.0, "undecided"), (120.0, "refuted")):
@@ -162,7 +162,7 @@ def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
         assert np.isnan(found["runs_needed"])
 
 
-def test_where_instances_disagree_the_worst_is_named(tiny):
+def test_worst_instance_is_reported(tiny):
     study, claims = tiny("claims:\n" + BOTH)
     found = judge(study, claims, BOTH_TEXT, observed([480.0, 484.0, 476.0]), level=0.95).iloc[0]
     assert found["measured_verdict"] == "refuted"
@@ -176,7 +176,7 @@ def test_where_instances_disagree_the_worst_is_named(tiny):
     )  # a is the reference point, 100 without an error
 
 
-def test_an_assumption_is_not_judged(tiny):
+def test_assumption_is_not_judged(tiny):
     ours = "  - {id: ours, says: said so here, about: [figure-1], why: w, kind: value, of: 'throughput[guests=1]', low: 5}\n"
     study, claims = tiny("claims: []\nassumptions:\n" + ours)
     text = pd.DataFrame({"claim": ["ours"], "text_verdict": ["assumed"]})
@@ -186,7 +186,7 @@ def test_an_assumption_is_not_judged(tiny):
     )
 
 
-def test_a_relative_claim_without_a_reference_run_is_not_measured(tiny):
+def test_relative_claim_without_reference_run_is_not_measured(tiny):
     study, claims = tiny(
         "claims:\n"
         + claim("below-100", "kind: range, of: 'throughput[system=b, guests=3]', high: 100")
@@ -196,7 +196,7 @@ def test_a_relative_claim_without_a_reference_run_is_not_measured(tiny):
     assert found["measured_verdict"] == "no measurement"
 
 
-def test_every_outcome_has_words_for_claims_and_hypotheses():
+def test_every_outcome_has_texts_for_claims_and_hypotheses():
     assert set(OF_A_CLAIM) == set(OF_A_HYPOTHESIS) == set(Decision)
     assert OF_A_HYPOTHESIS[Decision.FAILS] == "does not hold here"
 
@@ -215,21 +215,21 @@ def two_thirds_more(quantity):
     [("zvm-66-percent-higher-at-12", two_thirds_more), ("xen-does-not-gain-after-9", equal)],
 )
 def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
-    # both were refuted in a third to two thirds of such data sets when verdicts were shares of drawn means
+    # verdicts based on shares of drawn means refuted both in a third to two thirds of such data sets
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     one = load_claims(study)[claim_id]
-    named = {q for instance in one.instances for part in instance.parts for _, q in part.terms}
+    quantities = {q for instance in one.instances for part in instance.parts for _, q in part.terms}
     rng = np.random.default_rng(list(claim_id.encode()))
     refuted = 0
     for _ in range(400):
-        runs = {q: truth(q) * (1 + cv * rng.standard_normal(3)) for q in sorted(named)}
+        runs = {q: truth(q) * (1 + cv * rng.standard_normal(3)) for q in sorted(quantities)}
         seen = StudySamples({q: Replicates(x, ("",) * 3) for q, x in runs.items()})
         refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Decision.FAILS
     assert refuted <= stats.binom.ppf(0.9999, 400, 0.05)
 
 
-def test_the_comparison_shown_is_the_one_that_refutes(tiny):
-    # alone, both instances lie outside, 1 guest by more half widths of its interval; together, only 2 guests do
+def test_refuting_comparison_is_shown(tiny):
+    # individually both instances lie outside, 1 guest by more half widths; jointly only 2 guests does
     body = "kind: range, of: throughput, high: 90, for_each: {guests: [1, 2]}"
     study, claims = tiny("claims:\n" + claim("below-90", body))
     reference = observed([], a=[398.0, 402.0, 399.0, 401.0, 400.0, 400.0])
@@ -245,7 +245,7 @@ def test_the_comparison_shown_is_the_one_that_refutes(tiny):
 
 
 DRIFT = np.array([1.0, 1.3, 0.8])
-"""What three blocks share, far more than 2 %."""
+"""Effects of three blocks, much larger than 2 %."""
 
 
 def test_runs_of_one_block_are_compared_with_each_other(tiny):
@@ -259,9 +259,9 @@ def test_runs_of_one_block_are_compared_with_each_other(tiny):
     assert within["detectable_unit"] == "% of the ratio"
 
 
-def test_conditions_of_different_blocks_need_several_of_them(tiny):
+def test_conditions_in_different_blocks_need_several_blocks(tiny):
     far = observed([300.0, 301.0, 299.0])
-    for column in ("block", "day"):  # two days, whoever says so
+    for column in ("block", "day"):  # two days, even if declared as blocks
         monday, tuesday = (f"{column} of {s}" for s in ("a", "b"))
         one = far.assign(**{column: np.where(far["system"] == "a", monday, tuesday)})
         found = verdicts(tiny, one).loc["b-half"]
@@ -273,7 +273,7 @@ def test_conditions_of_different_blocks_need_several_of_them(tiny):
     assert found["measured_verdict"] == "refuted" and "by block means" in found["reason"]
 
 
-def test_two_quantities_of_the_same_runs_are_compared_within_them(tiny):
+def test_two_quantities_of_the_same_runs_are_paired(tiny):
     study, claims = tiny(
         "claims:\n"
         + claim(

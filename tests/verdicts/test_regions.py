@@ -1,4 +1,4 @@
-"""Intervals against their definition, decisions against intervals, error rates and runs needed against simulation."""
+"""Intervals against definitions, decisions against intervals, error rates and required runs against simulation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from virtperf.verdicts.regions import (
 LEVEL = 0.95
 DATA_SETS = 1000
 OUTSIDE = stats.binom.ppf(0.9999, DATA_SETS, 0.05) / DATA_SETS
-"""A share of the data sets that a rate of 5 % exceeds once in ten thousand times."""
+"""Share of data sets that a rate of 5 % exceeds once in ten thousand times."""
 
 
 def compare(samples, over, under, low, high):
@@ -64,7 +64,7 @@ runs = st.lists(st.floats(1, 100).map(lambda x: round(x, 3)), min_size=2, max_si
 
 
 @given(runs)
-def test_a_level_has_students_interval(a):
+def test_level_has_students_t_interval(a):
     low, high = level(a).interval(LEVEL)
     if np.ptp(a):
         expected = stats.ttest_1samp(a, 0).confidence_interval(LEVEL)
@@ -74,7 +74,7 @@ def test_a_level_has_students_interval(a):
 
 
 @given(runs, runs)
-def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
+def test_degrees_of_freedom_equal_welch_up_to_the_cap(a, b):
     found = difference(a, b)
     low, high = found.interval(LEVEL)
     means = [mean_over_runs(x, (), (), level=LEVEL) for x in (a, b)]
@@ -85,8 +85,8 @@ def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
 
 
 @given(runs, runs)
-def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
-    # Fieller: r lies in the interval where a - r b does not differ from zero, with the degrees of freedom at the estimate
+def test_ratio_interval_is_the_set_of_accepted_differences(a, b):
+    # Fieller: r is in the interval if a - r b does not differ from zero, with the degrees of freedom at the estimate
     found = ratio(a, b)
     top, bottom = (mean_over_runs(x, (), (), level=LEVEL) for x in (a, b))
     shares = [top.se**2, (found.value * bottom.se) ** 2]
@@ -122,8 +122,8 @@ def test_one_number_is_judged_by_its_interval(a, b, one, other, kind):
         assert (found.score(LEVEL) <= 0) == (found.low <= found.value <= found.high)
 
 
-def test_what_users_met_is_undecided():
-    # 0.7 (0.1 to 2.0) where a claim allows 1.8 to 2.2
+def test_reported_case_is_undecided():
+    # 0.7 (0.1 to 2.0) for a claim of 1.8 to 2.2
     found = ratio((0.6, 0.8, 0.7, 0.7), (0.4, 1.6, 1.3, 0.7), 1.8, 2.2)
     assert found.value == pytest.approx(0.7)
     low, high = found.interval(LEVEL)
@@ -131,7 +131,7 @@ def test_what_users_met_is_undecided():
     assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
-def test_single_runs_decide_nothing_and_no_number_of_them_is_known():
+def test_single_runs_give_neither_verdict_nor_required_number():
     alone = difference((300.0,), (100.0, 101.0), high=0)
     assert np.isnan(alone.interval(LEVEL)).all()
     assert alone.value == pytest.approx(199.5)
@@ -142,7 +142,7 @@ def test_single_runs_decide_nothing_and_no_number_of_them_is_known():
     assert worst([alone, seen], LEVEL) is seen
 
 
-def test_a_part_can_fail_but_not_hold():
+def test_part_of_a_claim_can_fail_but_not_hold():
     inside, outside = level((5.0, 5.1, 4.9), 0, 10), level((15.0, 15.1, 14.9), 0, 10)
     assert decide([inside], LEVEL, whole=True) is Decision.HOLDS
     assert decide([inside], LEVEL, whole=False) is Decision.UNDECIDED
@@ -156,15 +156,15 @@ def test_values_without_spread_are_exact():
     assert decide([level((4.0, 4.0), 5, 6)], LEVEL, whole=True) is Decision.FAILS
 
 
-def test_a_divisor_that_may_be_zero_bounds_nothing():
+def test_divisor_that_may_be_zero_gives_no_bounds():
     found = ratio((1.0, 1.2), (0.1, 1.0), 0, 2)
     assert found.interval(LEVEL) == (-math.inf, math.inf)
     assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
 @each_case("n", [2, 3, 10])
-def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
-    # seven equal means in an order that allows equality; of the false statement, one difference is just too small
+def test_error_rates_of_true_and_false_statements(n):
+    # seven equal means in an order that permits equality; the false statement has one slightly too small difference
     rng = np.random.default_rng(n)
     failed = held = 0
     for _ in range(DATA_SETS):
@@ -180,8 +180,8 @@ def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
 
 
 @each_case("many", [3, 10])
-def test_few_runs_beside_many_do_not_decide_too_often(many):
-    # the worst share of variances for Welch's degrees of freedom alone, whose interval misses up to 12 % of the time
+def test_unbalanced_runs_have_nominal_error_rate(many):
+    # the worst variance ratio for plain Welch degrees of freedom, whose interval misses up to 12 % of the time
     rng = np.random.default_rng(many)
     failed = 0
     for _ in range(DATA_SETS):
@@ -191,7 +191,7 @@ def test_few_runs_beside_many_do_not_decide_too_often(many):
 
 
 @each_case(("truth", "low", "high"), [(1.0, 0.8, 1.25), (1.0, 1.1, math.inf)])
-def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
+def test_required_runs_decide_with_eighty_percent_power(truth, low, high):
     rng = np.random.default_rng(3)
     n = 400
     spread = stats.norm.ppf(
@@ -231,12 +231,12 @@ def test_runs_needed_are_bounded_and_follow_the_spread():
     inside = level((5.0, 6.0, 4.0), 0, 10)
     assert math.isnan(
         runs_to_decide([inside], LEVEL, whole=False)
-    )  # what was measured can't decide it alone
+    )  # the existing runs cannot decide alone
     assert bonferroni_level([inside] * 5, LEVEL) == pytest.approx(0.99)
 
 
 @each_case("kind", [log_ratio_of, difference])
-def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
+def test_detectable_difference_is_refuted_with_eighty_percent_power(kind):
     rng = np.random.default_rng(7)
     n, cv = 6, 0.1
     spread = stats.norm.ppf((np.arange(n) + 0.5) / n)
@@ -252,10 +252,10 @@ def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
         is Decision.FAILS
         for _ in range(600)
     ]
-    assert abs(np.mean(failed) - TARGET_POWER) < 0.1  # the spread falls with the mean
+    assert abs(np.mean(failed) - TARGET_POWER) < 0.1  # the spread decreases with the mean
 
 
-def test_what_several_comparisons_could_show_is_the_worst_of_them():
+def test_detectable_difference_of_several_comparisons_is_the_worst():
     close, far = level((5.0, 5.1, 4.9), high=10), level((5.0, 7.0, 3.0), high=10)
     least, of = detectable_difference([close, far, level((5.0,), high=10)], LEVEL)
     assert of is far
@@ -273,27 +273,27 @@ def compared(over, under, *means):
     return Comparison(contrast, -math.inf, math.inf, (contrast.n, contrast.n))
 
 
-def test_a_number_of_independent_samples_has_its_own_interval():
+def test_statistic_of_independent_samples_keeps_its_interval():
     found = compared([2.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
     assert found == (218.0, 226.0)
     down = compared([-1.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
     assert down == (-113.0, -109.0)
 
 
-def test_distances_of_a_difference_add_by_their_squares_each_on_its_side():
+def test_interval_sides_of_a_difference_add_in_quadrature():
     a, b = of_samples(10.0, 7.0, 14.0), of_samples(4.0, 0.0, 7.0)
     low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
     assert (low, high) == pytest.approx((6 - math.hypot(3, 3), 6 + math.hypot(4, 4)))
 
 
-def test_the_ends_of_a_ratio_are_where_the_difference_reaches_zero():
+def test_ratio_limits_are_where_the_difference_reaches_zero():
     a, b = of_samples(214.0, 210.0, 215.0), of_samples(110.0, 109.0, 113.0)
     low, high = compared([1.0, 0, 0], [0, 1.0, 0], a, b).interval(LEVEL)
     for r, of_a, of_b in ((low, 4.0, 3.0), (high, 1.0, 1.0)):
         assert abs(214.0 - r * 110.0) == pytest.approx(math.hypot(of_a, r * of_b))
 
 
-def test_a_mean_of_independent_samples_has_nearly_students_interval():
+def test_mean_of_independent_samples_has_nearly_students_interval():
     rng = np.random.default_rng(3)
     a, b = rng.normal(10, 1, 300), rng.normal(8, 2, 400)
     found = compared(
@@ -303,14 +303,14 @@ def test_a_mean_of_independent_samples_has_nearly_students_interval():
     assert found.interval(LEVEL) == pytest.approx((welch.low, welch.high), rel=0.01)
 
 
-def test_an_open_end_stays_open():
+def test_unbounded_side_stays_unbounded():
     a, b = of_samples(146.0, 143.0, math.inf), of_samples(110.0, 109.0, 113.0)
     low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
     assert (low, high) == (pytest.approx(36 - math.hypot(3, 3)), math.inf)
 
 
 @each_case(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
-def test_a_value_alone_lies_inside_or_outside(low, high, word):
+def test_value_without_interval_is_inside_or_outside(low, high, word):
     one = Mean(2.0, math.nan, math.nan, math.nan, math.nan, LEVEL, 1, "one sample of one run")
     contrast = SampledRatio(np.array([1.0, 0]), np.array([0, 1.0]), (one,))
     found = [Comparison(contrast, low, high, (1, 1))]
@@ -318,7 +318,7 @@ def test_a_value_alone_lies_inside_or_outside(low, high, word):
     assert decide(found, LEVEL, whole=True) is Decision.UNDECIDED
 
 
-def test_intervals_of_quantiles_differences_cover_the_truth():
+def test_intervals_of_quantile_differences_cover_the_truth():
     rng, truth = np.random.default_rng(4), math.exp(0.5) - 1.0
     hits = 0
     for _ in range(DATA_SETS):
