@@ -1,4 +1,4 @@
-"""Every kind of mistake in a hand-written file is found, with its place; several at once are all listed."""
+"""`virtperf check` reports every kind of mistake in hand-written files, with file and line, all at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.ya
 
 @pytest.fixture
 def repository(layout: Layout) -> Layout:
-    """A repository with one new study and nothing wrong."""
+    """A repository with one valid new study."""
     write_study(layout, "mine")
     return layout
 
 
 @pytest.fixture
 def edit(repository: Layout) -> Callable[..., None]:
-    """Replace a text that stands once in a file."""
+    """Replace a text that occurs exactly once in a file."""
 
     def replace(file: str, old: str, new: str) -> None:
         path = repository.root / file
@@ -45,7 +45,7 @@ def line_of(repository: Layout, file: str, text: str) -> int:
     return 1 + (repository.root / file).read_text().split(text)[0].count("\n")
 
 
-def test_nothing_is_wrong_with_a_new_study(repository):
+def test_new_study_has_no_problems(repository):
     assert found(repository) == []
 
 
@@ -200,14 +200,14 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         ),
     ],
 )
-def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, message):
+def test_mistake_is_reported_with_its_location(repository, edit, file, old, new, message):
     edit(file, old, new)
     problems = found(repository)
     (mine,) = [p for p in problems if message in p]
     assert mine.startswith((f"{file} line ", f"{file}: "))
 
 
-def test_a_kind_of_entity_that_a_run_gives_to_a_file_is_known(repository, edit):
+def test_entity_kind_declared_in_run_yaml_is_accepted(repository, edit):
     observed = "metric: page_element_throughput, entity_kind: driver"
     edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")
     wrong = "cpu_busy of a 'partition', but no format provides it for this entity kind"
@@ -218,7 +218,7 @@ def test_a_kind_of_entity_that_a_run_gives_to_a_file_is_known(repository, edit):
     assert not any(wrong in problem for problem in found(repository))
 
 
-def test_lines_are_those_of_the_mistake(repository, edit):
+def test_reported_lines_are_those_of_the_mistakes(repository, edit):
     edit(STUDY, "default: a\n", "default: c\n")
     edit(CLAIMS, "of: throughput\n", "of: speed\n")
     problems = found(repository)
@@ -231,7 +231,7 @@ def test_lines_are_those_of_the_mistake(repository, edit):
     )
 
 
-def test_all_problems_are_listed_not_only_the_first(repository, edit):
+def test_all_problems_are_listed(repository, edit):
     edit(STUDY, "default: a\n", "default: c\n")
     edit(STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}")
     edit(STUDY, "table: table-1}", "table: table-9}")
@@ -259,20 +259,20 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
         assert part in text
 
 
-def test_a_word_is_checked_in_the_claims_and_in_the_file_of_readings(repository, edit):
+def test_words_are_checked_in_claims_and_readings_file(repository, edit):
     edit(CLAIMS, '    says: "EXAMPLE', '    word: significently\n    says: "EXAMPLE')
     assert any(
         p.startswith(CLAIMS) and "did you mean 'significantly'" in p for p in found(repository)
     )
     edit("data/readings.yaml", "  significantly:\n    also:", "  significently:\n    alos:")
-    (problem,) = found(repository)  # once, though claims are read with it
+    (problem,) = found(repository)  # reported once, although loading claims reads it again
     assert problem.startswith(
         f"data/readings.yaml line {line_of(repository, 'data/readings.yaml', 'alos')}:"
     )
     assert "did you mean 'also'" in problem.lower()
 
 
-def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
+def test_all_wrong_names_and_types_are_listed(repository, edit):
     edit(STUDY, "label: Throughput\n", "lable: Throughput\n")
     edit(STUDY, "n_statements: 1 ", "n_statements: many ")
     text = "\n".join(found(repository))
@@ -281,19 +281,19 @@ def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
     assert "n_statements: wrong value; expected a whole number; found 'many'" in text
 
 
-def test_the_metric_dictionary_is_checked(repository, edit):
+def test_metric_dictionary_is_checked(repository, edit):
     edit("src/rawperf/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
     assert any("'unit' is missing" in p for p in found(repository))
 
 
-def test_an_unknown_format_of_a_metric_is_named(repository):
+def test_unknown_format_of_a_metric_is_reported(repository):
     path = repository.metrics
     path.write_text(path.read_text().replace("{format: xentop,", "{format: xenbottom,"))
     problems = [p for p in found(repository) if "the format 'xenbottom'" in p]
     assert len(problems) == path.read_text().count("xenbottom")
 
 
-def test_a_name_that_the_texts_write_otherwise(repository):
+def test_inconsistent_spelling_of_a_name_is_reported(repository):
     path = repository.root / STUDY
     facts = "workload: {daytrader: DayTrader 2.0 on the web, web_server: one}\n"
     path.write_text(path.read_text() + facts)
@@ -307,7 +307,7 @@ def test_a_name_that_the_texts_write_otherwise(repository):
     assert found(repository) == []
 
 
-def test_tables_that_nothing_names(repository):
+def test_unreferenced_tables_are_reported(repository):
     (repository.published("mine") / "tables" / "table-2.csv").write_text("a,b\n1,2\n")
     (problem,) = found(repository)
     assert problem.startswith(
@@ -315,7 +315,7 @@ def test_tables_that_nothing_names(repository):
     )
 
 
-def test_corrections_that_fit_no_cell(repository):
+def test_corrections_without_matching_cell_are_reported(repository):
     path = repository.published("mine") / "tables" / "corrections.csv"
     path.write_text(
         "table,row,column,printed,corrected,reason\ntable-1,nowhere,second column,1,2,because\n"
@@ -340,7 +340,7 @@ HEADING = "table,row,column,printed,corrected,reason\n"
         (f'{HEADING}table-1,"a\n'.encode(), 2, "not a table"),
     ],
 )
-def test_corrections_that_are_no_table(repository, content, line, problem):
+def test_malformed_corrections_file_is_reported(repository, content, line, problem):
     path = repository.published("mine") / "tables" / "corrections.csv"
     path.write_bytes(content)
     (said,) = found(repository)
@@ -348,15 +348,15 @@ def test_corrections_that_are_no_table(repository, content, line, problem):
     assert problem in said
 
 
-def test_a_printed_table_that_is_none_is_named_itself(repository):
+def test_malformed_printed_table_is_reported(repository):
     path = repository.published("mine") / "tables" / "table-1.csv"
     path.write_text(f'{path.read_text()}"open\n')
     lines = path.read_text().count("\n")
-    (said,) = found(repository)
-    assert said.startswith(f"data/published/mine/tables/table-1.csv line {lines}: not a table")
+    (problem,) = found(repository)
+    assert problem.startswith(f"data/published/mine/tables/table-1.csv line {lines}: not a table")
 
 
-def test_a_definition_or_a_run_that_is_not_utf_8(repository, edit):
+def test_non_utf_8_files_are_reported(repository, edit):
     path = repository.root / STUDY
     text = path.read_text()
     path.write_bytes(text.encode() + b"\xff\n")
@@ -375,7 +375,7 @@ def test_a_definition_or_a_run_that_is_not_utf_8(repository, edit):
     assert any(problem.startswith(damaged) for problem in found(repository))
 
 
-def test_files_that_measure_yaml_names_and_that_are_not_there(layout):
+def test_missing_files_of_measure_yaml_are_reported(layout):
     write_study(layout, "mine", measured=True)
     path = layout.measured("mine") / "measure.yaml"
     assert found(layout) == []
@@ -387,15 +387,15 @@ def test_files_that_measure_yaml_names_and_that_are_not_there(layout):
         "  - ['{root}/testbeds/kvm/prepare.sh']\n"
         "  - {run: ['{root}/there.sh'], on: far}\n"
     )
-    (said,) = found(layout)
+    (problem,) = found(layout)
     line = path.read_text().splitlines().index("  - ['{root}/testbeds/kvm/prepare.sh']") + 1
-    assert said.startswith(
+    assert problem.startswith(
         f"data/measured/mine/measure.yaml line {line}: setup: {{root}}/testbeds/kvm/prepare.sh does not exist"
     )
-    assert "Add it, or correct the name" in said
+    assert "Add it, or correct the name" in problem
 
 
-def test_points_that_no_claim_speaks_of(repository, edit):
+def test_plotted_points_without_claims_are_reported(repository, edit):
     edit(CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a]}")
     (problem,) = found(repository)
     assert (
@@ -404,14 +404,14 @@ def test_points_that_no_claim_speaks_of(repository, edit):
     )
 
 
-def test_a_folder_without_a_study(repository):
+def test_folder_without_study_yaml_is_reported(repository):
     (repository.root / "data" / "published" / "left-over").mkdir()
     assert found(repository) == [
         "data/published/left-over: the folder has no study.yaml. Add one, or remove the folder"
     ]
 
 
-def test_stages_and_studies_belong_together(repository):
+def test_every_study_has_stages_and_vice_versa(repository):
     repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
     (problem,) = found(repository)
     assert problem.startswith(
@@ -432,11 +432,11 @@ def rewritten(path: Path, change: Callable[[list[dict]], list[dict]]) -> None:
     path.write_text(json.dumps(document))
 
 
-def holds(cell: dict, text: str) -> bool:
+def contains(cell: dict, text: str) -> bool:
     return text in "".join(cell["source"])
 
 
-def test_a_notebook_that_is_missing_or_none(repository):
+def test_missing_or_invalid_notebook_is_reported(repository):
     path = repository.notebook("mine")
     path.write_text("{")
     assert any("notebooks/mine.ipynb: not a notebook" in p for p in found(repository))
@@ -450,11 +450,11 @@ def test_a_notebook_that_is_missing_or_none(repository):
     ("change", "message"),
     [
         (
-            lambda cells: [c for c in cells if not holds(c, 'exhibit("figure-1"')],
+            lambda cells: [c for c in cells if not contains(c, 'exhibit("figure-1"')],
             "figure-1 is not shown",
         ),
         (
-            lambda cells: [c for c in cells if not holds(c, "load_study(")],
+            lambda cells: [c for c in cells if not contains(c, "load_study(")],
             'expected load_study("mine", data, ...)',
         ),
         (
@@ -471,7 +471,7 @@ def test_a_notebook_that_is_missing_or_none(repository):
         ),
     ],
 )
-def test_every_exhibit_is_shown(repository, change, message):
+def test_exhibit_missing_from_the_notebook_is_reported(repository, change, message):
     rewritten(repository.notebook("mine"), change)
     assert any(message in p for p in found(repository))
 
@@ -484,11 +484,11 @@ def test_every_exhibit_is_shown(repository, change, message):
         'names = ["table-1", "figure-1"]\nfor name in names:\n    display(study.exhibit(name))',
     ],
 )
-def test_several_exhibits_are_shown_by_one_cell(repository, source):
+def test_one_cell_may_show_several_exhibits(repository, source):
     rewritten(
         repository.notebook("mine"),
         lambda cells: [
-            *(c for c in cells if not holds(c, ".exhibit(")),
+            *(c for c in cells if not contains(c, ".exhibit(")),
             {**cells[-1], "source": source},
         ],
     )
@@ -507,7 +507,7 @@ def test_several_exhibits_are_shown_by_one_cell(repository, source):
         ("level = 0.95", "leval = 0.95", "does not set level"),
     ],
 )
-def test_parameters_of_a_notebook(repository, old, new, message):
+def test_notebook_parameters_are_checked(repository, old, new, message):
     path = repository.notebook("mine")
     path.write_text(path.read_text().replace(old, new))
     assert any(message in p for p in found(repository))
@@ -518,12 +518,12 @@ def test_parameters_of_a_notebook(repository, old, new, message):
 FACTORS = {"system": "a", "guests": 2}
 
 
-def test_measured_runs_are_checked_without_reading_them(repository):
+def test_measured_runs_are_checked_without_reading_raw_files(repository):
     root = repository.measured("mine")
     write_run(root, "good", raw={"sar.txt": b"damaged"}, study="mine", factors=FACTORS)
-    problems, what = check_everything(repository)
+    problems, counts = check_everything(repository)
     assert [str(p) for p in problems] == []
-    assert "1 measured run," in what
+    assert "1 measured run," in counts
     write_run(
         root, "levels", raw={"sar.txt": sar()}, study="mine", factors={"system": "c", "guests": 2}
     )
@@ -550,28 +550,28 @@ def test_all_problems_of_a_run_are_listed(repository):
     assert "docs/run-folders.md" in text
 
 
-def test_the_folder_for_runs_has_to_be_there(repository):
+def test_missing_runs_folder_is_reported(repository):
     (repository.measured("mine") / "README.md").unlink()
     repository.measured("mine").rmdir()
     (problem,) = found(repository)
     assert problem.startswith("data/measured/mine: the folder for measured runs is missing")
 
 
-# ---- the choice of studies
+# ---- selection of studies
 
 
-def test_only_the_named_studies_are_checked(repository):
+def test_only_selected_studies_are_checked(repository):
     write_study(repository, "other")
     (repository.notebook("other")).unlink()
     assert found(repository, "mine") == []
     assert len(found(repository, "other")) == len(found(repository)) == 1
 
 
-def test_the_repository_itself_has_no_problem(root):
+def test_this_repository_has_no_problems(root):
     assert [str(p) for p in check_everything(Layout(root))[0]] == []
 
 
-def test_a_level_that_does_not_test_a_hypothesis_is_another_level_of_judged_over(repository):
+def test_excluded_level_must_be_a_level_of_judged_over(repository):
     write_study(repository, "machine", measured=True)
     path = repository.definition("machine") / "hypotheses.yaml"
     text = path.read_text()
@@ -582,7 +582,7 @@ def test_a_level_that_does_not_test_a_hypothesis_is_another_level_of_judged_over
     assert "no_test: unknown level 7" in problem and "judged_over in study.yaml" in problem
 
 
-def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
+def test_study_of_a_repeated_claim_is_a_dependency(repository):
     write_study(repository, "machine", measured=True)
     path = repository.definition("machine") / "hypotheses.yaml"
     text = path.read_text()
@@ -606,7 +606,7 @@ def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
     assert found(repository, "machine") == []
 
 
-def test_a_damaged_paper_whose_claim_is_repeated_is_named_itself(repository):
+def test_damage_in_the_study_of_a_repeated_claim_is_reported_there(repository):
     write_study(repository, "machine", measured=True)
     path = repository.definition("machine") / "hypotheses.yaml"
     origin = "from: {study: mine, claim: example-to-replace}, reading: the same,"

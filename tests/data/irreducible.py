@@ -1,4 +1,4 @@
-"""What a known contradiction has to be."""
+"""Check of known contradictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from virtperf.study.definition import Study
 
 
 def assert_irreducible(study: Study, claims: Claims, names: Sequence[str]) -> None:
-    """These statements cannot all hold, and without any one of them the others can."""
+    """Assert a minimal contradiction: infeasible together, feasible without any one member."""
     rows = [row for name in names for row in claim_rows(study, claims[name])]
     quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
     system = LinearSystem([*rows, *natural_rows(study, quantities)])

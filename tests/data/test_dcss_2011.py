@@ -1,4 +1,4 @@
-"""The encoding of dcss-2011: its tables, page ranges and claims state the same numbers, and its contradictions show."""
+"""Encoding of dcss-2011: tables, page ranges and claims agree, known contradictions are found."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def pages(study: Study, name: str, where: str) -> PageRange:
 
 
 def end_mib(found: PageRange) -> float:
-    """Where a range ends (the first byte behind it), in MiB."""
+    """End of a range (first byte behind it) in MiB."""
     return (found.last + 1) / 256
 
 
 # ---- tables and claims
 
 
-def test_table_3_is_the_list_of_segments(study):
+def test_table_3_equals_the_segment_list(study):
     listed = [s for s in study.data["segments"] if s["where"] == "table-3"]
     printed = [
         (name, float(size.removesuffix(" GB")), addresses.replace(" ", ""))
@@ -65,7 +65,7 @@ def test_table_3_is_the_list_of_segments(study):
     assert all(pages(study, s["name"], "table-3").on_mib_boundaries for s in listed)
 
 
-def test_page_ranges_agree_with_the_claims(study, claims):
+def test_page_ranges_agree_with_claims(study, claims):
     for gb in SIZES:
         name = {1: "DCSS1G", 2: "DCSS2G"}.get(gb, f"DCSS{gb}G1-{gb // 2}")
         assert pages(study, name, "table-3") == pages(study, name, "Appendix / Examples")
@@ -114,21 +114,21 @@ def test_tables_6_and_7_agree_with_the_claims(study, claims):
     assert [claims[name].value for name in names] == percents
 
 
-@each_case(("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)])
-def test_a_rule_leaves_ten_percent_at_every_size(claims, step, fixed, each):
+@each_case(("step", "fixed", "per_gb"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)])
+def test_rule_has_ten_percent_tolerance_at_every_size(claims, step, fixed, per_gb):
     rule = claims[f"{step}-rule"]
     assert rule.levels == SIZES
     for gb, (low, high) in zip(SIZES, rule.bounds, strict=True):
-        value = fixed + each * gb
+        value = fixed + per_gb * gb
         assert (low, high) == pytest.approx(
             (value / 1.1, value * 1.1)
-        )  # wider than the digits, 0.5 + 0.5 gb
+        )  # wider than the rounding of 0.5 + 0.5 gb
 
 
-# ---- what the text implies
+# ---- implications of the text
 
 
-def test_what_has_no_upper_limit(study, solved):
+def test_quantities_without_upper_limit(study, solved):
     """The disk in Figure 10."""
     open_ended = {
         (exhibit.id, level)
@@ -139,9 +139,9 @@ def test_what_has_no_upper_limit(study, solved):
     assert open_ended == {("figure-10", "disk")}
 
 
-def test_printed_times_survive(study, solved):
-    """Table 5, 23 minutes and the rules: no word takes away what printed minutes allow."""
-    rule = 1.1  # room of a fitted line
+def test_printed_times_remain_feasible(study, solved):
+    """Words remove nothing that the printed minutes allow."""
+    rule = 1.1  # tolerance of a fitted line
     first = 93 / rule  # s for 1 GB in CMS, at least
     for name, gb, low, high in [
         # 22 minutes, or 23, of which the sentences that say so exclude each other
@@ -159,13 +159,13 @@ def test_printed_times_survive(study, solved):
         assert tuple(end.value for end in found) == pytest.approx((low, high), rel=1e-5), (name, gb)
 
 
-def test_what_is_dropped_names_what_it_conflicts_with(claims, solved):
+def test_dropped_claims_list_their_conflicts(claims, solved):
     dropped = solved.contradictions.dropped
     assert all(claims[name].conflicts for name in dropped)
     assert not any(claims[name].assumed for name in dropped)
 
 
-def test_no_sentence_bears_itself_out(study, claims):
+def test_no_claim_supports_itself(study, claims):
     judged = LeaveOneOut(solve(study, claims, ("all",), explain=False))
     assert judged.judge(claims["minidisk-100-percent"]).verdict == "convention"
     for name in (
@@ -178,11 +178,11 @@ def test_no_sentence_bears_itself_out(study, claims):
         "size-dcssopt",
     ):
         assert judged.judge(claims[name]).verdict == "independent", name
-    # mem= is 1536 MB, said elsewhere, and the guest's 512 MB
+    # mem= is 1536 MB (stated elsewhere), the guest has 512 MB
     assert judged.judge(claims["size-1-gb"]).verdict == "corroborated"
 
 
-# Each set is impossible, and becomes possible when any one of its members is left out. The arithmetic:
+# Each set is infeasible, and feasible without any one member. The arithmetic:
 CONTRADICTIONS = [
     # 22 minutes are at most 1349.9 s and 23 at least 1350.1 s
     ("cms-save-22-minutes", "cms-save-23-minutes"),
@@ -222,7 +222,7 @@ CONTRADICTIONS = [
 
 
 @each_case("names", CONTRADICTIONS)
-def test_known_contradiction_is_irreducible(study, claims, names):
+def test_known_contradiction_is_minimal(study, claims, names):
     assert_irreducible(study, claims, names)
 
 
@@ -263,16 +263,16 @@ AGREEING = [
 
 
 @each_case("names", AGREEING)
-def test_statements_that_do_agree(study, claims, names):
+def test_compatible_statements_are_feasible(study, claims, names):
     assert LinearSystem(
         [row for name in names for row in claim_rows(study, claims[name])]
     ).feasible()
 
 
-# ---- what the errata say
+# ---- errata
 
 
-def test_errata_quote_numbers_that_can_be_computed(study):
+def test_numbers_in_errata_can_be_recomputed(study):
     text = re.sub(r"\s+", " ", " ".join(remark.says for remark in study.errata))
     overlap = PageRange(
         pages(study, "ORADB1-5", "table-3").first, pages(study, "DCSS16G1-8", "table-3").last

@@ -1,4 +1,4 @@
-"""Derived numbers of the published studies: some by hand from the printed numbers, and what holds for all of them."""
+"""Derived numbers of the published studies: hand-computed values and general invariants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOLVED = "zvm-xen-2009"
 
 @pytest.fixture(scope="module")
 def found() -> tuple[pd.DataFrame, Feasible, Feasible]:
-    """Derived numbers of a study, with what they come from."""
+    """Derived numbers of a study and their sources."""
     study = load_study(ROOT / "data" / "published" / SOLVED)
     claims = load_claims(study)
     feasible, alone = (solve(study, claims, off, explain=False) for off in ((), ("all",)))
@@ -29,14 +29,14 @@ def found() -> tuple[pd.DataFrame, Feasible, Feasible]:
 
 @pytest.fixture(scope="module")
 def tables(found) -> dict[str, pd.DataFrame]:
-    """Derived numbers by study; of all but one as the pipeline left them, which takes long to solve."""
+    """Derived numbers by study; all but one are read from the pipeline's output, since solving is slow."""
     folders = {path.parent.name: path for path in ROOT.glob("data/reconstructed/*/ranges.parquet")}
     assert folders.keys() >= BY_HAND.keys(), "the pipeline has not run: `virtperf pipeline` first"
     return {name: RANGES.read(path) for name, path in folders.items()} | {SOLVED: found[0]}
 
 
 BY_HAND = {
-    # printed to a whole per cent, so half a per cent of room
+    # printed as whole per cent, so half a per cent of rounding
     "zvm-xen-2009": {
         "zvm-hardware-cost": (0.815, 0.825),
         "xen-software-cost": (0.725, 0.735),
@@ -57,16 +57,16 @@ def test_ratios_of_printed_numbers(tables, study):
         low, high = rows["low_text"][name], rows["high_text"][name]
         assert (
             limits[0] * (1 - 1e-5) <= low <= high <= limits[1] * (1 + 1e-5)
-        )  # other statements may narrow it further
+        )  # other claims may narrow it further
 
 
-def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_them(found):
+def test_assumptions_narrow_ranges_unless_they_displace_claims(found):
     table, feasible, alone = found
     ours = {claim.id for claim in feasible.active if claim.assumed}
     without = {claim for system in alone.systems for r in alone.resolutions(system) for claim in r}
     compared = 0
     for asked, row in zip(derivations(feasible.study), table.to_dict("records"), strict=True):
-        if aside(feasible, asked) - ours <= without:
+        if dropped(feasible, asked) - ours <= without:
             compared += 1
             room = 1e-4 * max(1.0, abs(row["low"]))
             assert (
@@ -76,8 +76,8 @@ def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_th
     assert compared > len(table) / 2
 
 
-def aside(feasible: Feasible, asked: Derivation) -> set[str]:
-    """The claims of a number's group that some smallest resolution sets aside."""
+def dropped(feasible: Feasible, asked: Derivation) -> set[str]:
+    """Claims of the number's group that some smallest resolution drops."""
     members = set(Regions(feasible).of(asked.parts).system.owner)
     return {
         claim
@@ -88,7 +88,7 @@ def aside(feasible: Feasible, asked: Derivation) -> set[str]:
 
 
 @each_case("study", BY_HAND)
-def test_pieces_ascend_between_the_ends(tables, study):
+def test_pieces_are_sorted_within_the_range(tables, study):
     for row in tables[study].to_dict("records"):
         for suffix in ("", "_text"):
             pieces = row[f"pieces{suffix}"]

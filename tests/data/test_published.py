@@ -1,4 +1,4 @@
-"""Every published study is complete and agrees with itself: statements, tables, corrections, references, diagrams."""
+"""Consistency of every published study: claims, tables, corrections, references, diagrams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORRECTION_COLUMNS = ["table", "row", "column", "printed", "corrected", "reason"
 
 
 def only(folders: list[Path]) -> pytest.MarkDecorator:
-    """For some of the studies, of which there has to be one."""
+    """Parametrization over a nonempty subset of the studies."""
     assert folders
     return pytest.mark.parametrize("study", folders, indirect=True, ids=lambda folder: folder.name)
 
@@ -40,18 +40,18 @@ def read_table(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def named(claims: Claims) -> set[Quantity]:
+def with_series(claims: Claims) -> set[Quantity]:
     return {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
 
 
-def test_there_are_studies():
+def test_studies_exist():
     assert FOLDERS
 
 
 # ---- statements
 
 
-def test_every_note_is_encoded_or_left_out_with_a_reason(study, claims):
+def test_every_note_is_encoded_or_omitted_with_a_reason(study, claims):
     notes = {f"c{n:03d}" for n in range(1, study.data["n_statements"] + 1)}
     encoded = {note for claim in claims for note in claim.ledger}
     given = [entry["ledger"] for entry in claims.document.data["not_encoded"]]
@@ -62,7 +62,7 @@ def test_every_note_is_encoded_or_left_out_with_a_reason(study, claims):
     assert encoded | set(left_out) == notes, "unknown notes"
 
 
-def test_limits_without_a_printed_number_say_how_they_were_read(claims):
+def test_limits_without_printed_number_state_their_reading(claims):
     for claim in claims:
         limited = claim.low > -float("inf") or claim.high < float("inf")
         if limited and claim.value is None and not claim.assumed:
@@ -81,11 +81,11 @@ def test_conflicts_are_mutual(claims):
     assert not one_sided
 
 
-def test_plotted_points_are_spoken_of(study, claims):
+def test_every_plotted_point_has_a_claim(study, claims):
     silent = {q.key() for e in study.exhibits for _, _, q in study.points(e)} - {
-        q.key() for q in named(claims)
+        q.key() for q in with_series(claims)
     }
-    # what a paper's published files hold beside its claims is plotted too
+    # points from a paper's published files are plotted too
     assert not silent or study.artifact
 
 
@@ -116,7 +116,7 @@ def find_cell(table: list[list[str]], row: str, column: str) -> str:
 
 
 @only(CORRECTED)
-def test_corrections_name_cells_that_are_printed_so(study):
+def test_corrections_quote_printed_cells(study):
     path = study.folder / "tables" / "corrections.csv"
     header, *rows = read_table(path)
     assert header == CORRECTION_COLUMNS
@@ -132,7 +132,7 @@ def test_corrections_name_cells_that_are_printed_so(study):
 # ---- descriptive parts
 
 
-def test_every_exhibit_says_what_its_kind_needs(study):
+def test_exhibits_have_the_fields_of_their_kind(study):
     check_exhibits(study)
 
 

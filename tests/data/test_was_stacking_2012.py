@@ -1,4 +1,4 @@
-"""The encoding of was-stacking-2012: its table, listing and claims state the same numbers, and its contradictions show."""
+"""Encoding of was-stacking-2012: table, listing and claims agree, known contradictions are found."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def limits(study: Study, found: Feasible, text: str) -> tuple[float, float]:
 # ---- tables and claims
 
 
-def test_columns_of_table_4_agree_with_each_other():
+def test_columns_of_table_4_are_consistent():
     for row in read_table(FOLDER / "tables" / "table-4.csv")[1:]:
-        jvms, guests, each, total, ratio, per_cpu, memory, all_memory = row[:8]
+        jvms, guests, per_guest, total, ratio, per_cpu, memory, all_memory = row[:8]
         assert int(jvms) * int(guests) == 200 == int(memory) * int(guests) == int(all_memory)
-        assert int(each) * int(guests) == int(total)
+        assert int(per_guest) * int(guests) == int(total)
         assert float(ratio.removesuffix(":1")) == pytest.approx(int(total) / 24, abs=0.05 + 1e-9)
         assert float(per_cpu) == pytest.approx(200 / int(total), abs=0.05)
 
@@ -65,13 +65,13 @@ def test_listing_1_and_the_segments_have_the_same_pages(study, claims):
     assert {name: claims[name].value for name in expected} == expected
 
 
-def test_printed_loads_exclude_their_printed_difference(study, claims, alone):
+def test_printed_loads_contradict_their_printed_difference(study, claims, alone):
     assert_irreducible(study, claims, STATED)
     assert set(STATED) in [set(conflict) for conflict in alone.contradictions.conflicts]
     assert len(set(STATED).intersection(alone.contradictions.dropped)) == 1
 
 
-# ---- ranges that follow by hand from printed numbers
+# ---- ranges computed by hand from printed numbers
 
 
 LOADS = {
@@ -94,14 +94,14 @@ LOADS = {
 
 
 @each_case("text", LOADS)
-def test_loads_that_follow_from_printed_numbers(study, claims, text):
+def test_loads_computed_from_printed_numbers(study, claims, text):
     limits, names = LOADS[text]
     system = LinearSystem([row for name in names for row in claim_rows(study, claims[name])])
     low, high = system.interval(Expression(((1.0, study.quantity(text)),)))
     assert (low.value, high.value) == pytest.approx(limits, abs=1e-4)
 
 
-def test_no_printed_load_is_set_aside_before_the_others(study, alone):
+def test_printed_loads_have_one_piece_per_resolution(study, alone):
     for text, pieces in (
         ("lpar_cpu[jvms=200]", [8.75 + 3.5, 8.85 + 3.996, 13.65, 13.75]),
         ("lpar_cpu[jvms=10]", [8.75, 8.85, 13.65 - 3.996, 13.75 - 3.5]),
@@ -109,7 +109,7 @@ def test_no_printed_load_is_set_aside_before_the_others(study, alone):
         assert alone.union(study.quantity(text)) == pytest.approx(pieces, abs=1e-2)
 
 
-def test_printed_loads_are_within_what_the_text_allows(study, alone):
+def test_printed_loads_are_within_their_ranges(study, alone):
     for text, printed in (("lpar_cpu[jvms=200]", 13.7), ("lpar_cpu[jvms=10]", 8.8)):
         low, high = limits(study, alone, text)
         assert low <= printed <= high

@@ -1,4 +1,4 @@
-"""The study zvm63-overcommit-2014: numbers that follow from printed ones, by hand, and what contradicts itself."""
+"""zvm63-overcommit-2014: hand-computed values and known contradictions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ BY_HAND = {
 
 
 @each_case("text", BY_HAND)
-def test_values_that_follow_from_printed_numbers(alone, text):
+def test_values_computed_from_printed_numbers(alone, text):
     low, high = alone.interval(alone.study.quantity(text))
     least, most = BY_HAND[text]
     assert least * (1 - 1e-6) - 1e-9 <= low.value <= high.value <= most * (1 + 1e-6)
@@ -72,11 +72,11 @@ def test_values_that_follow_from_printed_numbers(alone, text):
         "net-levels-very-similar",
     ],
 )
-def test_sentences_that_other_numbers_exclude_are_set_aside(alone, claim):
+def test_sentences_excluded_by_other_numbers_are_dropped(alone, claim):
     assert claim in alone.contradictions.dropped
 
 
-def test_the_sums_of_table_17_bear_out_what_the_text_repeats_of_them(alone):
+def test_sums_of_table_17_support_the_text(alone):
     judged = LeaveOneOut(alone)
     claims = {claim.id: claim for claim in alone.active}
     needed = judged.judge(claims["reference-needs-21-6-cpus"])

@@ -1,4 +1,4 @@
-"""The encoding of zvm-update-2011: its slides' tables and claims state the same numbers, and its contradictions show."""
+"""Encoding of zvm-update-2011: tables and claims agree, known contradictions are found."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def printed(claims: Claims, quantity: str) -> dict[str, float]:
     }
 
 
-def test_the_columns_of_slide_25_are_those_of_the_claims(claims):
+def test_columns_of_slide_25_agree_with_claims(claims):
     _, *rows = read_table(FOLDER / "tables" / "slide-25.csv")
     for column, quantity in enumerate(("share", "normalized", "should_get", "problem"), start=1):
         assert printed(claims, quantity) == {
@@ -51,28 +51,30 @@ def test_the_columns_of_slide_25_are_those_of_the_claims(claims):
         }
 
 
-def test_every_slide_from_3_to_42_has_its_row_and_its_exhibit(study):
+def test_slides_3_to_42_have_row_and_exhibit(study):
     _, *rows = read_table(FOLDER / "tables" / "slides.csv")
     assert [int(row[0]) for row in rows] == list(range(3, 43))
-    shown = {int(row[0]) for row in rows if row[3] not in ("words only", "statements")}
-    assert shown == {int(e.id.split("-")[1]) for e in study.exhibits if e.id.startswith("slide-")}
+    with_exhibit = {int(row[0]) for row in rows if row[3] not in ("words only", "statements")}
+    assert with_exhibit == {
+        int(e.id.split("-")[1]) for e in study.exhibits if e.id.startswith("slide-")
+    }
 
 
-def test_jumbo_frames_and_the_rates_of_slide_13_exclude_each_other(study, claims, alone):
+def test_jumbo_frames_contradict_the_rates_of_slide_13(study, claims, alone):
     names = ("jumbo-gain", "awm-8992", "awm-1492")
     assert_irreducible(study, claims, names)
     assert set(names) in [set(conflict) for conflict in alone.contradictions.conflicts]
     assert "jumbo-gain" in alone.contradictions.dropped
 
 
-def test_slide_25_holds_with_the_room_of_its_whole_percents(study, alone):
+def test_slide_25_is_feasible_with_rounding_to_whole_percent(study, alone):
     """97 % in the proportion 1 : 1 : 2 are 24.25, 24.25 and 48.5, of which the slide prints 24.5, 24.5 and 48."""
     for user, value in {"LINUX01": 24.25, "LINUX02": 24.25, "LINUX03": 48.5, "LINUX04": 3}.items():
         low, high = alone.interval(study.quantity_at("should_get", {"user": user}))
         assert (low.value, high.value) == pytest.approx((value, value))
 
 
-def test_the_model_of_shares_and_the_printed_columns(claims):
+def test_share_model_reproduces_the_printed_columns(claims):
     """The printed columns follow from whole per cents, 17 + 30/4, 33 + 30/2 and 33 + 30; the model rounds nothing."""
     share, wanted = printed(claims, "share"), printed(claims, "demand")
     frame = pd.DataFrame({"user": list(share), "share": list(share.values())})
@@ -107,7 +109,7 @@ BY_HAND = {
 }
 
 
-def test_ranges_that_follow_by_hand_from_printed_numbers(study, claims, alone):
+def test_ranges_computed_by_hand_from_printed_numbers(study, claims, alone):
     table = ranges(study, claims, alone, alone, 1).drop_duplicates("derived").set_index("derived")
     for name, limits in BY_HAND.items():
         found = (table["low_text"][name], table["high_text"][name])

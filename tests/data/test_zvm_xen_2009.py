@@ -1,4 +1,4 @@
-"""The encoding of zvm-xen-2009: its tables and claims state the same numbers, and its known contradictions show."""
+"""Encoding of zvm-xen-2009: tables and claims agree, known contradictions are found."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_table_6_and_8_agree_with_the_claims(claims):
             assert stated(claims, f"table-6-memory-ratio-at-{n}") == number(ratio)
 
 
-def test_table_9_agrees_with_the_claims_but_for_the_corrected_cell(claims):
+def test_table_9_agrees_with_claims_except_the_corrected_cell(claims):
     rows = read_table(FOLDER / "tables" / "table-9.csv")[1:]
     assert len(rows) == 7
     levels = []
@@ -84,7 +84,7 @@ def test_guest_sizes_add_up_to_a_triplet(study, claims):
         ]
 
 
-# Each set is impossible, and becomes possible when any one of its members is left out. The arithmetic:
+# Each set is infeasible, and feasible without any one member. The arithmetic:
 CONTRADICTIONS = [
     # both are strict
     ("xen-peak-at-9", "xen-peak-at-12"),
@@ -121,7 +121,7 @@ CONTRADICTIONS = [
     ("memory-test-has-2-gb-xstore", "xstore-at-6144", "xstore-fits"),
     # a ratio of 1.05 or more is above 1
     ("memory-ratio-at-20480", "not-overcommitted-at-20480"),
-    # the set-up: two numbers for one thing
+    # the set-up states two numbers for one quantity
     ("five-fcp-channels", "six-fcp-channels"),
     ("five-fcp-channels", "fcp-channel-per-database", "zvm-runs-six-triplets"),
     ("eckd-disks-are-36", "eckd-disks-by-directory"),
@@ -136,11 +136,11 @@ CONTRADICTIONS = [
 
 
 @each_case("names", CONTRADICTIONS)
-def test_known_contradiction_is_irreducible(study, claims, names):
+def test_known_contradiction_is_minimal(study, claims, names):
     assert_irreducible(study, claims, names)
 
 
-# What no longer contradicts, since a word and its inverse, and the same word elsewhere, are read alike.
+# No longer contradictory, since a word and its inverse are read alike, as is a repeated word.
 AGREEING = [
     # 22990 / 22528 = 1.02 is slight
     ("memory-overcommitment-only-slight", "memory-overcommitted-from-15", "defined-memory-at-15"),
@@ -181,16 +181,16 @@ def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Inequali
 
 
 @each_case("names", AGREEING)
-def test_what_agrees_under_one_reading(study, claims, names):
+def test_consistent_claims_under_one_reading(study, claims, names):
     assert LinearSystem(rows_of(study, claims, names)).feasible()
 
 
-def test_a_small_loss_leaves_the_printed_ten_percent_their_rounding(claims):
+def test_small_loss_keeps_the_rounding_of_the_printed_ten_percent(claims):
     small, printed = claims["zvm-small-loss-at-18"], claims["zvm-10-percent-loss-at-18"]
     assert small.low < printed.low and small.high > printed.high
 
 
-def test_table_9_ratios_that_do_follow(study, claims):
+def test_consistent_ratios_of_table_9(study, claims):
     names = ["memory-test-defines-22990-mb", "central-storage-of-table-9"]
     names += [f"memory-ratio-at-{n}" for n in (20480, 9216, 8192, 7168)]
     assert LinearSystem(rows_of(study, claims, names)).feasible()
@@ -198,7 +198,7 @@ def test_table_9_ratios_that_do_follow(study, claims):
 
 PEAK_AT_12, PEAK_AT_9 = {"xen-peak-at-12"}, {"xen-peak-at-9", "xen-degrades-after-9"}
 LEFT_OUT = {
-    # claim: its verdict; the sets of other claims of which one has to go; the unknown end of it
+    # claim: verdict; sets of other claims one of which must be dropped; the unknown end of its range
     "zvm-10-percent-loss-at-18": ("independent", [PEAK_AT_12, PEAK_AT_9], "throughput[guests=18]"),
     "zvm-small-loss-at-18": ("corroborated", [PEAK_AT_12, PEAK_AT_9], "throughput[guests=18]"),
 }
@@ -207,7 +207,7 @@ LEFT_OUT = {
 def ends(
     study: Study, claims: Claims, names: Iterable[str], quantity: Quantity
 ) -> tuple[float, float]:
-    """Smallest and largest value of a quantity, by a linear program written anew."""
+    """Range of a quantity by an independent linear program."""
     rows = rows_of(study, claims, names)
     order = list(dict.fromkeys(q for row in rows for q, _ in row.terms))
     A = np.zeros((len(rows), len(order)))
@@ -226,7 +226,7 @@ def ends(
 
 
 @each_case("name", LEFT_OUT)
-def test_a_claim_is_judged_by_what_the_others_allow(study, claims, name):
+def test_claim_is_judged_by_the_range_of_the_other_claims(study, claims, name):
     verdict, aside, unknown = LEFT_OUT[name]
     quantity, claim = study.quantity(unknown), claims[name]
     group = solve(study, claims, explain=False).system_of(quantity)

@@ -1,4 +1,4 @@
-"""Claims: what loads, how series and `for_each` unfold, and that a mistake is named with file and line."""
+"""Claims: loading, expansion of series and `for_each`, mistakes with file and line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_limits_come_from_the_printed_precision(tmp_path):
     assert claims["faster"].n_places == 2
 
 
-def test_winner_stands_first_for_every_level_of_for_each(tmp_path):
+def test_winner_is_first_for_every_level_of_for_each(tmp_path):
     instances = load(tmp_path)["peak"].instances
     at = [[dict(part.terms[0][1].at) for part in instance.parts] for instance in instances]
     assert [[(q["system"], q["guests"]) for q in parts] for parts in at] == [
@@ -63,7 +63,7 @@ def test_axis_of_a_series(tmp_path):
     assert claims["even"].instances[0].axis == (1.0, 2.0, 4.0)
 
 
-def test_assumptions_can_be_switched(tmp_path):
+def test_assumptions_can_be_disabled(tmp_path):
     claims = load(tmp_path)
 
     def names(*off):
@@ -73,10 +73,10 @@ def test_assumptions_can_be_switched(tmp_path):
     assert names("even") == names("all") == ["faster", "peak", "busy"]
     assert names("+full") == ["faster", "peak", "busy", "full", "even"]
     assert names("all", "+full") == ["faster", "peak", "busy", "full"]
-    assert names("faster") == names()  # the paper's own claims stay
+    assert names("faster") == names()  # the paper's claims remain
 
 
-def test_what_is_left_out_keeps_its_reason(tmp_path):
+def test_omitted_notes_keep_their_reason(tmp_path):
     assert load(tmp_path).not_encoded == {"c003": "They say nothing.", "c004": "They say nothing."}
 
 
@@ -139,14 +139,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("old", "new", "problem"), MISTAKES.values(), ids=MISTAKES)
-def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
+def test_mistake_is_reported_with_file_and_line(tmp_path, old, new, problem):
     assert CLAIMS.count(old) == 1
     text = CLAIMS.replace(old, new)
     with pytest.raises(StudyError) as caught:
         load(tmp_path, text)
     assert problem in str(caught.value)
     assert caught.value.file == "claims.yaml"
-    # the line on which the claim or the wrong part of it stands
+    # the line of the claim or of its invalid part
     end = line_of(text, new)
     assert caught.value.line is not None
     assert end - 1 <= caught.value.line <= end
@@ -167,12 +167,12 @@ not_encoded: []
 """
 
 
-def test_a_rule_has_the_room_of_its_coefficients_digits(tmp_path):
+def test_rule_has_the_rounding_of_its_coefficients(tmp_path):
     # 12 +- 0.5 + x (63 +- 0.5)
     assert load(tmp_path, RULE)["line"].bounds == ((74, 76), (136.5, 139.5), (261.5, 266.5))
 
 
-def test_a_rule_says_its_word_of_its_number_at_every_level(tmp_path):
+def test_rule_applies_its_word_at_every_level(tmp_path):
     readings = load_readings(ROOT / "data" / "readings.yaml")
     line = load(tmp_path, RULE)["line"].model_copy(update={"word": "approximately"}).read(readings)
     for x, (low, high) in zip((1, 2, 4), line.bounds, strict=True):

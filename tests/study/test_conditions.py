@@ -1,4 +1,4 @@
-"""The means over runs that verdicts, figures and estimates share."""
+"""Means over runs, as used by verdicts, figures and estimates."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def made(tmp_path):
     return make
 
 
-def test_a_condition_has_one_mean_on_each_scale(made):
+def test_condition_has_one_mean_per_scale(made):
     _, table = made(observation("r2", 102.0), observation("r1", 98.0), observation("r3", 100.0))
     assert table["scale"].tolist() == ["own", "relative"]
     own = table.iloc[0]
@@ -69,7 +69,7 @@ def test_a_condition_has_one_mean_on_each_scale(made):
     assert table.iloc[1]["value"] == 50.0
 
 
-def test_no_interval_reaches_beyond_the_bounds_of_its_quantity(made):
+def test_intervals_respect_the_bounds_of_the_quantity(made):
     values = (1.0, 2.0, 90.0)
     _, table = made(
         *(observation(f"r{k}", v, relative=v) for k, v in enumerate(values)), level=0.95
@@ -80,7 +80,7 @@ def test_no_interval_reaches_beyond_the_bounds_of_its_quantity(made):
     assert relative["high"] == pytest.approx(whole.high)
 
 
-def test_runs_of_one_block_count_once_in_the_error_of_a_mean(made):
+def test_block_counts_once_in_the_error_of_a_mean(made):
     values, blocks = (100.0, 104.0, 90.0, 94.0, 80.0, 84.0), "112233"
     rows = [observation(f"r{k}", v, block=blocks[k]) for k, v in enumerate(values)]
     _, table = made(*rows)
@@ -102,7 +102,7 @@ def trends_of(made, means, spread=0.01, n=6, **fields):
     return table[table["scale"] == "own"].set_index("guests")
 
 
-def test_the_trends_of_runs_say_whether_a_condition_keeps_its_level(made):
+def test_stationarity_of_a_condition_is_judged_by_run_trends(made):
     found = trends_of(made, {1: 0.02, 2: 0.2, 3: 0.045})
     assert found["steady"].to_dict() == {1: "constant", 2: "drift", 3: "drift"}
     half = 2.015048 * 0.01 / math.sqrt(6)  # t(0.95, 5)
@@ -111,21 +111,21 @@ def test_the_trends_of_runs_say_whether_a_condition_keeps_its_level(made):
     )
 
 
-def test_a_trend_is_tested_over_all_conditions_of_the_study(made):
-    # p is 0.05: at a level of 90 % a drift by itself, none among three conditions, two of noise
+def test_trend_test_is_corrected_for_all_conditions(made):
+    # p is 0.05: at a level of 90 % a drift for a single condition, not among three; two are noise
     alone = {1: 0.3 * 2.58 / math.sqrt(6)}
     assert trends_of(made, alone, spread=0.3)["steady"].to_dict() == {1: "drift"}
     among = trends_of(made, {**alone, 2: 0.0, 3: 0.01}, spread=0.3)
     assert set(among["steady"]) == {"undetermined"}
 
 
-def test_few_runs_or_totals_say_nothing_of_a_trend(made):
+def test_few_runs_and_totals_have_no_trend(made):
     found = trends_of(made, {1: 0.2}, n=2)
     assert found.loc[1, "steady"] == "undetermined" and math.isnan(found.loc[1, "trend_low"])
     assert trends_of(made, {1: math.nan})["steady"].to_dict() == {1: ""}
 
 
-def test_runs_of_one_block_count_once_in_a_trend(made):
+def test_block_counts_once_in_a_trend(made):
     rows = [
         observation(f"r{k}", 100.0, block=str(k // 3), trend=(0.1, -0.1)[k // 3] + 0.001 * (k % 3))
         for k in range(6)
@@ -134,7 +134,7 @@ def test_runs_of_one_block_count_once_in_a_trend(made):
     assert table.iloc[0]["steady"] == "undetermined"  # two blocks, not six runs
 
 
-def test_one_run_keeps_its_own_degrees_of_freedom(made):
+def test_single_run_keeps_its_degrees_of_freedom(made):
     _, table = made(observation("r1", 100.0), level=0.95)
     assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [
         [0.5, 6.0, 1, "cosines of one run"],
@@ -145,7 +145,7 @@ def test_one_run_keeps_its_own_degrees_of_freedom(made):
     assert relative["high"] - 50 == pytest.approx(0.25 * 2.306004135)  # t(0.975, 8)
 
 
-def test_conditions_and_provenances_stay_apart(made):
+def test_conditions_and_provenances_are_separate(made):
     rows = [
         observation("r1", 100.0),
         observation("s1", 50.0, "example"),
@@ -155,13 +155,13 @@ def test_conditions_and_provenances_stay_apart(made):
     means = means_by_quantity(study, table)
     at = study.quantity("throughput[system=a, guests=1]")
     assert means[at, "measured", "own"].value == 100.0 and means[at, "example", "own"].value == 50.0
-    assert means[at, "measured", "own"].origin.runs == ("r1",)  # r3 saw nothing
+    assert means[at, "measured", "own"].origin.runs == ("r1",)  # r3 has no observation
     assert str(means[at, "example", "own"].origin.provenance) == "example"
     assert len(means) == 6
 
 
-def test_a_relative_mean_has_the_error_of_its_reference(made):
-    """Of 200 drawn data sets with three runs a side, 95 % intervals hold the true ratio in about 95 %."""
+def test_relative_mean_includes_the_error_of_its_reference(made):
+    """With three runs per side, 95 % intervals of 200 data sets cover the true ratio in about 95 %."""
     rng = np.random.default_rng(7)
     hits = {True: 0, False: 0}
     study, _ = made(observation("r1", 1.0))
@@ -184,17 +184,17 @@ def test_a_relative_mean_has_the_error_of_its_reference(made):
     assert hits[True] >= 0.92 * 200 and hits[False] < 0.85 * 200
 
 
-def test_a_run_without_its_reference_has_its_own_scale_only(made):
+def test_run_without_reference_has_absolute_values_only(made):
     _, table = made(observation("r1", 100.0, relative=math.nan))
     assert table["scale"].tolist() == ["own"]
 
 
-def test_rows_at_a_level_that_the_study_lost_are_left_out(made):
+def test_rows_at_removed_levels_are_omitted(made):
     study, table = made(observation("r1", 100.0), observation("r2", 100.0, guests=4))
     assert len(table) == 4 and len(means_by_quantity(study, table)) == 2
 
 
-def test_the_file_has_the_levels_of_the_study(made, tmp_path):
+def test_file_has_the_levels_of_the_study(made, tmp_path):
     study, table = made(observation("r1", 100.0))
     MEANS.write(table, tmp_path / MEANS.file, FACTORS)
     assert means_by_quantity(

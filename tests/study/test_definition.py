@@ -1,4 +1,4 @@
-"""A study's definition: what loads, and that a mistake is named with file and line."""
+"""Definition of a study: loading, mistakes with file and line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ segments:
 
 
 def write(folder: Path, text: str = STUDY, name: str = "toy") -> Path:
-    """A study folder holding that `study.yaml`."""
+    """A study folder with that `study.yaml`."""
     study = folder / name
     study.mkdir(exist_ok=True)
     (study / "study.yaml").write_text(text, encoding="utf-8")
@@ -61,7 +61,7 @@ def changed(old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize("table", TABLES_WITH_FACTORS, ids=lambda table: table.file)
-def test_a_factor_called_like_a_column_of_a_table_is_named_with_its_line(tmp_path, table):
+def test_factor_named_like_a_table_column_is_reported_with_line_number(tmp_path, table):
     name = next(iter(table.columns))
     text = changed("factors:\n", f"factors:\n  {name}: {{levels: [1, 2], default: 1}}\n")
     with pytest.raises(
@@ -71,12 +71,12 @@ def test_a_factor_called_like_a_column_of_a_table_is_named_with_its_line(tmp_pat
     assert raised.value.line == line_of(text, f"  {name}: ")
 
 
-def test_every_table_with_factors_is_compared_with_their_names():
+def test_every_table_with_factors_is_checked():
     declared = [t for t in vars(stage_tables).values() if isinstance(t, TableSchema)]
     assert {t.file for t in declared if t.factors_before} == {t.file for t in TABLES_WITH_FACTORS}
 
 
-def test_defaults_are_filled_in_and_written_levels_win(tmp_path):
+def test_explicit_levels_override_defaults(tmp_path):
     study = load_study(write(tmp_path))
     assert study.quantity("speed[guests=2]").at == (("system", "a"), ("guests", 2))
     assert study.quantity("speed[guests=2, system=b]").level("system") == "b"
@@ -103,12 +103,12 @@ def test_bounds_and_resolution_default_to_not_negative_and_none(tmp_path):
     assert (load.low, load.high, load.resolution) == (0.0, 100.0, 0.5)
 
 
-def test_shown_quantity_names_only_what_is_not_default(tmp_path):
+def test_shown_quantity_omits_default_levels(tmp_path):
     study = load_study(write(tmp_path))
     assert study.show(study.quantity("speed[guests=2]")) == "Speed (2 guests)"
 
 
-def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
+def test_singular_of_a_factor_name(tmp_path):
     labels = {
         "guests": "guest",
         "JVMs per guest": "JVM per guest",
@@ -126,7 +126,7 @@ def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
         assert (factor.noun(1), factor.noun(2)) == (one, label)
 
 
-def test_factors_and_the_replicate_name_a_block(tmp_path):
+def test_block_is_named_by_factors_and_replicate(tmp_path):
     plain = load_study(write(tmp_path))
     assert plain.block({"system": "a", "guests": 2}, 3) == ""
     text = changed("quantities:\n", "blocks: [guests, replicate]\nquantities:\n")
@@ -161,7 +161,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("old", "new", "problem"), MISTAKES.values(), ids=MISTAKES)
-def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
+def test_mistake_is_reported_with_file_and_line(tmp_path, old, new, problem):
     text = changed(old, new)
     with pytest.raises(StudyError) as caught:
         load_study(write(tmp_path, text))
@@ -171,7 +171,7 @@ def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
     assert f"study.yaml line {caught.value.line}" in str(caught.value)
 
 
-def test_a_block_of_an_unknown_factor_is_named(tmp_path):
+def test_block_of_an_unknown_factor_is_reported(tmp_path):
     text = changed("quantities:\n", "blocks: [system, replicat]\nquantities:\n")
     with pytest.raises(
         StudyError, match=r"unknown factor 'replicat'.*Did you mean 'replicate'"
@@ -180,7 +180,7 @@ def test_a_block_of_an_unknown_factor_is_named(tmp_path):
     assert caught.value.line == line_of(text, "blocks:")
 
 
-def test_series_over_an_unknown_level_names_the_exhibit(tmp_path):
+def test_unknown_level_in_a_series_is_reported_with_its_exhibit(tmp_path):
     text = changed("levels: [1, 4]}", "levels: [1, 5]}")
     with pytest.raises(StudyError, match="figure-1: unknown level 5 of guests") as caught:
         load_study(write(tmp_path, text))

@@ -1,4 +1,4 @@
-"""Derived numbers as study.yaml declares them: labels, units, parts, and what is refused with its line."""
+"""Derived numbers in study.yaml: labels, units, parts, mistakes with line number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ derived:
 EIGHT = STUDY.replace("levels: [1, 2, 4], label: guests", "levels: [1, 2, 4, 8], label: guests")
 
 
-def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
+def test_numbers_have_label_unit_and_parts(tmp_path: Path) -> None:
     study = load_study(write(tmp_path, EIGHT + DERIVED))
     found = {(d.derived.id, d.label): d for d in derivations(study)}
     assert [key[1] for key in found if key[0] == "gain"] == [
@@ -86,7 +86,9 @@ def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_are_named_with_their_line(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_mistakes_are_reported_with_line_number(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
     assert DERIVED.count(old) == 1
     text = EIGHT + DERIVED.replace(old, new)
     with pytest.raises(StudyError) as error:

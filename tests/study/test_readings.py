@@ -1,4 +1,4 @@
-"""Words that stand for numbers: what the file says holds together, and what a claim makes of a word."""
+"""Words with numeric readings: consistency of the file, and limits of claims."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ def readings() -> dict[str, Readings]:
     return {reading: load_readings(FILE, reading) for reading in READING}
 
 
-def test_every_word_allows_more_under_a_more_lenient_reading(readings):
+def test_lenient_readings_allow_more(readings):
     for word in readings["default"].words:
         (a, b), (c, d), (e, f) = (readings[reading].limits(word) for reading in READING)
         assert e <= c <= a <= b <= d <= f, word
 
 
 @each_case(("word", "inverse"), INVERSES)
-def test_a_word_and_its_inverse_say_the_same(readings, word, inverse):
+def test_word_and_inverse_are_equivalent(readings, word, inverse):
     assert len(INVERSES) > 5
-    for each in readings.values():
-        low, high = each.limits(word)
-        of = each.words[word].number or 1.0
-        back = each.words[inverse].number or 1.0
-        # a is within the word of b where b is within its inverse of a
+    for reading in readings.values():
+        low, high = reading.limits(word)
+        of = reading.words[word].number or 1.0
+        back = reading.words[inverse].number or 1.0
+        # a is within the word of b if and only if b is within the inverse word of a
         assert (low * of, high * of) == pytest.approx(
-            tuple(1 / (e * back) if e else inf for e in each.limits(inverse)[::-1])
+            tuple(1 / (e * back) if e else inf for e in reading.limits(inverse)[::-1])
         )
 
 
-def test_half_is_what_is_left_by_twice(readings):
-    for each in readings.values():
-        half, twice = each.read("half", "ratio"), each.read("twice", "ratio")
+def test_half_is_the_inverse_of_twice(readings):
+    for reading in readings.values():
+        half, twice = reading.read("half", "ratio"), reading.read("twice", "ratio")
         assert half.low * twice.high == pytest.approx(1) and half.high * twice.low == pytest.approx(
             1
         )
-        share = each.read("half", "value", 50)
+        share = reading.read("half", "value", 50)
         assert (share.low, share.high) == pytest.approx((100 * half.low, 100 * half.high))
 
 
 @each_case(("word", "other"), [("more than", "less than"), ("full", "not full")])
-def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other):
+def test_contradictory_words_are_disjoint(readings, word, other):
     a, b = (
         readings["default"].read(word, "range", 100),
         readings["default"].read(other, "range", 100),
@@ -69,14 +69,14 @@ def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other
 
 
 @each_case("word", ["about", "same", "similar", "comparable", "linear", "almost linear"])
-def test_nearness_is_mutual(readings, word):
-    for each in readings.values():
-        low, high = each.limits(word)
+def test_nearness_is_symmetric(readings, word):
+    for reading in readings.values():
+        low, high = reading.limits(word)
         assert low * high == pytest.approx(1)
 
 
 USES = [
-    # the word, what a paper calls by it, and the number or ratio that it prints
+    # the word, its use in a paper, and the printed number or ratio
     ("about", 22 / 22.73),  # zvm63-overcommit-2014: 20 of 88
     ("about a fitted line", 480 / 516),  # dcss-2011: 8 minutes by the rule of 12 s plus 63 s per GB
     ("almost", 0.9),  # zvm-xen-2009: 80 % more is nearly double
@@ -94,13 +94,13 @@ USES = [
 
 
 @each_case(("word", "use"), USES)
-def test_every_reading_allows_the_use_that_its_reason_names(readings, word, use):
-    for each in readings.values():
-        low, high = each.limits(word)
+def test_readings_allow_the_use_in_their_reason(readings, word, use):
+    for reading in readings.values():
+        low, high = reading.limits(word)
         assert low <= use <= high
 
 
-def test_lenient_twice_is_what_is_nearer_to_2_than_to_1_or_4(readings):
+def test_lenient_twice_is_nearer_to_2_than_to_1_or_4(readings):
     assert readings["lenient"].limits("twice") == pytest.approx((sqrt(2) / 2, sqrt(2)), abs=1e-4)
 
 
@@ -115,8 +115,8 @@ def test_lenient_twice_is_what_is_nearer_to_2_than_to_1_or_4(readings):
             11264.0,
             512.0,
             (11264 / 1.05, 11264 * 1.05),
-        ),  # the printed digits leave less
-        ("about", "value", 2.0, 0.5, (1.5, 2.5)),  # the printed digits leave more
+        ),  # the printed digits are narrower
+        ("about", "value", 2.0, 0.5, (1.5, 2.5)),  # the printed digits are wider
         ("at most", "percent_change", -10.0, 0.5, (-10.5, inf)),  # no loss of more than 10 %
         ("more than", "range", 10.0, 0.0, (10.01, inf)),
         ("no degradation", "ratio", None, 0.0, (1 / 1.02, inf)),
@@ -144,7 +144,7 @@ def test_limits_of_a_claim(readings, word, kind, value, room, limits):
         ("slightly more", "ratio", 3.0, "takes no number"),
     ],
 )
-def test_a_word_that_does_not_fit_is_refused(readings, word, kind, value, problem):
+def test_unsuitable_word_is_rejected(readings, word, kind, value, problem):
     with pytest.raises(ValueError, match=problem):
         readings["default"].read(word, kind, value)
 
@@ -191,7 +191,7 @@ words:
         ),
     ],
 )
-def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path, old, new, problem, line):
+def test_mistake_in_the_file_is_reported_with_line_number(tmp_path, old, new, problem, line):
     assert WORDS.count(old) == 1
     path = tmp_path / "readings.yaml"
     path.write_text(WORDS.replace(old, new), encoding="utf-8")
@@ -214,7 +214,7 @@ def claims_of(tmp_path, entry, words=WORDS, **options):
     return load_claims(load_study(folder), **options)
 
 
-def test_a_claim_has_the_limits_of_its_word_and_says_so(tmp_path):
+def test_claim_has_the_limits_of_its_word(tmp_path):
     default = claims_of(tmp_path, "word: nearly, value: 50, reading: of the first,")["faster"]
     assert (default.low, default.high, default.value) == (45, 50, 50)
     assert default.reading == "nearly 50 %: 45 to 50 %; of the first"
@@ -230,13 +230,13 @@ def test_a_claim_has_the_limits_of_its_word_and_says_so(tmp_path):
         ("word: nearly, value: 50, low: 40,", "omit low"),
     ],
 )
-def test_a_word_that_is_wrong_is_named_with_the_claim(tmp_path, entry, problem):
+def test_invalid_word_is_reported_with_the_claim(tmp_path, entry, problem):
     with pytest.raises(StudyError, match=problem) as caught:
         claims_of(tmp_path, entry)
     assert caught.value.file == "claims.yaml" and caught.value.line == 3
 
 
-def test_without_words_the_file_is_not_needed(tmp_path):
+def test_readings_file_is_optional_without_words(tmp_path):
     folder = write(tmp_path)
     (folder / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
     assert load_claims(load_study(folder))["faster"].reading == ""

@@ -1,4 +1,4 @@
-"""Printed tables become claims, one a cell."""
+"""Printed tables as claims, one per cell."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def folder(tmp_path):
     return folder
 
 
-def test_every_filled_cell_is_a_claim(folder):
+def test_every_nonempty_cell_is_a_claim(folder):
     claims = load_claims(load_study(folder))
     found = {
         c.instances[0].parts[0].terms[0][1]: (c.id, c.low, c.value, c.high, c.ledger)
@@ -75,7 +75,7 @@ def test_every_filled_cell_is_a_claim(folder):
     }
 
 
-def test_cells_of_a_row_have_the_sentence_of_their_row(folder):
+def test_cells_of_a_row_share_its_sentence(folder):
     claims = load_claims(load_study(folder))
     keys = {c.id: c.sentences for c in claims}
     assert keys["table-1-plain-s-12"] == keys["table-1-zswap-s-12"] == ("table-1 row 2",)
@@ -91,7 +91,7 @@ def test_cells_of_a_row_have_the_sentence_of_their_row(folder):
         ("runtime[swap=plain]", "runtime[swap=none]", "unknown level 'none' of swap"),
     ],
 )
-def test_what_a_table_lacks_is_named_with_its_line(folder, old, new, message):
+def test_missing_parts_of_a_table_are_reported_with_line_number(folder, old, new, message):
     path = folder / "claims.yaml"
     path.write_text(CLAIMS.replace(old, new))
     with pytest.raises(StudyError) as caught:
@@ -103,13 +103,13 @@ def test_what_a_table_lacks_is_named_with_its_line(folder, old, new, message):
     )
 
 
-def test_a_cell_that_is_no_number_is_named(folder):
+def test_non_numeric_cell_is_reported(folder):
     (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", "about 2 minutes"))
     with pytest.raises(StudyError, match="row 2: plain_s is not a number"):
         load_claims(load_study(folder))
 
 
-def test_thousands_and_rows_that_are_numbered(folder):
+def test_thousands_separators_and_numbered_rows(folder):
     claims = CLAIMS.replace("key: {jobs: N}", "key: {jobs: N}, levels: {jobs: {1: 8, 'Sum:': 12}}")
     (folder / "claims.yaml").write_text(claims)
     (folder / "tables" / "table-1.csv").write_text(

@@ -1,4 +1,4 @@
-"""Entries added to hand-written YAML: comments and order stay."""
+"""Adding entries to hand-written YAML keeps comments and order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ last:
 """
 
 
-def test_an_entry_is_added_between_the_comments(tmp_path: Path) -> None:
+def test_entry_is_added_between_comments(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     for key, lines in {
         "rows": '  - {id: two}\n  - id: "new"\n    at: {}\n    to:\n      a: [1]\n  # patterns:',
@@ -44,7 +44,7 @@ def test_an_entry_is_added_between_the_comments(tmp_path: Path) -> None:
         assert all(kept in text for kept in FILE.splitlines() if "none" not in kept)
 
 
-def test_a_mapping_is_set_and_replaced(tmp_path: Path) -> None:
+def test_mapping_is_set_and_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(FILE)
     for value in ({"a": "1"}, {"b": "2", "c": "3"}):

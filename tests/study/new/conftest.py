@@ -1,4 +1,4 @@
-"""A repository of studies with nothing in it but what all studies share."""
+"""Fixture: a repository with the shared files only."""
 
 from __future__ import annotations
 

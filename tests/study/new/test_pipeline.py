@@ -1,4 +1,4 @@
-"""The stages of a new study are those of every other one."""
+"""A new study has the same stages as existing ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from virtperf.core.paths import Layout
 from virtperf.study.new.write import pipeline_text, write_study
 
 
-def test_the_stages_are_named_after_the_study(layout):
+def test_stages_are_named_after_the_study(layout):
     write_study(layout, "my-study")
     data = yaml.safe_load(layout.pipeline("my-study").read_text())
     assert data["vars"] == [{"study": "my-study"}]
@@ -20,7 +20,7 @@ def test_the_stages_are_named_after_the_study(layout):
     assert list(data["stages"]) == ["runs", "report"]
 
 
-def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
+def test_existing_studies_have_the_stages_of_a_new_one(root):
     repository = Layout(root)
     for study in repository.studies():
         assert repository.pipeline(study).read_text() == pipeline_text(repository, study), (
@@ -36,9 +36,7 @@ def test_every_folder_of_stages_has_a_study(root):
 
 
 @each_case("stage", ["reconstruct", "report"])
-def test_no_stage_depends_on_a_file_that_all_studies_share_but_words_and_the_environment(
-    root, stage
-):
+def test_stages_share_no_files_except_readings_and_environment(root, stage):
     study = next(s for s in Layout(root).studies() if Layout(root).published(s).is_dir())
     stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
     shared = [
@@ -48,7 +46,7 @@ def test_no_stage_depends_on_a_file_that_all_studies_share_but_words_and_the_env
     assert shared == ["data/readings.yaml", *words, ".python-version", "requirements.lock"]
 
 
-def test_reconstruct_depends_on_no_reader(root):
+def test_reconstruct_does_not_depend_on_readers(root):
     for study in Layout(root).studies():
         stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
         deps = stages.get("reconstruct", {}).get("deps", [])

@@ -1,4 +1,4 @@
-"""The runs of the measured study that `virtperf new` writes: what its workload prints is added up."""
+"""Runs of the measured study template: outputs of the workload processes are added up."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_throughput_is_the_sum_over_processes(layout: Layout, pattern: str) -> N
         window_s=[1, 9],
     )
     summary = process_runs(layout, "busy", jobs=1)
-    if pattern != "as declared":  # two files, and nothing says whose each is
+    if pattern != "as declared":  # two files without entity
         assert "overlaps in time with that in loops-1.csv" in str(summary)
         return
     table = pd.read_parquet(layout.root / "data" / "runs" / "busy" / "observations.parquet")

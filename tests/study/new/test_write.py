@@ -1,4 +1,4 @@
-"""A new study: whole, passing its own checks, marked as an example everywhere; or nothing."""
+"""A new study: complete, valid, marked as an example; or nothing on failure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def written(layout):
     return layout
 
 
-def test_a_new_study_has_no_problem(written):
-    problems, what = check_everything(written)
+def test_new_study_has_no_problems(written):
+    problems, counts = check_everything(written)
     assert [str(p) for p in problems] == []
-    assert what.startswith("1 study, 0 measured runs")
+    assert counts.startswith("1 study, 0 measured runs")
 
 
-def test_the_example_is_visibly_one_and_states_no_number(written):
+def test_template_is_marked_as_example_and_states_no_number(written):
     folder = written.published("my-study")
     study = load_study(folder)
     claims = load_claims(study)
@@ -41,7 +41,7 @@ def test_the_example_is_visibly_one_and_states_no_number(written):
     assert "runs" not in study.data
 
 
-def test_the_notebook_takes_the_parameters_of_the_repository(written):
+def test_notebook_has_the_parameters_of_the_repository(written):
     cells = json.loads(written.notebook("my-study").read_text())["cells"]
     (source,) = [
         "".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())
@@ -52,20 +52,20 @@ def test_the_notebook_takes_the_parameters_of_the_repository(written):
     assert len({c["id"] for c in cells}) == len(cells)
 
 
-def test_the_notebook_is_one_as_jupyter_writes_it(written):
+def test_notebook_is_formatted_like_jupyter(written):
     text = written.notebook("my-study").read_text()
     notebook = nbformat.reads(text, as_version=4)
     nbformat.validate(notebook)
     assert nbformat.writes(notebook) + "\n" == text
 
 
-def test_a_title_may_hold_anything(layout):
+def test_title_may_contain_any_text(layout):
     write_study(layout, "quoted", 'A "quoted": title, with # and é')
     assert load_study(layout.published("quoted")).data["title"] == 'A "quoted": title, with # and é'
 
 
 @pytest.mark.parametrize("study", ["Upper", "with space", "../up", "-x", "x", "ünïcode", "a" * 80])
-def test_what_is_no_id_is_refused(layout, study):
+def test_invalid_id_is_rejected(layout, study):
     with pytest.raises(RawperfError, match="invalid study id"):
         write_study(layout, study)
 
@@ -77,7 +77,7 @@ def test_nothing_is_overwritten(written):
     assert {p: p.read_bytes() for p in written.root.rglob("*") if p.is_file()} == before
 
 
-def test_what_fails_half_way_leaves_nothing(layout, monkeypatch):
+def test_failed_write_leaves_nothing(layout, monkeypatch):
     before = sorted(layout.root.rglob("*.*"))
 
     def fails(*_):
@@ -90,7 +90,7 @@ def test_what_fails_half_way_leaves_nothing(layout, monkeypatch):
     assert not layout.pipeline("my-study").parent.exists()
 
 
-def test_a_folder_that_is_no_repository_is_refused(tmp_path):
+def test_folder_outside_a_repository_is_rejected(tmp_path):
     from virtperf.core.paths import Layout
 
     with pytest.raises(RawperfError, match="not a repository of studies"):
