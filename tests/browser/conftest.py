@@ -1,4 +1,4 @@
-"""Headless Chromium, and the pages that it looks at."""
+"""Fixtures: headless Chromium and the pages under test."""
 
 from __future__ import annotations
 
@@ -31,16 +31,15 @@ NOTEBOOKS["synthesis"] = "synthesis"
 PAGES = sorted(ROOT.glob("reports/*.html"), key=lambda path: path.stat().st_size)
 REPORTS = [path for path in PAGES if path.stem in NOTEBOOKS]
 SITE = [path for path in PAGES if path.stem not in NOTEBOOKS]
-# The largest of each kind: what pages of one kind have in common is tried once.
+# The largest page of each kind: checks of what all pages of a kind share run once.
 REPORT_OF_KIND = {NOTEBOOKS[path.stem]: path for path in REPORTS}
 SITE_OF_KIND = {path.stem.split("-")[0] + "-" * ("-" in path.stem): path for path in SITE}
-# Opens all parts, or those that were open when the page was loaded.
+# Opens all folded parts, or restores the initial state.
 PARTS = """all => { window.began ??= new Set(document.querySelectorAll('details[open]'));
     document.querySelectorAll('details').forEach(d => { d.open = all || window.began.has(d); }); scrollTo(0, 0); }"""
 
-PAPER_WIDTH = 695  # an A4 page within its margins, in pixels
-# Of the tables that are printed: those that are wider than the page, and words and numbers that
-# a line break cuts.
+PAPER_WIDTH = 695  # an A4 page without its margins, in pixels
+# Printed tables that are wider than the page, and words and numbers broken across lines.
 CUT_ON_PAPER = """() => {
     const wide = [...document.querySelectorAll('table')].filter(t => t.checkVisibility()
         && t.offsetWidth > t.parentElement.clientWidth + 1).map(t => t.innerText.slice(0, 80));
@@ -63,7 +62,7 @@ CUT_ON_PAPER = """() => {
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """One Chromium for all tests."""
+    """One Chromium per session."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if not CHROMIUM.is_file():
         pytest.skip(f"there is no {CHROMIUM}")
@@ -75,14 +74,13 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session", params=["toy", *REPORT_OF_KIND])
 def page_file(request: pytest.FixtureRequest) -> Path:
-    """A page: that of the toy study, and a report of each kind."""
+    """The toy study's page, then a report of each kind."""
     kind = request.param
     return request.getfixturevalue("toy_page") if kind == "toy" else REPORT_OF_KIND[kind]
 
 
 @pytest.fixture(scope="session")
 def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of the toy study."""
     folder = tmp_path_factory.mktemp("page")
     nbformat.write(
         of_study(load_study("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb"
@@ -91,8 +89,8 @@ def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @dataclass
-class Visit:
-    """An open page with what it did: requests other than for itself, console errors, dialogs."""
+class OpenPage:
+    """An open page and its recorded requests, console errors and dialogs."""
 
     page: Any
     requests: list[str] = field(default_factory=list)
@@ -101,7 +99,7 @@ class Visit:
 
 
 class Opener:
-    """Opens pages in contexts of their own and closes them."""
+    """Opens each page in a separate browser context."""
 
     def __init__(self, browser: Any) -> None:
         self._browser = browser
@@ -109,11 +107,11 @@ class Opener:
 
     def __call__(
         self, file: Path, *, width: int = 1280, height: int = 900, **settings: Any
-    ) -> Visit:
+    ) -> OpenPage:
         context = self._browser.new_context(viewport={"width": width, "height": height}, **settings)
         self._contexts.append(context)
         page = context.new_page()
-        visit = Visit(page)
+        visit = OpenPage(page)
 
         def route(route: Any) -> None:
             url = route.request.url
@@ -134,7 +132,7 @@ class Opener:
         return visit
 
     def close(self) -> None:
-        """Close all that were opened."""
+        """Close all opened pages."""
         for context in self._contexts:
             context.close()
         self._contexts.clear()
@@ -142,22 +140,22 @@ class Opener:
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Opener]:
-    """`visit(file, width=390)` opens a page, for a test that changes it."""
+    """`visit(file, width=390)` opens a fresh page that a test may modify."""
     opener = Opener(browser)
     yield opener
     opener.close()
 
 
-class Look:
-    """The page that is open, loaded once for all tests of it: as wide and as coloured as a test wants it."""
+class SharedPage:
+    """One shared page per file, with the requested width and colour scheme."""
 
     def __init__(self, browser: Any) -> None:
         self._opener = Opener(browser)
-        self._open: tuple[Path, Visit] | None = None
+        self._open: tuple[Path, OpenPage] | None = None
 
     def __call__(
         self, file: Path, *, width: int = 1280, scheme: str = "light", parts: bool = False
-    ) -> Visit:
+    ) -> OpenPage:
         if self._open is None or self._open[0] != file:
             self.close()
             self._open = file, self._opener(file)
@@ -168,14 +166,14 @@ class Look:
         return seen
 
     def close(self) -> None:
-        """Close the page that is open."""
+        """Close the open page."""
         self._open = None
         self._opener.close()
 
 
 @pytest.fixture(scope="session")
-def look(browser: Any) -> Iterator[Look]:
-    """`look(file, width=390, parts=True)` gives a page, its parts opened, to a test that only looks at it."""
-    made = Look(browser)
+def look(browser: Any) -> Iterator[SharedPage]:
+    """`look(file, width=390, parts=True)` returns a shared page with its parts opened, for read-only tests."""
+    made = SharedPage(browser)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""Reports in a real browser: silent, readable on any screen, in both themes, on paper, without scripts."""
+"""Reports in headless Chromium: no requests, responsive layout, themes, printing, no scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, REPORTS, Look, Opener
+from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, REPORTS, Opener, SharedPage
 from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import DOLLARS, HOSTILE
@@ -23,18 +23,18 @@ CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8").s
 
 @pytest.fixture
 def largest() -> Path:
-    """The report on which what every page has from one script or one template is tried."""
+    """The report that stands for all pages where they share one script or template."""
     assert REPORTS, "there are no reports: `virtperf pipeline` first"
     return REPORTS[-1]
 
 
-def test_it_is_silent(look: Look, page_file: Path) -> None:
+def test_page_sends_no_requests_and_logs_no_errors(look: SharedPage, page_file: Path) -> None:
     seen = look(page_file)
     seen.page.wait_for_timeout(200)
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
 
 
-def test_the_page_never_scrolls_sideways(look: Look, page_file: Path) -> None:
+def test_page_has_no_horizontal_scrolling(look: SharedPage, page_file: Path) -> None:
     widths = (320, 390, 768, 1280)
     pages = (look(page_file, width=width, parts=True).page for width in widths)
     found = [page.evaluate("document.documentElement.scrollWidth") for page in pages]
@@ -60,7 +60,7 @@ OVERLAPS = f"""() => {DRAWINGS}.flatMap(s => {{
     return hits; }})"""
 
 
-def test_a_drawing_is_scaled_to_its_box(look: Look, page_file: Path) -> None:
+def test_svg_is_scaled_to_its_container(look: SharedPage, page_file: Path) -> None:
     for width in (390, 1280):
         found = look(page_file, width=width).page.evaluate(BOXES)
         assert found and all(right <= width and tab == 0 for right, _, _, tab in found)
@@ -68,8 +68,8 @@ def test_a_drawing_is_scaled_to_its_box(look: Look, page_file: Path) -> None:
         assert width > 500 or all(drawn >= 0.9 * width for _, drawn, _, _ in found)
 
 
-def test_no_text_of_a_drawing_is_cut_off_tiny_or_below_another(look: Look, toy_page: Path) -> None:
-    """Of every report: where the labels of a figure come to stand depends on its numbers."""
+def test_svg_text_is_not_clipped_tiny_or_overlapping(look: SharedPage, toy_page: Path) -> None:
+    """All reports are checked, since label positions depend on the numbers."""
     for file in (toy_page, *REPORTS):
         for width, smallest in ((390, 7), (1280, 9)):
             found = look(file, width=width).page.evaluate(TEXTS)
@@ -80,7 +80,7 @@ def test_no_text_of_a_drawing_is_cut_off_tiny_or_below_another(look: Look, toy_p
         assert look(file).page.evaluate(OVERLAPS) == [], file.name
 
 
-def test_drawings_follow_the_theme(look: Look, page_file: Path) -> None:
+def test_svg_colours_follow_the_theme(look: SharedPage, page_file: Path) -> None:
     light, dark = (
         look(page_file, scheme=scheme).page.evaluate(
             f"""() => {DRAWINGS}.flatMap(s => [...s.querySelectorAll('[style*="stroke:#0072b2"]')]
@@ -93,7 +93,7 @@ def test_drawings_follow_the_theme(look: Look, page_file: Path) -> None:
 
 
 def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
-    # A marker is drawn by a `use` element, into which rules about elements around the drawing do not reach.
+    # A marker is a `use` element, which CSS selectors from outside the SVG do not match.
     marker = '<path id="m" d="M0 0H40V40H0Z" style="fill:#0072b2; stroke:#0072b2"/>'
     svg = (
         f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill:#0072b2"/></svg>'
@@ -119,14 +119,14 @@ def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
     assert pixel == [86, 180, 233]
 
 
-def test_text_has_contrast(look: Look, page_file: Path) -> None:
+def test_text_contrast_is_sufficient(look: SharedPage, page_file: Path) -> None:
     for scheme in ("light", "dark"):
         *worst, (count, _) = look(page_file, scheme=scheme, parts=True).page.evaluate(CONTRAST)
         assert count > 50
         assert worst[0][0] >= 4.5, (scheme, worst)
 
 
-def test_the_theme_button_goes_round(visit: Opener, largest: Path) -> None:
+def test_theme_button_cycles_through_themes(visit: Opener, largest: Path) -> None:
     page = visit(largest, color_scheme="light").page
     button = page.locator("#theme")
     grounds = []
@@ -138,7 +138,7 @@ def test_the_theme_button_goes_round(visit: Opener, largest: Path) -> None:
     assert grounds[0] == grounds[1] != grounds[2]
 
 
-def test_links_of_the_contents_lead_to_their_headings(look: Look, page_file: Path) -> None:
+def test_contents_links_scroll_to_headings(look: SharedPage, page_file: Path) -> None:
     page = look(page_file).page
     links = page.locator(".vp-contents-wide a")
     assert links.count() > 2
@@ -152,7 +152,7 @@ def test_links_of_the_contents_lead_to_their_headings(look: Look, page_file: Pat
         )
 
 
-def test_contents_on_a_phone_open_and_close(visit: Opener, largest: Path) -> None:
+def test_contents_menu_opens_and_closes_on_a_phone(visit: Opener, largest: Path) -> None:
     page = visit(largest, width=390).page
     contents = page.locator(".vp-contents-narrow")
     assert not contents.locator("a").first.is_visible()
@@ -162,7 +162,7 @@ def test_contents_on_a_phone_open_and_close(visit: Opener, largest: Path) -> Non
     assert page.evaluate("scrollY") > 0
 
 
-def test_the_keyboard_goes_through_the_page(visit: Opener, largest: Path) -> None:
+def test_tab_key_moves_through_the_page(visit: Opener, largest: Path) -> None:
     page = visit(largest).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "vp-skip"
@@ -176,14 +176,14 @@ def test_the_keyboard_goes_through_the_page(visit: Opener, largest: Path) -> Non
     assert {"A", "SUMMARY"} <= names
 
 
-def test_the_keyboard_reaches_everything(look: Look, page_file: Path) -> None:
+def test_every_control_is_reachable_by_keyboard(look: SharedPage, page_file: Path) -> None:
     unreachable = look(page_file).page.evaluate(
         "[...document.querySelectorAll('.vp-scroll, pre')].filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0 && !e.closest('.vp-source')).length"
     )
     assert unreachable == 0
 
 
-def test_it_reads_without_scripts(visit: Opener, page_file: Path) -> None:
+def test_page_is_readable_without_javascript(visit: Opener, page_file: Path) -> None:
     seen = visit(page_file, java_script_enabled=False)
     page = seen.page
     assert seen.errors == [] and seen.requests == []
@@ -195,27 +195,29 @@ def test_it_reads_without_scripts(visit: Opener, page_file: Path) -> None:
     assert details.locator("pre").is_visible()
 
 
-def test_it_prints(visit: Opener, largest: Path) -> None:
+def test_page_prints_to_pdf(visit: Opener, largest: Path) -> None:
     pdf = visit(largest).page.pdf(format="A4")
     assert pdf.startswith(b"%PDF") and len(pdf) > 10_000
 
 
-def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) -> None:
+def test_printed_page_is_black_on_white_with_all_parts_open(
+    look: SharedPage, page_file: Path
+) -> None:
     page = look(page_file, scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator(".vp-source:visible, #theme:visible, .vp-skip:visible").count() == 0
-    # a figure that opens on a click is left out
+    # click-to-open figures are not printed
     open_ones = "all => all.filter(e => !e.closest('details')).length"
     assert page.locator(".vp-picture > svg:visible").count() == page.locator(
         ".vp-picture > svg"
     ).evaluate_all(open_ones)
-    # what is folded is named, and the top says in which file it stands
+    # folded parts are listed, and the page header names the file
     folded = page.locator("details.vp-details:not([open])")
-    shown = folded.evaluate_all(
+    visible = folded.evaluate_all(
         "all => all.filter(e => !e.parentElement.closest('details')).map(e => e.checkVisibility()"
         " && e.querySelector('summary').checkVisibility())"
     )
-    assert all(shown)
+    assert all(visible)
     assert page_file.name in page.locator(".vp-printed:visible").inner_text()
     ink, ground = page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
@@ -227,21 +229,23 @@ def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) ->
     )
 
 
-def test_on_paper_tables_fit_and_no_word_or_number_is_cut(look: Look, page_file: Path) -> None:
+def test_printed_tables_fit_without_broken_words_or_numbers(
+    look: SharedPage, page_file: Path
+) -> None:
     page = look(page_file, width=PAPER_WIDTH).page
     page.emulate_media(media="print")
     assert page.evaluate(CUT_ON_PAPER) == {"wide": [], "broken": []}
 
 
-def test_every_drawing_says_in_words_what_it_shows(look: Look, page_file: Path) -> None:
+def test_every_svg_has_a_text_alternative(look: SharedPage, page_file: Path) -> None:
     pictures = look(page_file).page.locator(".vp-picture")
-    said = pictures.evaluate_all(
+    descriptions = pictures.evaluate_all(
         "all => all.map(e => [e.getAttribute('role'), e.getAttribute('aria-label')])"
     )
-    assert said and all(role == "img" and len(words) > 20 for role, words in said)
+    assert descriptions and all(role == "img" and len(words) > 20 for role, words in descriptions)
 
 
-def test_the_numbers_download(visit: Opener, toy_page: Path) -> None:
+def test_csv_download_works(visit: Opener, toy_page: Path) -> None:
     page = visit(toy_page, accept_downloads=True).page
     with page.expect_download() as started:
         page.locator("#figure-2 a.vp-download").click()
@@ -253,7 +257,7 @@ def test_the_numbers_download(visit: Opener, toy_page: Path) -> None:
     )
 
 
-def test_hostile_text_is_text(visit: Opener, toy_page: Path) -> None:
+def test_hostile_text_is_not_interpreted(visit: Opener, toy_page: Path) -> None:
     seen = visit(toy_page)
     page = seen.page
     assert seen.dialogs == [] and page.evaluate("document.scripts.length") == 1
@@ -270,8 +274,10 @@ def test_hostile_text_is_text(visit: Opener, toy_page: Path) -> None:
     assert any(HOSTILE in t for t in drawn) and any(DOLLARS in t for t in drawn)
 
 
-def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
-    # The second lock: the page's policy. The test breaks the first one itself.
+def test_injected_script_is_blocked_by_the_policy(
+    visit: Opener, toy_page: Path, tmp_path: Path
+) -> None:
+    # Second line of defence: the content security policy. The test disables the escaping itself.
     broken = tmp_path / "broken.html"
     html = toy_page.read_text(encoding="utf-8")
     broken.write_text(
@@ -283,7 +289,7 @@ def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_p
     assert seen.dialogs == [] and len(seen.errors) >= 2
 
 
-def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
+def test_link_into_a_folded_part_opens_it(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
     page = visit(toy_page).page
     page.evaluate(
         "document.querySelector('#figure-2 details td').id = 'inside'; location.hash = '#inside'"
@@ -292,7 +298,7 @@ def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_p
     assert page.locator("#inside").is_visible()
 
 
-def test_a_click_on_a_point_leads_to_where_its_value_comes_from(visit: Opener) -> None:
+def test_click_on_a_point_opens_its_trace(visit: Opener) -> None:
     seen = visit(ROOT / "reports" / "zvm-xen-2009.html")
     point = seen.page.locator(".vp-tips rect").nth(1)
     series, level = str(point.locator("title").text_content()).split(": ")[0].rsplit(", ", 1)
@@ -308,13 +314,13 @@ def test_a_click_on_a_point_leads_to_where_its_value_comes_from(visit: Opener) -
     assert str(entry.text_content()).startswith(f"{series}, {level}: ")
 
 
-def test_a_tap_on_a_point_tells_what_stands_there(visit: Opener) -> None:
+def test_tap_on_a_point_shows_its_tooltip(visit: Opener) -> None:
     seen = visit(ROOT / "reports" / "zvm-xen-2009.html")
-    seen.page.evaluate("window.matchMedia = () => ({matches: false})")  # no pointer that can rest
+    seen.page.evaluate("window.matchMedia = () => ({matches: false})")  # touch screen: no hover
     point = seen.page.locator(".vp-tips rect").nth(1)
-    told = point.locator("title").text_content()
+    tooltip = point.locator("title").text_content()
     point.dispatch_event("click")
-    assert told and ": " in told
+    assert tooltip and ": " in tooltip
     line = seen.page.locator(".vp-tip")
-    assert line.inner_text() == f"{told}. Trace of this value" and seen.errors == []
+    assert line.inner_text() == f"{tooltip}. Trace of this value" and seen.errors == []
     assert "trace-zvm-xen-2009.html#" in str(line.locator("a").get_attribute("href"))

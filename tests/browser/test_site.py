@@ -1,4 +1,4 @@
-"""The site in a real browser: silent, linked, filtered, readable on any screen, in both themes, without scripts."""
+"""The site in headless Chromium: requests, links, filters, layout, themes, no scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
-from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, SITE_OF_KIND, Look, Opener
+from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, SITE_OF_KIND, Opener, SharedPage
 from tests.browser.conftest import PAGES as FILES
 from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
@@ -31,13 +31,13 @@ CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
 
 @pytest.fixture(scope="session", params=SITE_OF_KIND)
 def site_file(request: pytest.FixtureRequest) -> Path:
-    """A page of each kind: index, claims, ..., quality of a study, trace of a study."""
+    """One page of each kind: index, claims, ..., quality and trace of a study."""
     return SITE_OF_KIND[request.param]
 
 
 @pytest.fixture(scope="module")
 def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the toy study, whose texts are hostile."""
+    """The site of the toy study, which has hostile texts."""
     root = tmp_path_factory.mktemp("site")
     data = toy.build(root)
     (root / "build").mkdir()
@@ -49,7 +49,7 @@ def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "reports"
 
 
-def test_the_site_is_there() -> None:
+def test_site_exists() -> None:
     names = {p.name for p in FILES}
     assert {
         "index.html",
@@ -62,7 +62,7 @@ def test_the_site_is_there() -> None:
     } <= names
 
 
-def test_it_is_silent_and_has_one_heading(look: Look, site_file: Path) -> None:
+def test_page_sends_no_requests_and_has_one_heading(look: SharedPage, site_file: Path) -> None:
     seen = look(site_file)
     seen.page.wait_for_timeout(100)
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
@@ -70,21 +70,21 @@ def test_it_is_silent_and_has_one_heading(look: Look, site_file: Path) -> None:
     assert seen.page.locator("nav[aria-label=Site] a").count() == len(PAGES)
 
 
-def test_it_never_scrolls_sideways(look: Look, site_file: Path) -> None:
+def test_page_has_no_horizontal_scrolling(look: SharedPage, site_file: Path) -> None:
     widths = (320, 390, 1280)
     pages = (look(site_file, width=width, parts=True).page for width in widths)
     found = [page.evaluate("document.documentElement.scrollWidth") for page in pages]
     assert all(wide <= width for wide, width in zip(found, widths, strict=True)), found
 
 
-def test_text_has_contrast(look: Look, site_file: Path) -> None:
+def test_text_contrast_is_sufficient(look: SharedPage, site_file: Path) -> None:
     for scheme in ("light", "dark"):
         *worst, (count, _) = look(site_file, scheme=scheme).page.evaluate(CONTRAST)
         assert count > 10
         assert worst[0][0] >= 4.5, (scheme, worst)
 
 
-def test_it_reads_without_scripts(visit: Opener, site_file: Path) -> None:
+def test_page_is_readable_without_javascript(visit: Opener, site_file: Path) -> None:
     seen = visit(site_file, java_script_enabled=False)
     assert (
         seen.errors == [] and not seen.page.locator("#theme, #filters, #search").first.is_visible()
@@ -92,20 +92,20 @@ def test_it_reads_without_scripts(visit: Opener, site_file: Path) -> None:
     assert len(seen.page.locator("main").inner_text()) > 150
 
 
-def test_what_is_searched_for_is_found(visit: Opener) -> None:
+def test_search_finds_matching_rows(visit: Opener) -> None:
     seen = visit(ROOT / "reports" / "search.html")
-    page, shown = seen.page, "main li:visible"
+    page, visible = seen.page, "main li:visible"
     everything = page.locator("main li").count()
-    assert page.locator(shown).count() == 0
+    assert page.locator(visible).count() == 0
     page.fill("#search input", "dcss disk swap")
-    found = page.locator(shown).all_inner_texts()
+    found = page.locator(visible).all_inner_texts()
     assert 0 < len(found) < everything / 10
     assert page.locator("#count").inner_text() == f"{len(found)} found"
     page.fill("#search input", "no such thing")
-    assert page.locator(shown).count() == 0 and seen.errors == []
+    assert page.locator(visible).count() == 0 and seen.errors == []
 
 
-def test_it_prints(look: Look, site_file: Path) -> None:
+def test_page_prints_to_pdf(look: SharedPage, site_file: Path) -> None:
     page = look(site_file, scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator("nav:visible, #filters:visible, .vp-skip:visible").count() == 0
@@ -127,7 +127,7 @@ class _Links(HTMLParser):
             self.links.add(values["href"] or "")
 
 
-def test_every_link_of_every_page_leads_somewhere() -> None:
+def test_every_internal_link_has_a_target() -> None:
     parsed = {}
     for path in ROOT.glob("reports/*.html"):
         parsed[path.name] = _Links()
@@ -159,7 +159,7 @@ def test_ids_are_unique() -> None:
 
 
 def data(rows: Any, name: str) -> list[str]:
-    """What all rows say in an attribute."""
+    """Values of a data attribute over all rows."""
     return rows.evaluate_all("(rows, name) => rows.map(r => r.dataset[name])", name)
 
 
@@ -169,20 +169,20 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
     total = rows.count()
     assert page.locator("#count").inner_text() == f"{total} claims"
     page.select_option("select[name=verdict]", "in conflict")
-    shown = page.locator("#claims tbody tr:visible")
-    assert 0 < shown.count() < total
-    assert all("in conflict" in verdict for verdict in data(shown, "verdict"))
+    visible = page.locator("#claims tbody tr:visible")
+    assert 0 < visible.count() < total
+    assert all("in conflict" in verdict for verdict in data(visible, "verdict"))
     assert page.evaluate("location.hash") == "#verdict=in%20conflict"
     page.fill("input[name=q]", "no such words anywhere")
-    assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} claims"
+    assert visible.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} claims"
     page.click("button[type=reset]")
     page.locator(
         "#count", has_text=re.compile(rf"^{total} claims$")
     ).wait_for()  # a function would need eval
-    assert shown.count() == total
+    assert visible.count() == total
 
 
-def test_a_filter_and_a_claim_have_permanent_links(visit: Opener) -> None:
+def test_filters_and_claims_have_permalinks(visit: Opener) -> None:
     page = visit(CLAIMS).page
     kind = page.locator("select[name=kind] option").nth(1).get_attribute("value")
     page.goto("about:blank")
@@ -208,15 +208,13 @@ def test_claims_are_sorted_by_keyboard(visit: Opener) -> None:
     page.keyboard.press("Enter")
     first = page.locator("#claims tbody tr").first
     assert page.locator("th[data-column=printed]").get_attribute("aria-sort") == "descending"
-    assert (
-        first.get_attribute("data-printed") == ""
-    )  # those without a number stand at the end that sorts highest
+    assert first.get_attribute("data-printed") == ""  # claims without a number sort last
 
 
 # ---- hostile text
 
 
-def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
+def test_hostile_text_is_not_interpreted(visit: Opener, toy_site: Path) -> None:
     for file in sorted(toy_site.glob("*.html")):
         seen = visit(file, width=390)
         seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")

@@ -26,13 +26,13 @@ def toy_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(toy_data: Path) -> LoadedStudy:
-    """The toy study with its made-up example runs shown."""
+    """The toy study with its example runs shown."""
     return load_study("toy", toy_data, show_examples=True)
 
 
 @pytest.fixture(scope="session")
 def measured(toy_data: Path) -> LoadedStudy:
-    """The toy study as reports show it: without its made-up example runs."""
+    """The toy study as reports show it, without its example runs."""
     return load_study("toy", toy_data)
 
 

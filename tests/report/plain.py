@@ -1,4 +1,4 @@
-"""What a record says, without its markup."""
+"""Plain text of a record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMES = frozenset({"block", "style", "link", "id", "ids", "numeric", "stacks", 
 
 
 def plain(shown: Shown | Record) -> str:
-    """All words of a record's caption and blocks, a line each."""
+    """All text of a record's caption and blocks, one line each."""
     record = shown.record if isinstance(shown, Shown) else shown
     return "\n".join(
         [record.name, record.title, record.caption, *_words(record.model_dump()["blocks"])]
@@ -35,8 +35,8 @@ def _words(part: Any) -> Iterator[str]:
             yield from _words(inner)
 
 
-def links(shown: Shown) -> set[str]:
-    """Where its stretches of text lead."""
+def links(record: Shown) -> set[str]:
+    """Targets of all links of a record."""
 
     def found(part: Any) -> Iterator[str]:
         if isinstance(part, dict):
@@ -46,4 +46,4 @@ def links(shown: Shown) -> set[str]:
             for inner in part:
                 yield from found(inner)
 
-    return set(found(shown.record.model_dump()["blocks"]))
+    return set(found(record.record.model_dump()["blocks"]))

@@ -1,4 +1,4 @@
-"""Relations in words; what they say is checked against the rows that are computed with."""
+"""Relations as text, checked against the rows used in computation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("entry", WRITTEN)
-def test_a_relation_is_written_out(tmp_path: Path, entry: str) -> None:
+def test_relation_is_written_out(tmp_path: Path, entry: str) -> None:
     folder = tmp_path / "toy"
     folder.mkdir()
     (folder / "study.yaml").write_text(STUDY)
@@ -58,7 +58,7 @@ def test_a_relation_is_written_out(tmp_path: Path, entry: str) -> None:
     assert relations(claim, study) == [WRITTEN[entry]]
 
 
-def test_every_kind_of_the_studies_names_all_that_it_speaks_of(root: Path) -> None:
+def test_every_kind_of_claim_names_all_its_quantities(root: Path) -> None:
     kinds = set()
     for folder in sorted((root / "data" / "published").iterdir()):
         study = load_study(folder)
@@ -78,7 +78,7 @@ def test_every_kind_of_the_studies_names_all_that_it_speaks_of(root: Path) -> No
     }
 
 
-def test_relations_of_what_is_asked_for_come_first(root: Path) -> None:
+def test_relations_of_the_requested_quantity_come_first(root: Path) -> None:
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     claim = max(load_claims(study), key=lambda c: len(c.instances))
     last = claim.instances[-1]

@@ -1,4 +1,4 @@
-"""A study's stored results as exhibits get them: typed, empty where a stage has not run, refused where damaged."""
+"""Stored results of a study: typed, empty before their stage has run, rejected if damaged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def data(tmp_path):
     return build(tmp_path)
 
 
-def test_stages_that_have_not_run_leave_empty_typed_tables(tmp_path):
+def test_tables_are_empty_and_typed_before_the_stages_have_run(tmp_path):
     found = load("toy", build(tmp_path, stages=False))
     assert (
         "runs/toy/means.parquet" in found.missing
@@ -36,22 +36,22 @@ def test_stages_that_have_not_run_leave_empty_typed_tables(tmp_path):
     assert found.mean(found.study.quantity("throughput[system=a, guests=8]"), "measured") is None
 
 
-def test_what_needs_the_stages_names_the_one_that_is_missing(data):
+def test_missing_stage_is_reported(data):
     load("toy", data).require_stages()
     (data / "runs" / "toy" / "means.parquet").unlink()
     with pytest.raises(RawperfError, match=r"data/runs/toy/means\.parquet is missing"):
         load("toy", data).require_stages()
     shutil.rmtree(data / "reconstructed")
-    said = "data/reconstructed/toy is missing. Run `virtperf pipeline toy`"
-    with pytest.raises(RawperfError, match=said):
+    message = "data/reconstructed/toy is missing. Run `virtperf pipeline toy`"
+    with pytest.raises(RawperfError, match=message):
         load("toy", data).require_stages()
 
 
-def test_a_mean_comes_with_its_scale_and_origin(data):
+def test_mean_has_scale_and_origin(data):
     found = load("toy", data)
     quantity = found.study.quantity("throughput[system=a, guests=8]")
     mean = found.mean(quantity, Provenance.MEASURED)
-    assert mean.value == pytest.approx(152) and mean.n == 3  # relative, as figures show throughput
+    assert mean.value == pytest.approx(152) and mean.n == 3  # relative, as in the figures
     assert mean.origin.provenance is Provenance.MEASURED and len(mean.origin.runs) == 3
     assert mean.origin.study == "toy" and mean.origin.runs == tuple(sorted(mean.origin.runs))
     rows = found.observations.iloc[found.observed[quantity]]
@@ -73,7 +73,7 @@ def test_claims_have_both_verdicts(data):
     ("path", "stage"),
     [("runs/toy/means.parquet", "runs"), ("verdicts/toy/verdicts.parquet", "runs")],
 )
-def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
+def test_damaged_table_reports_the_stage_to_run(data, path, stage):
     (data / path).write_bytes(b"PAR1 half of a file")
     with pytest.raises(
         RawperfError, match=rf"{path.split('/', 1)[1]}: .*Run the stage {stage} again"
@@ -81,7 +81,7 @@ def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
         load("toy", data)
 
 
-def test_a_damaged_index_is_named(data):
+def test_damaged_index_is_reported(data):
     (data / "samples/toy/index.json").write_text('{"runs": [')
     with pytest.raises(
         RawperfError,
@@ -90,6 +90,6 @@ def test_a_damaged_index_is_named(data):
         load("toy", data)
 
 
-def test_an_unknown_study_is_told_with_the_known_ones(data):
+def test_unknown_study_lists_the_known_ones(data):
     with pytest.raises(RawperfError, match=r"no study 'toys'.*expected one of toy"):
         load("toys", data)

@@ -1,4 +1,4 @@
-"""The sentence under a figure follows from its points, and says no more than their ranges."""
+"""The sentence below a figure follows from its points and claims no more than their ranges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def say(loaded: LoadedStudy) -> Say:
 
 @pytest.fixture(scope="module")
 def ranges(loaded: LoadedStudy) -> Callable[..., pd.DataFrame]:
-    """The points of one series with these ranges, at 2, 4, 8 and 16 guests."""
+    """One series with these ranges at 2, 4, 8 and 16 guests."""
     frame = point_table(loaded.data, loaded.study.exhibit("figure-2"), level=0.95)
     frame = frame[frame["system"] == "a"].reset_index(drop=True)
 
@@ -60,7 +60,7 @@ def measured(points: pd.DataFrame, row: int, low: float, high: float) -> pd.Data
 
 
 @each_case(
-    ("values", "said"),
+    ("values", "expected"),
     [
         ([1, 2, 3, 4], ": rising from 1 at 2 guests to 4 at 16."),
         ([4, 3, 2, 1], ": falling from 4 at 2 guests to 1 at 16."),
@@ -70,21 +70,21 @@ def measured(points: pd.DataFrame, row: int, low: float, high: float) -> pd.Data
         ([1, 9, 2, 4], ": 1 at 2 guests, 9 at 4, 2 at 8, 4 at 16."),
     ],
 )
-def test_a_course_that_is_certain_is_told(
-    ranges: Callable[..., pd.DataFrame], say: Say, values: list[float], said: str
+def test_certain_trend_is_stated(
+    ranges: Callable[..., pd.DataFrame], say: Say, values: list[float], expected: str
 ) -> None:
-    assert said in say(ranges(*sharp(*values)))
+    assert expected in say(ranges(*sharp(*values)))
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(0, 20)), min_size=4, max_size=4))
-def test_no_course_is_told_that_two_ranges_leave_open(
+def test_uncertain_trend_is_not_stated(
     ranges: Callable[..., pd.DataFrame], say: Say, drawn: list[tuple[float, float]]
 ) -> None:
     ends = [(low, low + width) for low, width in drawn]
-    said = say(ranges(*ends))
+    sentence = say(ranges(*ends))
     overlap = any(a[1] >= b[0] and b[1] >= a[0] for a, b in pairwise(ends))
-    assert not (overlap and ("rising" in said or "falling" in said))
+    assert not (overlap and ("rising" in sentence or "falling" in sentence))
 
 
 @each_case(
@@ -101,7 +101,7 @@ def test_no_course_is_told_that_two_ranges_leave_open(
         (40.0, INF, True, "order only"),
     ],
 )
-def test_a_value_is_told_only_where_the_range_is_narrow(
+def test_value_is_stated_only_for_a_narrow_range(
     ranges: Callable[..., pd.DataFrame],
     say: Say,
     low: float,
@@ -110,22 +110,22 @@ def test_a_value_is_told_only_where_the_range_is_narrow(
     ordered: bool,
     phrase: str,
 ) -> None:
-    said = say(ranges((low, high), *[(NAN, NAN)] * 3, ordered=ordered))
-    assert f": {phrase} at 2 guests." in said
-    assert said.endswith("The text says: More is more.") == (phrase == "order only")
+    sentence = say(ranges((low, high), *[(NAN, NAN)] * 3, ordered=ordered))
+    assert f": {phrase} at 2 guests." in sentence
+    assert sentence.endswith("The text says: More is more.") == (phrase == "order only")
 
 
-def test_points_of_which_the_same_is_known_are_told_together(
+def test_points_with_equal_ranges_are_described_together(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
-    said = say(ranges((1, 98), (2, 98), (60, 62), (0, 98), ordered=True))
-    assert ": order only at 2 guests and 4, 60 to 62 at 8, order only at 16." in said
+    sentence = say(ranges((1, 98), (2, 98), (60, 62), (0, 98), ordered=True))
+    assert ": order only at 2 guests and 4, 60 to 62 at 8, order only at 16." in sentence
     assert ": at most 5 at 2 guests, at most 6 at 4, at most 7 at 8, 8 to 8.1 at 16." in say(
         ranges((0, 5), (0, 6), (0, 7), (8, 8.1))
     )
 
 
-def test_disjoint_pieces_and_a_printed_value_beside_them(
+def test_disjoint_pieces_with_a_printed_value(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = ranges((10, 90), *[(NAN, NAN)] * 3)
@@ -137,15 +137,15 @@ def test_disjoint_pieces_and_a_printed_value_beside_them(
     )
     points.loc[0, "printed"] = 85.0
     assert ": 10 to 12 or 80 to 90 (printed: 85) at 2 guests." in say(points)
-    points.at[0, "pieces"] = [10.0, 44.9999, 45.0001, 90.0]  # a gap that printed digits do not show
-    # a range that reaches much further to one side of the printed number is told, too
+    points.at[0, "pieces"] = [10.0, 44.9999, 45.0001, 90.0]  # a gap below the printed precision
+    # a strongly asymmetric range around the printed number is stated too
     assert ": between 10 and 90 (printed: 85) at 2 guests." in say(points)
     assert "Two ranges" not in say(points)
     points.loc[0, "printed"] = 45.0
     assert ": 45 at 2 guests." in say(points)
 
 
-def test_series_of_which_the_same_is_known_are_told_together(
+def test_series_with_equal_ranges_are_described_together(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = ranges(*sharp(1, 2, 3, 4))
@@ -155,7 +155,7 @@ def test_series_of_which_the_same_is_known_are_told_together(
     assert "a, 1; b, 1: rising from 1" in say(both)
 
 
-def test_what_rests_on_our_assumptions_is_counted(
+def test_points_depending_on_assumptions_are_counted(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = ranges(*sharp(1, 2, 3, 4))
@@ -164,7 +164,7 @@ def test_what_rests_on_our_assumptions_is_counted(
     assert say(points).startswith("Values with our assumptions, which narrow 1 of 4 ranges: ")
 
 
-def test_where_the_text_says_nothing_measured_means_are_told(
+def test_measured_means_are_stated_without_ranges(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = ranges(*[(NAN, NAN)] * 4)
@@ -190,16 +190,14 @@ def test_measured_intervals_are_compared_with_ranges(
     )
 
 
-def test_a_point_that_sets_the_scale_agrees_with_nothing(
-    ranges: Callable[..., pd.DataFrame], say: Say
-) -> None:
+def test_reference_point_is_not_compared(ranges: Callable[..., pd.DataFrame], say: Say) -> None:
     points = measured(
         ranges(*sharp(10, 100, 30, 40)), 1, 99, 101
     )  # 4 guests are the reference of system a
     assert "Measured: 100 (4 guests)." in say(points) and "overlap" not in say(points)
 
 
-def test_orders_are_those_of_undisputed_claims_about_plotted_points(loaded: LoadedStudy) -> None:
+def test_orders_come_from_uncontradicted_claims_about_plotted_points(loaded: LoadedStudy) -> None:
     found, claims = order_claims(loaded.data, loaded.study.exhibit("figure-2"))
     assert [claim.says for claim in claims] == ["System A peaks at 8 guests"]
     assert {quantity.level("guests") for quantity in found} == {2, 4, 8, 16}

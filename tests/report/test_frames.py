@@ -1,4 +1,4 @@
-"""Frames of a study: one row a point or run, typed, in the figure's unit, and what they rest on."""
+"""Data frames of a study: one row per point or run, typed, in the figure's unit, with provenance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from virtperf.report import frames
 from virtperf.report.loaded import LoadedStudy, load_study
 
 
-def test_points_are_typed_and_in_the_studys_order(loaded: LoadedStudy) -> None:
+def test_points_are_typed_and_in_study_order(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-2")
     assert list(points["guests"]) == [2, 4, 8, 16, 2, 4, 8] and points["guests"].dtype == "int64"
     assert list(points["system"].unique()) == ["a", "b"] and list(points["series"].unique()) == [
@@ -33,7 +33,7 @@ def test_points_are_typed_and_in_the_studys_order(loaded: LoadedStudy) -> None:
     assert list(points["reference"]) == [False, True, *[False] * 5]
 
 
-def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy) -> None:
+def test_points_have_no_limits_before_the_stages_have_run(bare: LoadedStudy) -> None:
     points = bare.points("figure-2")
     assert len(points) == 7 and points[["low", "high", "low_text", "high_text"]].isna().all(
         axis=None
@@ -44,7 +44,7 @@ def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy)
     assert {"guests", "value", "se", "run_id", "provenance"} <= set(bare.runs("figure-2").columns)
 
 
-def test_printed_numbers_have_the_error_of_rounding(loaded: LoadedStudy) -> None:
+def test_printed_numbers_have_their_rounding_error(loaded: LoadedStudy) -> None:
     printed = loaded.printed("figure-3")
     assert printed[["series", "cipher", "value"]].to_numpy().tolist() == [
         ["System A", "hardware", 80.0]
@@ -57,7 +57,7 @@ def test_printed_numbers_have_the_error_of_rounding(loaded: LoadedStudy) -> None
     }
 
 
-def test_runs_are_measured_and_in_the_figures_unit(
+def test_runs_are_measured_and_in_the_unit_of_the_figure(
     measured: LoadedStudy, loaded: LoadedStudy
 ) -> None:
     runs = measured.runs("figure-2")
@@ -68,12 +68,16 @@ def test_runs_are_measured_and_in_the_figures_unit(
         150,
         152,
         154,
-    ]  # relative, not the raw values that are thrice as large
+    ]  # relative, not the raw values, which are three times as large
     assert set(runs["guests"]) == {4, 8} and set(runs["provenance"]) == {"measured"}
-    assert set(loaded.runs("figure-2")["provenance"]) == {"measured"}  # no fit is of both
+    assert set(loaded.runs("figure-2")["provenance"]) == {
+        "measured"
+    }  # no fit mixes both provenances
 
 
-def test_means_are_the_stored_ones_at_the_asked_level(loaded: LoadedStudy, toy_data: Path) -> None:
+def test_means_are_the_stored_ones_at_the_requested_level(
+    loaded: LoadedStudy, toy_data: Path
+) -> None:
     # Three replicates 150, 152, 154: mean 152, s = 2, t(2, 0.975) = 4.3027, half-width 4.3027 * 2 / sqrt(3) = 4.968.
     def at_8(study: LoadedStudy) -> dict:
         means = study.means("figure-2")
@@ -92,7 +96,7 @@ def test_means_are_the_stored_ones_at_the_asked_level(loaded: LoadedStudy, toy_d
     )
 
 
-def test_a_stored_mean_is_never_made_again(tmp_path: Path) -> None:
+def test_stored_mean_is_not_recomputed(tmp_path: Path) -> None:
     from tests.report import toy
 
     data = toy.build(tmp_path)
@@ -104,20 +108,20 @@ def test_a_stored_mean_is_never_made_again(tmp_path: Path) -> None:
     ].to_numpy().tolist() == [[123.0, 120.0]]
 
 
-def test_a_condition_that_no_figure_shows(measured: LoadedStudy) -> None:
+def test_condition_outside_all_figures(measured: LoadedStudy) -> None:
     study = measured.study
     runs = frames.condition(measured.data, study.quantity_at("throughput", {"guests": 8}))
     assert list(runs["value"]) == [150, 152, 154] and set(runs["system"]) == {"a"}
     assert frames.condition(measured.data, study.quantity_at("throughput", {"guests": 16})).empty
 
 
-def test_a_timeline_holds_every_sample(loaded: LoadedStudy) -> None:
+def test_timeline_contains_every_sample(loaded: LoadedStudy) -> None:
     frame = frames.timeline(loaded.data, "figure-5")
     assert set(frame["run_id"]) == {"measured-a-4-r1"} and set(frame["provenance"]) == {"measured"}
     assert frame.groupby("series", sort=False).size().to_dict() == {HOSTILE: 30, "Memory": 30}
 
 
-def test_axes_words_travel_with_frames(loaded: LoadedStudy) -> None:
+def test_axis_labels_are_kept_in_frames(loaded: LoadedStudy) -> None:
     axes = loaded.points("figure-2").query("system == 'a'").attrs["axes"]
     assert axes["labels"] == {
         "guests": "Guests",
@@ -127,7 +131,7 @@ def test_axes_words_travel_with_frames(loaded: LoadedStudy) -> None:
     assert loaded.points("figure-4").attrs["axes"]["levels"]["storage"][0] == (20480, "20,480")
 
 
-def test_quantities_of_one_unit_have_one_axis(tmp_path: Path) -> None:
+def test_quantities_of_one_unit_share_an_axis(tmp_path: Path) -> None:
     from tests.report import toy
 
     path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"

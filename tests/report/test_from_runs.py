@@ -1,4 +1,4 @@
-"""Derived numbers of measured runs, against formulas and a notebook's own call of the models."""
+"""Derived numbers of measured runs, against formulas and direct calls of the models."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sides(loaded: LoadedStudy) -> tuple[np.ndarray, np.ndarray]:
     return tuple(runs.loc[runs["guests"] == guests, "value"].to_numpy() for guests in (8, 4))  # type: ignore[return-value]
 
 
-def test_a_ratio_and_a_change(loaded: LoadedStudy) -> None:
+def test_ratio_and_relative_change(loaded: LoadedStudy) -> None:
     expected = models.ratio_of_means(*sides(loaded))
     ratio = estimate(loaded.data, asked(loaded, kind="ratio", **PAIR), 0.95)
     change = estimate(loaded.data, asked(loaded, kind="percent_change", **PAIR), 0.95)
@@ -46,18 +46,18 @@ def test_a_ratio_and_a_change(loaded: LoadedStudy) -> None:
     assert sorted(ratio.origin.runs) == sorted(measured(loaded)["run_id"])
 
 
-def test_a_table_of_ratios_has_the_interval_of_the_verdict(loaded: LoadedStudy) -> None:
+def test_ratio_table_has_the_interval_of_the_verdict(loaded: LoadedStudy) -> None:
     table = loaded.ratios("figure-2", to={"guests": 4})
-    shown = next(ratio for label, ratio in table.items() if "8 guests" in label)
+    ratio_8 = next(ratio for label, ratio in table.items() if "8 guests" in label)
     claim = asked(loaded, kind="ratio", **PAIR)
     of, to = ({q: c for c, q in part.terms} for part in claim.parts)
     judged = loaded.data.samples(Provenance.MEASURED).log_ratio(of, to)
     assert judged is not None
-    assert (shown.low, shown.high) == judged.interval(0.95)
+    assert (ratio_8.low, ratio_8.high) == judged.interval(0.95)
 
 
-def test_a_difference_has_the_error_of_its_reference_point_too(loaded: LoadedStudy) -> None:
-    # (a - b) / (b / 100), b being the reference point: Fieller's interval of a / b, in per cent
+def test_difference_includes_the_error_of_its_reference(loaded: LoadedStudy) -> None:
+    # (a - b) / (b / 100) with reference b: Fieller's interval of a / b in per cent
     a, b = sides(loaded)
     found = estimate(loaded.data, asked(loaded, kind="difference", **PAIR), 0.95)
     expected = models.ratio_of_means(a, b, method="fieller")
@@ -66,14 +66,14 @@ def test_a_difference_has_the_error_of_its_reference_point_too(loaded: LoadedStu
     assert (found.low, found.high) == pytest.approx(ends)
 
 
-def test_a_value_is_the_stored_mean(loaded: LoadedStudy) -> None:
+def test_value_is_the_stored_mean(loaded: LoadedStudy) -> None:
     found = estimate(loaded.data, asked(loaded, kind="value", of="2 throughput[guests=8]"), 0.95)
     assert found.value == pytest.approx(304) and found.high - found.value == pytest.approx(
         2 * 4.968, abs=2e-3
     )
 
 
-def test_a_line_through_the_runs(loaded: LoadedStudy) -> None:
+def test_line_fitted_to_the_runs(loaded: LoadedStudy) -> None:
     entry = {
         "kind": "line",
         "of": "throughput",
@@ -86,7 +86,7 @@ def test_a_line_through_the_runs(loaded: LoadedStudy) -> None:
     assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
 
 
-def test_without_measured_runs_of_all_quantities_there_is_nothing(loaded: LoadedStudy) -> None:
+def test_missing_runs_of_one_quantity_give_no_number(loaded: LoadedStudy) -> None:
     none = [
         d
         for d in derivations(loaded.study)
@@ -97,7 +97,7 @@ def test_without_measured_runs_of_all_quantities_there_is_nothing(loaded: Loaded
     )  # example runs do not count
 
 
-def test_a_ratio_of_a_sum_of_independent_runs_is_fiellers(loaded: LoadedStudy) -> None:
+def test_ratio_of_a_sum_of_independent_runs_uses_fieller(loaded: LoadedStudy) -> None:
     both = asked(
         loaded,
         kind="ratio",
@@ -112,7 +112,7 @@ def test_a_ratio_of_a_sum_of_independent_runs_is_fiellers(loaded: LoadedStudy) -
     assert (found.low, found.high) == pytest.approx((1 + expected.low, 1 + expected.high))
 
 
-def test_one_run_a_condition_gives_no_interval(loaded: LoadedStudy) -> None:
+def test_single_run_per_condition_gives_no_interval(loaded: LoadedStudy) -> None:
     runs = loaded.data.observations
     data = replace(loaded.data, observations=runs[runs["replicate"] == 1].reset_index(drop=True))
     found = estimate(data, asked(loaded, kind="ratio", **PAIR), 0.95)

@@ -1,4 +1,4 @@
-"""Words of the field: found in texts, linked where they are met."""
+"""Glossary terms: found in texts and linked."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ WORDS = Glossary.model_validate(
 )
 
 
-def test_words_are_found_whole_and_the_longest_first() -> None:
+def test_whole_words_are_matched_longest_first() -> None:
     used = WORDS.used_in("Think time of 8.8 IFLs; timely, lifl, TIME-out")
     assert [term.term for term in used] == ["IFL", "think time"]
     assert [term.term for term in WORDS.used_in("Time and ifl")] == ["time"]
     assert EMPTY_GLOSSARY.used_in("IFL") == ()
 
 
-def test_the_first_use_on_a_page_comes_with_its_term() -> None:
+def test_first_use_on_a_page_is_linked() -> None:
     seen: set[str] = set()
     first = WORDS.pieces("An IFL and IFLs", seen)
     assert [(text, term and term.term) for text, term in first] == [
@@ -49,7 +49,7 @@ def test_the_first_use_on_a_page_comes_with_its_term() -> None:
     assert EMPTY_GLOSSARY.pieces("<b>", set()) == [("<b>", None)]
 
 
-def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> None:
+def test_glossary_of_this_repository_is_rendered(root: Path) -> None:
     glossary = load_glossary(root / "docs" / "glossary.yaml")
     page = Parsed(glossary_page(glossary))
     terms = [term for group in glossary.groups for term in group.terms]
@@ -62,13 +62,13 @@ def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> N
     assert {f"provenance-{slug(kind)}" for kind in Provenance} <= set(page.ids)
 
 
-def test_a_spelling_belongs_to_one_word() -> None:
+def test_spelling_belongs_to_one_term() -> None:
     term = {"term": "time", "says": "What a clock shows."}
     with pytest.raises(ValueError, match="'time' is listed twice"):
         Glossary.model_validate({"groups": [{"title": "Words", "terms": [term, term]}]})
 
 
-def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path) -> None:
+def test_mistake_is_reported_with_line_number(tmp_path: Path) -> None:
     path = tmp_path / "glossary.yaml"
     path.write_text("groups:\n  - title: Words\n    terms:\n      - {term: IFL, says: no}\n")
     with pytest.raises(StudyError) as caught:

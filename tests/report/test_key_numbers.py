@@ -1,4 +1,4 @@
-"""What `dvc metrics` shows of a study: its measured means, each with its interval."""
+"""`dvc metrics` of a study: measured means with intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from virtperf.report.frames import load
 from virtperf.report.key_numbers import key_numbers
 
 
-def test_measured_means_stand_in_the_metrics(tmp_path):
+def test_metrics_contain_measured_means(tmp_path):
     data = load("toy", build(tmp_path))
     rows = data.means[(data.means["provenance"] == "measured") & (data.means["scale"] == "own")]
     assert len(rows)

@@ -1,4 +1,4 @@
-"""Loading a study: where its data are, and what wrong names are answered."""
+"""Loading a study: finding the data, errors for unknown names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from virtperf.report import loaded as module
 from virtperf.report.loaded import LoadedStudy, find_data, load_study
 
 
-def test_the_repository_is_found_from_any_folder_within(
+def test_repository_is_found_from_any_subfolder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = toy.build(tmp_path, stages=False)
@@ -31,7 +31,7 @@ def test_the_repository_is_found_from_any_folder_within(
         assert load_study("toy").study.id == load_study("toy", "").study.id == "toy"
 
 
-def test_outside_a_repository_it_is_the_packages(
+def test_outside_a_repository_packaged_data_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -44,9 +44,9 @@ def test_outside_a_repository_it_is_the_packages(
         find_data()
 
 
-def test_exhibits_are_those_that_are_named(loaded: LoadedStudy) -> None:
-    every = [shown.record.id for shown in loaded.exhibits()]
-    some = [shown.record.id for shown in loaded.exhibits("figure-3", "table-1")]
+def test_selected_exhibits_are_returned(loaded: LoadedStudy) -> None:
+    every = [rendered.record.id for rendered in loaded.exhibits()]
+    some = [rendered.record.id for rendered in loaded.exhibits("figure-3", "table-1")]
     assert set(every) >= {exhibit.id for exhibit in loaded.study.exhibits}
     assert some == ["figure-3", "table-1"]
 
@@ -62,7 +62,7 @@ def test_exhibits_are_those_that_are_named(loaded: LoadedStudy) -> None:
         (lambda s: s.points("table-1"), "figure-2"),
     ],
 )
-def test_wrong_names_are_errors_with_near_names(
+def test_unknown_names_suggest_close_names(
     loaded: LoadedStudy, call: Callable[[LoadedStudy], Any], near: str
 ) -> None:
     with pytest.raises(RawperfError) as caught:
@@ -70,14 +70,16 @@ def test_wrong_names_are_errors_with_near_names(
     assert near in str(caught.value)
 
 
-def test_an_unknown_study_is_answered_by_the_known(toy_data: Path) -> None:
+def test_unknown_study_lists_the_known_ones(toy_data: Path) -> None:
     with pytest.raises(RawperfError, match=r"expected one of toy\. Did you mean 'toy'"):
         load_study("toi", toy_data)
 
 
-def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: Path) -> None:
+def test_examples_are_excluded_by_default(loaded: LoadedStudy, toy_data: Path) -> None:
     assert "example" in set(loaded.means("figure-2")["provenance"])
-    assert set(loaded.runs("figure-2")["provenance"]) == {"measured"}  # no fit is of both
+    assert set(loaded.runs("figure-2")["provenance"]) == {
+        "measured"
+    }  # no fit mixes both provenances
     plain = load_study("toy", toy_data)
     assert "example" not in {
         *plain.runs("figure-2")["provenance"],
@@ -85,7 +87,7 @@ def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: P
     }
 
 
-def test_without_assumptions_limits_are_those_of_the_text(
+def test_limits_without_assumptions_are_those_of_the_text(
     loaded: LoadedStudy, toy_data: Path
 ) -> None:
     plain = load_study("toy", toy_data, assumptions=False)
@@ -95,26 +97,26 @@ def test_without_assumptions_limits_are_those_of_the_text(
     )
 
 
-def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStudy) -> None:
+def test_user_figure_replaces_the_default(loaded: LoadedStudy) -> None:
     default = loaded.show("figure-2")
     figure, axes = pyplot.subplots()
     axes.set_title("Mine")
     for own in (figure, axes):
-        shown = loaded.show("figure-2", own)
-        assert shown.figure is figure and shown.record.drawing is not None
-        assert "Mine" in shown.record.drawing.svg and repr(shown) == repr(default)
-    assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
+        exhibit = loaded.show("figure-2", own)
+        assert exhibit.figure is figure and exhibit.record.drawing is not None
+        assert "Mine" in exhibit.record.drawing.svg and repr(exhibit) == repr(default)
+    assert not pyplot.get_fignums()  # a shown figure is not drawn again below the cell
     with pytest.raises(RawperfError, match="a figure is shown with fits by series"):
         loaded.show("figure-2", 3.0)
 
 
-def test_no_exhibit_names_an_example_run(measured: LoadedStudy) -> None:
-    shown = [measured.show(exhibit.id) for exhibit in measured.study.exhibits]
-    shown += [
+def test_no_exhibit_mentions_an_example_run(measured: LoadedStudy) -> None:
+    rendered = [measured.show(exhibit.id) for exhibit in measured.study.exhibits]
+    rendered += [
         getattr(measured, name)()
         for name in ("claims", "summary", "contradictions", "assumptions", "quality")
     ]
-    for item in shown:
+    for item in rendered:
         assert item.record is not None
         assert Provenance.EXAMPLE not in item.record.provenance
         assert "example-" not in item.record.model_dump_json(), item.record.id
@@ -124,7 +126,7 @@ def test_no_exhibit_names_an_example_run(measured: LoadedStudy) -> None:
     assert set(frames.timeline(measured.data, "figure-5")["provenance"]) == {"measured"}
 
 
-def test_a_study_without_measured_runs_has_no_data_quality_to_report(tmp_path: Path) -> None:
+def test_study_without_measured_runs_has_no_data_quality_page(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     index = data / "samples" / "toy" / "index.json"
     found = json.loads(index.read_text())

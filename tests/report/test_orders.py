@@ -1,4 +1,4 @@
-"""Chains of orders say what claims say, no more and no less."""
+"""Order chains are equivalent to the claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVELS = "abcdefg"
 
 
 def read_back(lines: list[str]) -> set[tuple[str, str]]:
-    """(greater, smaller) of chains such as ``a > b and c ≥ d``, and what follows from them."""
+    """(greater, smaller) pairs of chains such as ``a > b and c ≥ d``, with their transitive closure."""
     found = set()
     for line in lines:
         groups = [re.split(r", | and ", part) for part in re.split(" [>≥] ", line)]
@@ -37,33 +37,33 @@ orders = st.sets(
 
 
 @given(orders)
-def test_chains_have_every_order_and_no_other(said: set[tuple[str, str]]) -> None:
-    edges: Edges = {(("s", a), ("s", b)): True for a, b in said}
+def test_chains_imply_exactly_the_given_orders(message: set[tuple[str, str]]) -> None:
+    edges: Edges = {(("s", a), ("s", b)): True for a, b in message}
     lines = list(_chains(edges, lambda point: point[1]))
-    assert read_back(lines) == closure(said)
-    assert len(lines) <= len(said)
+    assert read_back(lines) == closure(message)
+    assert len(lines) <= len(message)
 
 
-def test_a_sign_is_strict_only_where_every_order_behind_it_is() -> None:
+def test_sign_is_strict_only_if_all_its_orders_are() -> None:
     a, b, c = (("s", name) for name in "abc")
     edges: Edges = {(a, b): True, (a, c): False}
     assert list(_chains(edges, lambda point: point[1])) == ["a ≥ b and c"]
     assert list(_chains({(a, b): True}, lambda point: point[1])) == ["a > b"]
 
 
-def test_points_that_are_at_least_each_other_are_left_out() -> None:
+def test_mutually_ordered_points_are_omitted() -> None:
     a, b = ("s", "a"), ("s", "b")
     assert list(_chains({(a, b): False, (b, a): False}, lambda point: point[1])) == []
 
 
-def test_one_point_above_all_others_is_told_in_one_line(loaded: LoadedStudy) -> None:
+def test_maximum_is_stated_in_one_line(loaded: LoadedStudy) -> None:
     points: list[OrderedPoint] = [(series, guests) for series in "st" for guests in (2, 4, 8)]
     edges: Edges = {(points[0], other): True for other in points[1:]}
     factor = loaded.study.factors["guests"]
     assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]
 
 
-def test_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> None:
+def test_order_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> None:
     exhibit = loaded.study.exhibit("figure-2")
     label = next(series.label for series in exhibit.series if series.at.get("system") == "a")
     assert order_lines(loaded.data, exhibit) == [f"{label}: 8 guests > 2, 4 and 16"]

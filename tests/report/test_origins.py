@@ -1,4 +1,4 @@
-"""Nobody can pass values off as another provenance than they have."""
+"""Values cannot be shown with a false provenance."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def runs(measured: LoadedStudy) -> pd.DataFrame:
 
 @pytest.fixture
 def examples(toy_data: Path) -> pd.DataFrame:
-    """What is read on request only."""
+    """Example runs."""
     frame = frames.runs(load("toy", toy_data, examples=True), "figure-2")
     return frame[frame["provenance"] == "example"].reset_index(drop=True)
 
 
-def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
-    shown = loaded.estimates({"ratio": estimate(origin_of(runs))}, title="Ratio")
-    assert shown.record.provenance == (Provenance.MEASURED,)
+def test_provenance_of_a_frame_reaches_the_report(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    exhibit = loaded.estimates({"ratio": estimate(origin_of(runs))}, title="Ratio")
+    assert exhibit.record.provenance == (Provenance.MEASURED,)
 
 
-def test_examples_pass_for_nothing_else(measured: LoadedStudy, examples: pd.DataFrame) -> None:
+def test_examples_keep_their_provenance(measured: LoadedStudy, examples: pd.DataFrame) -> None:
     for word in ("measured", "example", "published", "reconstructed"):
         with pytest.raises(ProvenanceError, match=r"the study has no run 'example-a-2-r1'"):
             measured.estimates(
@@ -48,7 +48,7 @@ def test_examples_pass_for_nothing_else(measured: LoadedStudy, examples: pd.Data
             )
 
 
-def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+def test_modified_provenance_column_is_detected(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
     for word in ("example", "published", "reconstructed"):
         changed = runs.assign(provenance=word)
         with pytest.raises(
@@ -61,7 +61,7 @@ def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.
             loaded.computed(changed, title="Values", note="as they are")
 
 
-def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+def test_values_of_runs_list_their_runs(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
     for word in ("measured", "example"):
         changed = runs.drop(columns="run_id").assign(provenance=word)
         with pytest.raises(ProvenanceError, match=f"its provenance is {word}, but it names no run"):
@@ -96,15 +96,13 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame)
         (None, "has no origin"),
     ],
 )
-def test_a_false_origin_is_refused(
-    loaded: LoadedStudy, origin: Origin | None, problem: str
-) -> None:
+def test_false_origin_is_rejected(loaded: LoadedStudy, origin: Origin | None, problem: str) -> None:
     with pytest.raises(ProvenanceError) as caught:
         loaded.estimates({"ratio": estimate(origin)}, title="Ratio")
     assert problem in str(caught.value) and str(caught.value).startswith("ratio: ")
 
 
-def test_one_table_has_one_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+def test_table_has_a_single_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
     both = {"a": estimate(origin_of(loaded.printed("figure-3"))), "b": estimate(origin_of(runs))}
     with pytest.raises(
         ProvenanceError,
@@ -113,21 +111,19 @@ def test_one_table_has_one_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -
         loaded.estimates(both, title="Both")
 
 
-def test_a_frame_without_provenance_is_refused(loaded: LoadedStudy) -> None:
+def test_frame_without_provenance_is_rejected(loaded: LoadedStudy) -> None:
     with pytest.raises(ProvenanceError, match="no column `provenance`"):
         loaded.computed(pd.DataFrame({"a": [1]}), title="Numbers", note="mine")
 
 
-def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
+def test_user_data_need_no_run(loaded: LoadedStudy) -> None:
     frame = pd.DataFrame({"n": [1], "provenance": "own data", "file": "mine.csv"})
     assert loaded.computed(frame, title="Mine", note="own").record.provenance == (
         Provenance.OWN_DATA,
     )
 
 
-def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(
-    loaded: LoadedStudy, runs: pd.DataFrame
-) -> None:
+def test_curve_is_fitted_to_the_runs_it_lists(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
     fits = models.line("value ~ guests", runs, by="series")
     assert fits[HOSTILE].available and loaded.show("figure-2", fits).figure is not None
     false = models.line("value ~ guests", runs.assign(provenance="example"), by="series")

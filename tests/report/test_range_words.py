@@ -1,4 +1,4 @@
-"""What a range is called: one value only where it is narrow, an order where no more is known."""
+"""Wording of ranges: a value only if narrow, an order if no more is known."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def test_exact_ranges(pieces, bounds, words):
         ([0, 1], OPEN),
     ],
 )
-def test_searched_ranges_never_claim_to_be_limits(pieces, words):
+def test_searched_ranges_are_not_called_limits(pieces, words):
     assert range_words(pieces, SHARE, searched=True) == words
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
-def test_a_single_value_stands_for_narrow_ranges_only(low, width):
+def test_only_narrow_ranges_become_single_values(low, width):
     words = range_words([low, low + width], PLAIN)
     middle = low + width / 2
     assert not words.startswith("about") or width <= 0.1 * abs(middle) * (1 + 1e-9) + 1e-9
 
 
-def test_bounds_follow_from_kinds_and_quantities(loaded: LoadedStudy) -> None:
+def test_natural_bounds_depend_on_kind_and_quantity(loaded: LoadedStudy) -> None:
     found = {d.label: bounds_of(loaded.study, d) for d in derivations(loaded.study)}
     assert found["guests at the peak"] == Bounds()
     assert found["<b>A</b>: contention"] == SHARE and found["<b>A</b>: most throughput"].low == 0

@@ -1,4 +1,4 @@
-"""What a notebook shows of a record, and what it keeps."""
+"""Notebook display of a record, and its stored form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN = Record(
 DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d", digest="0")})
 
 
-def test_a_record_without_a_picture_is_one_output() -> None:
+def test_record_without_picture_is_one_output() -> None:
     ((data, metadata),) = Shown(PLAIN).bundles()
     assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
     assert (
@@ -29,9 +29,9 @@ def test_a_record_without_a_picture_is_one_output() -> None:
     )
 
 
-def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None:
-    (picture, shown), (words, only) = Shown(DRAWN).bundles()
-    assert set(picture) == {MIME, "image/svg+xml", "text/plain"} and shown == {
+def test_picture_comes_first_and_text_is_notebook_only() -> None:
+    (picture, metadata_of_picture), (words, only) = Shown(DRAWN).bundles()
+    assert set(picture) == {MIME, "image/svg+xml", "text/plain"} and metadata_of_picture == {
         "needs_background": "light"
     }
     assert set(words) == {"text/html", "text/plain"} and only == NOTEBOOK_ONLY
@@ -39,18 +39,18 @@ def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None
 
 
 @each_case("record", [PLAIN, DRAWN])
-def test_the_record_comes_back_from_json(record: Record) -> None:
+def test_record_round_trips_through_json(record: Record) -> None:
     data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
     assert Record.model_validate(data[MIME]).with_picture(data.get("image/svg+xml", "")) == record
 
 
-def test_fields_that_have_their_default_take_no_room() -> None:
+def test_default_fields_are_not_stored() -> None:
     kept = Shown(PLAIN).bundles()[0][0][MIME]
     assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks"}
     assert kept["blocks"] == [{"block": "paragraph", "words": "words"}]
 
 
-def test_a_large_record_stays_plain_json() -> None:
+def test_large_record_stays_plain_json() -> None:
     large = PLAIN.model_copy(update={"caption": "word " * 2000})
     kept = json.loads(json.dumps(Shown(large).bundles()[0][0][MIME]))
     assert kept["caption"] == large.caption and Record.model_validate(kept) == large

@@ -1,4 +1,4 @@
-"""From a plotted value back to lines and claims."""
+"""Trace from a plotted value to raw lines and claims."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def at(entries: dict[str, Trace], x: str, series: str = toy.HOSTILE) -> Trace:
     )
 
 
-def test_every_plotted_point_has_a_key_of_its_own(
-    entries: dict[str, Trace], tmp_path: Path
-) -> None:
+def test_every_plotted_point_has_a_unique_key(entries: dict[str, Trace], tmp_path: Path) -> None:
     study = load("toy", toy.build(tmp_path)).study
     keys = [
         trace_key("toy", e.id, s.label, x) for e in study.exhibits for s, x, _ in study.points(e)
@@ -41,11 +39,11 @@ def test_every_plotted_point_has_a_key_of_its_own(
     assert set(keys) == set(entries)
 
 
-def test_it_leads_to_runs_files_and_the_lines_within_the_window(entries: dict[str, Trace]) -> None:
+def test_trace_contains_runs_files_and_lines_of_the_window(entries: dict[str, Trace]) -> None:
     trace = at(entries, "4")
     assert [r.run for r in trace.runs] == ["measured-a-4-r1", "measured-a-4-r2", "measured-a-4-r3"]
     (file,) = trace.runs[0].files
-    # Samples stand on lines 2 to 31 at 10 to 300 s; the window is what comes after 60 s, up to 260 s.
+    # Samples are on lines 2 to 31 at 10 to 300 s; the window is from 60 s to 260 s.
     assert (file.path, file.first_line, file.last_line, file.samples) == (
         toy.HOSTILE_FILE,
         8,
@@ -56,7 +54,7 @@ def test_it_leads_to_runs_files_and_the_lines_within_the_window(entries: dict[st
     assert ("bad-r1", f"{toy.HOSTILE} (sar.txt, line 12)") in trace.excluded
 
 
-def test_window_and_lines_are_those_of_the_lineage(tmp_path: Path) -> None:
+def test_window_and_lines_equal_the_lineage(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     later = {"begin_s": 100.0, "first_line": 12, "samples": 16}
     toy.change(data, stage_tables.LINEAGE, {"run_id": "measured-a-4-r1"}, **later)
@@ -73,7 +71,7 @@ def test_window_and_lines_are_those_of_the_lineage(tmp_path: Path) -> None:
     )
 
 
-def test_the_plotted_mean_is_the_stored_one(entries: dict[str, Trace]) -> None:
+def test_plotted_mean_equals_the_stored_one(entries: dict[str, Trace]) -> None:
     (measured,) = at(entries, "8").means
     assert (measured.provenance, measured.value, measured.n, measured.level) == (
         "measured",
@@ -88,13 +86,13 @@ def test_the_plotted_mean_is_the_stored_one(entries: dict[str, Trace]) -> None:
     )
 
 
-def test_of_a_measured_study_no_text_allows_anything(entries: dict[str, Trace]) -> None:
+def test_measured_study_has_no_text_limits(entries: dict[str, Trace]) -> None:
     text = trace_text(at(entries, "8"), {}, paper=False)
     assert "text alone" not in text and "limit" not in text
     assert "mean     152 over 3 runs" in text
 
 
-def test_it_names_the_claims_that_set_each_limit(entries: dict[str, Trace]) -> None:
+def test_trace_lists_the_claims_of_each_limit(entries: dict[str, Trace]) -> None:
     trace = at(entries, "16")
     assert (trace.low, trace.high) == (162.7, 166.5)
     assert trace.low_by == ("flat",) and trace.high_by == ("best-at-8", "flat")
@@ -103,19 +101,19 @@ def test_it_names_the_claims_that_set_each_limit(entries: dict[str, Trace]) -> N
     assert (printed.printed, printed.printed_by) == (80, ("busy",))
 
 
-def test_without_assumptions_it_has_the_limits_of_the_text_alone(tmp_path: Path) -> None:
+def test_trace_without_assumptions_has_text_limits_only(tmp_path: Path) -> None:
     alone = {t.key: t for t in traces(load("toy", toy.build(tmp_path)), assumptions=False)}
     assert (at(alone, "2").low, at(alone, "2").high) == (10, 90)
 
 
-def test_the_formula_says_how_samples_become_the_value(entries: dict[str, Trace]) -> None:
+def test_formula_explains_the_value(entries: dict[str, Trace]) -> None:
     trace = at(entries, "2")
     assert "page_element_throughput (driver)" in trace.formula and "which is 100" in trace.formula
     text = trace_text(trace, {"bends-down": "Throughput bends downwards"})
     assert trace.key in text and "bends-down: Throughput bends downwards" in text
 
 
-def test_the_text_alone_and_our_assumptions_are_told_apart(entries: dict[str, Trace]) -> None:
+def test_limits_with_and_without_assumptions_are_separate(entries: dict[str, Trace]) -> None:
     trace = at(entries, "2")
     assert (trace.low_text, trace.high_text, trace.allowed_text) == (10, 90, "10 to 90")
     assert (trace.low, trace.high, trace.assumed) == (45, 60, True)
@@ -130,7 +128,7 @@ def test_the_text_alone_and_our_assumptions_are_told_apart(entries: dict[str, Tr
     assert {"low_text", "high_text"} <= asdict(same).keys()
 
 
-def test_the_room_of_an_order_and_the_reading_of_words_are_conventions(tmp_path: Path) -> None:
+def test_order_tolerance_and_word_readings_are_conventions(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "study.yaml"
     written = path.read_text()
@@ -148,7 +146,7 @@ def test_the_room_of_an_order_and_the_reading_of_words_are_conventions(tmp_path:
     assert at(found, "4").limits_text[0].source == NO_CLAIM
 
 
-def test_a_run_without_its_reference_is_not_used_and_says_why(tmp_path: Path) -> None:
+def test_run_without_reference_is_excluded_with_a_reason(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     alone = {"run_id": "measured-a-4-r1", "quantity": "throughput"}
     nothing = {

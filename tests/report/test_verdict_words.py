@@ -1,4 +1,4 @@
-"""A verdict has one set of words, whatever page shows it; stage tables and downloads keep theirs."""
+"""Wording of verdicts: the same on all pages; tables and downloads use other words."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
 
-def test_every_verdict_of_the_stage_tables_has_a_word_with_its_meaning() -> None:
-    shown = {shown_verdict(v, n) for v in TEXT_VERDICTS for n in (1, 2)}
-    assert shown == set(BY_TEXT) <= set(VERDICT_MEANINGS)
-    changed = shown & set(TEXT_VERDICTS)
-    assert changed == {"convention"}  # no other word stands for something else in the tables
+def test_every_verdict_has_a_word_and_an_explanation() -> None:
+    exhibit = {shown_verdict(v, n) for v in TEXT_VERDICTS for n in (1, 2)}
+    assert exhibit == set(BY_TEXT) <= set(VERDICT_MEANINGS)
+    changed = exhibit & set(TEXT_VERDICTS)
+    assert changed == {"convention"}  # the words are unique
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_every_verdict_of_the_stage_tables_has_a_word_with_its_meaning() -> None
         ("assumed", 1, "assumed"),
     ],
 )
-def test_a_claim_is_told_with_its_places(verdict: str, places: int, words: str) -> None:
+def test_verdict_of_a_claim_lists_its_conditions(verdict: str, places: int, words: str) -> None:
     assert placed_verdict(verdict, places) == words
     assert verdict_kind(words) == shown_verdict(verdict, places)
 
 
-def test_a_word_for_many_claims_is_the_same_verdict() -> None:
+def test_plural_word_denotes_the_same_verdict() -> None:
     assert verdict_kind("follow from others") == "follows from others"
     assert verdict_kind("do not hold here") == "does not hold here"
 
 
-def test_pages_show_none_of_the_words_of_the_tables(tmp_path: Path) -> None:
+def test_pages_do_not_use_table_words(tmp_path: Path) -> None:
     build(tmp_path)
     facts = StudyFacts(Layout(tmp_path), Parameters(seed=1), "toy")
     for html in (study_page(facts), overview_page([facts])):
@@ -75,7 +75,7 @@ def test_pages_show_none_of_the_words_of_the_tables(tmp_path: Path) -> None:
         ({"busy": 3, "best-at-8": 2}, "Said again (2 to 3 places of the paper)"),
     ],
 )
-def test_a_finding_has_the_same_words(
+def test_findings_use_the_same_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: dict[str, int], words: str
 ) -> None:
     data = load_study("toy", build(tmp_path)).data
@@ -84,7 +84,7 @@ def test_a_finding_has_the_same_words(
     assert certainty(data, finding) == ("independent", words)
 
 
-def test_what_is_good_or_bad_news_has_its_colour() -> None:
+def test_good_and_bad_verdicts_have_colours() -> None:
     css = (TEMPLATES / "page.css").read_text("utf-8")
     for word in BY_TEXT[:3] + BY_TEXT[4:5]:
         assert f".vp-{slug(word)}" in css, word

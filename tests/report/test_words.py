@@ -1,4 +1,4 @@
-"""Numbers and names as a reader sees them."""
+"""Formatting of numbers and names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from virtperf.report import wording as words
 
 
 @each_case(
-    ("value", "shown"),
+    ("value", "expected"),
     [
         (66.0, "66"),
         (65.904, "65.9"),
@@ -28,25 +28,25 @@ from virtperf.report import wording as words
     ],
 )
 def test_numbers_keep_four_digits_and_every_digit_before_the_point(
-    value: float | None, shown: str
+    value: float | None, expected: str
 ) -> None:
-    assert words.number(value) == shown
+    assert words.number(value) == expected
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
-def test_a_shown_number_differs_by_less_than_half_a_unit_of_its_fourth_digit(value: float) -> None:
+def test_rounding_error_is_below_half_a_unit_of_the_fourth_digit(value: float) -> None:
     # Rounding to 4 significant digits moves a number by at most 0.5 / 1000 of itself; integers keep all digits.
     assert math.isclose(float(words.number(value)), value, rel_tol=5.1e-4, abs_tol=1e-300)
 
 
-def test_pretty_numbers_have_separators_and_a_true_minus() -> None:
+def test_numbers_have_separators_and_a_minus_sign() -> None:
     assert words.pretty(-20480.0) == "−20,480"
     assert words.pretty(1234.5) == "1,234" or words.pretty(1234.5) == "1,235"
     assert words.pretty(math.inf) == "unbounded"
 
 
 @each_case(
-    ("low", "high", "said"),
+    ("low", "high", "expected"),
     [
         (40, 52, "40 to 52"),
         (40, math.inf, "40 or more"),
@@ -56,10 +56,10 @@ def test_pretty_numbers_have_separators_and_a_true_minus() -> None:
         (11317.9, 11318.1, "about 11,318"),
     ],
 )
-def test_intervals_say_where_a_limit_is_missing(low: float, high: float, said: str) -> None:
-    assert words.interval(low, high) == said
+def test_intervals_mark_missing_limits(low: float, high: float, expected: str) -> None:
+    assert words.interval(low, high) == expected
 
 
-def test_exhibits_are_called_as_in_the_paper() -> None:
+def test_exhibit_names_are_those_of_the_paper() -> None:
     assert words.exhibit_name("figure-5") == "Figure 5"
     assert words.exhibit_name("unnumbered-2", "table") == "Unnumbered table 2"

@@ -1,4 +1,4 @@
-"""A small made-up study with every kind of exhibit and every file of the stages; its names try to break out of HTML."""
+"""A made-up study with every kind of exhibit and all stage files; its names attempt HTML injection."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ RUNS = [
 
 
 def build(root: Path, *, stages: bool = True) -> Path:
-    """Write the toy study below `root`/data and return that folder; without `stages` only what people write."""
+    """Write the toy study below `root`/data and return that folder; without `stages` only hand-written files."""
     data = root / "data"
     published = data / "published" / "toy"
     (published / "tables").mkdir(parents=True)
@@ -297,7 +297,7 @@ def build(root: Path, *, stages: bool = True) -> Path:
 
 
 def _of_the_text(setters: list[str]) -> list[str]:
-    """The claims that set a limit of the text alone: those that are no assumption of ours."""
+    """The claims that set a limit without assumptions."""
     return [claim for claim in setters if claim != "bends-down"]
 
 
@@ -500,13 +500,13 @@ FACTORS = ("system", "guests", "storage", "cipher")
 def write(
     table: TableSchema, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folder: Path
 ) -> None:
-    """Write rows as one of the stages' tables, with the toy study's factors."""
+    """Write rows as a stage table with the toy study's factors."""
     columns = list(table.kinds(FACTORS))
     table.write(pd.DataFrame(list(rows), columns=columns), folder / table.file, FACTORS)
 
 
 def change(data: Path, table: TableSchema, where: Mapping[str, Any], **cells: Any) -> None:
-    """Overwrite cells of the rows of data/runs/toy that have these values."""
+    """Overwrite cells in matching rows of data/runs/toy."""
     folder = data / "runs" / "toy"
     frame = table.read(folder / table.file, FACTORS)
     chosen = pd.Series(True, index=frame.index)
@@ -519,7 +519,7 @@ def change(data: Path, table: TableSchema, where: Mapping[str, Any], **cells: An
 
 
 def _range(row: Sequence[Any]) -> dict[str, Any]:
-    named = (
+    has_claim = (
         "derived",
         "gives",
         "label",
@@ -534,7 +534,7 @@ def _range(row: Sequence[Any]) -> dict[str, Any]:
         "note",
         "printed",
     )
-    cells = dict(zip(named, row, strict=True))
+    cells = dict(zip(has_claim, row, strict=True))
     ends = {
         name: cells[pieces][k]
         for pieces, names in (
@@ -626,7 +626,7 @@ def _means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _lineage(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Thirty samples at 10 to 300 s stand on lines 2 to 31; the window is what comes after 60 s, up to 260 s."""
+    """Thirty samples at 10 to 300 s on lines 2 to 31; the window is from 60 s to 260 s."""
     return {
         **{name: row[name] for name in ("run_id", "quantity", "metric", "source", "entity_kind")},
         "entities": ["driver-1"],
@@ -644,7 +644,7 @@ HOSTILE_FILE = "drivers/<img src=x onerror=alert(3)>.log"
 
 
 def _index_entry(row: dict) -> dict:
-    """A run as the ingest stage lists it; one run's warning is hostile."""
+    """A run as listed by the ingest stage; one run has a hostile warning."""
     warned = [f"{HOSTILE} was cut"] if row["run_id"] == "measured-a-4-r1" else []
     file = {
         "path": HOSTILE_FILE,

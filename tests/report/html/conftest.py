@@ -1,4 +1,4 @@
-"""A notebook of records."""
+"""Fixture: a notebook of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebooks in git carry the outputs of the execution, and nothing else of it."""
+"""Committed notebooks contain the outputs of the execution only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_outputs_are_kept_without_the_injected_cell(tmp_path):
     assert "papermill" not in own.read_text()
 
 
-def test_a_notebook_edited_since_is_refused(tmp_path):
+def test_notebook_edited_after_execution_is_rejected(tmp_path):
     own, done = tmp_path / "own.ipynb", tmp_path / "done.ipynb"
     nbformat.write(notebook("a = 1"), own)
     nbformat.write(notebook("a = 2", output="2"), done)

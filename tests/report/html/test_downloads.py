@@ -1,4 +1,4 @@
-"""Numbers as CSV."""
+"""CSV downloads of the numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def numbers(*rows: tuple, columns: tuple[str, ...] = ("name", "value")) -> Numbe
     return Numbers(name="n", columns=columns, rows=rows)
 
 
-def test_numbers_are_read_back_as_they_were() -> None:
+def test_numbers_round_trip() -> None:
     table = numbers(("a", 1.5), ("b, c", -3), ('"d"', None), ("e\nf", True))
     frame = pd.read_csv(io.StringIO(to_csv(table)))
     assert list(frame["name"]) == ["a", "b, c", '"d"', "e\nf"]
@@ -31,17 +31,17 @@ def test_numbers_have_six_digits() -> None:
 
 
 @each_case("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_a_spreadsheet_runs_nothing(cell: str) -> None:
+def test_formula_cells_are_escaped(cell: str) -> None:
     read = to_csv(numbers((cell, 1), columns=(cell, "value")))
     frame = pd.read_csv(io.StringIO(read), lineterminator="\n")
     assert frame.iloc[0, 0] == f"'{cell}" and frame.columns[0] == f"'{cell}"
 
 
-def test_a_negative_number_is_a_number() -> None:
+def test_negative_number_is_not_escaped() -> None:
     assert to_csv(numbers(("a", -1.5))) == "name,value\na,-1.5\n"
 
 
-def test_the_address_holds_the_file() -> None:
+def test_data_url_contains_the_file() -> None:
     table = numbers(('<"&#%>', 1))
     head, _, body = address(table).partition(",")
     assert head == "data:text/csv;charset=utf-8" and unquote(body) == to_csv(table)

@@ -1,4 +1,4 @@
-"""Executing notebooks: parameters arrive, errors name the cell, a failure leaves the old result."""
+"""Executing notebooks: parameters, errors with cell, old result kept after a failure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ RECORD = (
 )
 
 
-def test_what_cells_leave_is_kept_and_nothing_of_the_machine(
+def test_outputs_are_kept_without_machine_details(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parameters arrive; a plot and a record stand below their cells; twice gives the same bytes."""
+    """Parameters are injected; plot and record are outputs of their cells; reruns give equal bytes."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("MPLBACKEND", "agg")  # under which a plot would vanish
+    monkeypatch.setenv("MPLBACKEND", "agg")  # a backend that shows no plots
     notebook = write(
         tmp_path / "in.ipynb",
         "import os\nprint(level, os.path.basename(os.getcwd()))",
@@ -49,24 +49,24 @@ def test_what_cells_leave_is_kept_and_nothing_of_the_machine(
     out = execute(notebook, tmp_path / "a" / "out.ipynb", {"level": 0.9})
     assert dict(os.environ) == before
     one = out.read_text()
-    *_, printed, plot, shown = nbformat.reads(one, as_version=4).cells
+    *_, printed, plot, exhibit = nbformat.reads(one, as_version=4).cells
     assert printed.outputs[0].text == f"0.9 {tmp_path.name}\n"
     assert str(tmp_path) not in one and "start_time" not in one
     (output,) = plot.outputs
     assert output.output_type == "display_data" and "image/png" in output.data
     (record,) = read_records(out)
     assert (record.id, record.drawing.svg) == ("figure-1", "<svg/>")
-    picture, words = shown.outputs
+    picture, words = exhibit.outputs
     assert (picture.data["image/svg+xml"], picture.data["text/plain"]) == ("<svg/>", "T")
     assert picture.metadata["needs_background"] == "light"
     assert words.metadata["virtperf"] == "notebook" and "<svg" not in words.data["text/html"]
     assert execute(notebook, tmp_path / "b" / "other.ipynb", {"level": 0.9}).read_text() == one
 
 
-def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(
+def test_error_reports_cell_line_and_exception_and_keeps_the_old_result(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What the kernel logs itself stays off the terminal."""
+    """The kernel's own log is not printed."""
     out = tmp_path / "out.ipynb"
     out.write_text("old")
     log = "get_ipython().kernel.log.error('KeyboardInterrupt caught in kernel.')"
@@ -80,14 +80,14 @@ def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(
     assert "KeyboardInterrupt" not in capfd.readouterr().err
 
 
-def test_an_unknown_parameter_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
+def test_unknown_parameter_is_rejected_before_a_kernel_starts(tmp_path: Path) -> None:
     notebook = write(tmp_path / "in.ipynb", "open('started', 'w')")
     with pytest.raises(RawperfError, match="takes no parameter 'levle'; expected one of level"):
         execute(notebook, tmp_path / "out.ipynb", {"levle": 0.9})
     assert not (tmp_path / "started").exists()
 
 
-def test_what_is_no_notebook_is_said(tmp_path: Path) -> None:
+def test_invalid_notebook_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RawperfError, match="missing"):
         execute(tmp_path / "none.ipynb", tmp_path / "out.ipynb", {})
     (tmp_path / "bad.ipynb").write_text("[]")

@@ -1,4 +1,4 @@
-"""What differs between two executions is removed, what a reader sees stays."""
+"""Normalisation removes differences between executions and keeps visible content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from virtperf.report.records import MIME
 
 
 def run(time: str, number: str) -> NotebookNode:
-    """A notebook as papermill leaves it at some time."""
+    """A notebook as executed by papermill at some time."""
     cell = new_code_cell(
         "x = 1",
         metadata={
@@ -41,27 +41,29 @@ def run(time: str, number: str) -> NotebookNode:
     return new_notebook(cells=[cell], metadata=metadata)
 
 
-def test_two_executions_agree() -> None:
+def test_two_executions_become_equal() -> None:
     one, two = run("10:00", "1abc"), run("11:00", "2def")
     assert writes(one) != writes(two)
     assert writes(normalise(one)) == writes(normalise(two))
 
 
-def test_outputs_and_tags_stay() -> None:
+def test_outputs_and_tags_are_kept() -> None:
     clean = normalise(run("10:00", "1abc"))
     assert clean.cells[0].metadata.tags == ["injected-parameters"]
     assert [o.text for o in clean.cells[0].outputs] == ["kept\n"]
     assert clean.metadata.kernelspec.name == "python3"
 
 
-def test_it_changes_nothing_twice_and_not_its_argument(notebook: NotebookNode) -> None:
+def test_normalisation_is_idempotent_and_does_not_modify_its_argument(
+    notebook: NotebookNode,
+) -> None:
     before = copy.deepcopy(notebook)
     clean = normalise(notebook)
     assert notebook == before
     assert normalise(clean) == clean
 
 
-def test_a_file_has_each_record_on_one_line_and_reads_as_before() -> None:
+def test_file_has_one_record_per_line_and_round_trips() -> None:
     notebook = normalise(executed())
     text = serialize(notebook)
     lines = [line for line in text.splitlines() if MIME in line]

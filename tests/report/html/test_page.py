@@ -1,4 +1,4 @@
-"""Cells as the parts of a page."""
+"""Notebook cells as parts of a page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.report.html.toy_notebook import cell, figure
 from virtperf.report.html.report import Output, PagePart, build_page
 
 
-def shown(*outputs) -> tuple[Output, ...]:
+def parts_of(*outputs) -> tuple[Output, ...]:
     (part,) = build_page(new_notebook(cells=[new_code_cell("x", outputs=list(outputs))]), "T").parts
     return part.outputs
 
 
-def test_the_first_heading_is_the_title_unless_one_is_given() -> None:
+def test_first_heading_is_the_default_title() -> None:
     notebook = new_notebook(cells=[new_markdown_cell("# Own *title*")])
     assert (build_page(notebook, None).title, build_page(notebook, "Given").title) == (
         "Own title",
@@ -22,7 +22,7 @@ def test_the_first_heading_is_the_title_unless_one_is_given() -> None:
     assert build_page(new_notebook(cells=[]), None).title == "Report"
 
 
-def test_empty_cells_are_left_out_and_code_is_summarized_by_its_first_line() -> None:
+def test_empty_cells_are_skipped_and_code_is_summarized_by_its_first_line() -> None:
     cells = [
         new_code_cell(""),
         new_code_cell("# Fit the lines\nfit()"),
@@ -34,23 +34,23 @@ def test_empty_cells_are_left_out_and_code_is_summarized_by_its_first_line() -> 
     assert '<pre tabindex="0">' in parts[0].body
 
 
-def test_the_richest_form_of_an_own_output_is_shown() -> None:
+def test_richest_mime_type_of_an_output_is_shown() -> None:
     picture = {"image/png": "iVBORw0\n", "text/plain": "a plot"}
-    assert shown(new_output("display_data", data=picture)) == (
+    assert parts_of(new_output("display_data", data=picture)) == (
         Output("image", "data:image/png;base64,iVBORw0", "a plot"),
     )
     table = {"text/html": "<b>1</b>", "text/plain": "1"}
-    assert shown(new_output("display_data", data=table)) == (Output("own", "<b>1</b>"),)
-    assert shown(new_output("display_data", data={"text/plain": "1"})) == (Output("text", "1"),)
-    assert shown(new_output("display_data", data={"text/plain": ""})) == ()
+    assert parts_of(new_output("display_data", data=table)) == (Output("own", "<b>1</b>"),)
+    assert parts_of(new_output("display_data", data={"text/plain": "1"})) == (Output("text", "1"),)
+    assert parts_of(new_output("display_data", data={"text/plain": ""})) == ()
 
 
-def test_printed_text_loses_its_colours_and_keeps_its_stream() -> None:
-    assert shown(new_output("stream", name="stdout", text="\x1b[31mred\x1b[0m\n")) == (
+def test_printed_text_loses_colours_and_keeps_its_stream() -> None:
+    assert parts_of(new_output("stream", name="stdout", text="\x1b[31mred\x1b[0m\n")) == (
         Output("text", "red", "stdout"),
     )
 
 
-def test_a_record_is_one_output_whatever_else_the_notebook_shows_of_it() -> None:
+def test_record_is_rendered_once() -> None:
     (part,) = build_page(new_notebook(cells=[cell("x", figure())]), None).parts
     assert isinstance(part, PagePart) and len(part.outputs) == 1 and "<svg" in part.outputs[0].body

@@ -1,4 +1,4 @@
-"""A page as PDF: what stands in the way is said; a page is printed where there is a Chromium."""
+"""Pages as PDF: missing Chromium is reported; printing works where it is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rawperf.core.errors import RawperfError
 from virtperf.report.html.pdf import BROWSERS, print_to_pdf
 
 
-def test_what_is_missing_is_said(tmp_path, monkeypatch):
+def test_missing_requirements_are_reported(tmp_path, monkeypatch):
     with pytest.raises(RawperfError, match=r"the report is missing.*virtperf pipeline"):
         print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
     (tmp_path / "page.html").write_text("<p>words</p>")
@@ -29,7 +29,7 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
 
 
 @pytest.mark.browser
-def test_a_page_is_printed(tmp_path):
+def test_page_is_printed(tmp_path):
     if not any(map(shutil.which, BROWSERS)):
         pytest.skip("there is no Chromium")
     (tmp_path / "page.html").write_text("<p>words</p>")

@@ -1,4 +1,4 @@
-"""Where links lead, from a page and from a notebook."""
+"""Link targets from pages and notebooks."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def test_links(link: str, page: str, notebook: str) -> None:
     assert NOTEBOOK.address(link, "toy") == notebook
 
 
-def test_a_readers_own_exhibit_has_no_page_of_runs_or_claims() -> None:
+def test_user_defined_exhibit_has_no_page_of_runs_or_claims() -> None:
     assert NOTEBOOK.address("run:r1", "") == NOTEBOOK.address("exhibit:figure-2", "") == ""
 
 
 @each_case("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
-def test_any_other_link_is_refused(link: str) -> None:
+def test_other_links_are_rejected(link: str) -> None:
     with pytest.raises(RawperfError, match="unknown kind of link"):
         PAGE.address(link, "toy")
 
 
-def test_a_key_has_the_place_that_its_page_gives_it() -> None:
+def test_key_anchor_equals_that_of_its_page() -> None:
     assert trace_anchor(trace_key("toy", "figure-2", "z/VM 5.3", 12)) == "figure-2-z-vm-5-3-12"
 
 
-def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
+def test_links_to_another_study_point_to_its_page() -> None:
     here = LinkResolver(page_ids=frozenset({"figure-5"}))
     assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
     assert (
@@ -59,7 +59,7 @@ def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
     )
 
 
-def test_a_claim_that_a_report_does_not_show_stands_on_the_page_of_claims() -> None:
+def test_claim_not_shown_in_the_report_links_to_the_claims_page() -> None:
     report = LinkResolver(
         page_ids=frozenset({"claim-busy"}), fallback_claims=frozenset({"busy", "more-at-8"})
     )

@@ -16,7 +16,7 @@ RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda r: r.id)
 @pytest.mark.parametrize("notebook", [False, True])
-def test_every_text_is_escaped_and_every_element_closed(record: Record, notebook: bool) -> None:
+def test_texts_are_escaped_and_elements_closed(record: Record, notebook: bool) -> None:
     html = record_html(record, notebook=notebook)
     assert HOSTILE not in html and html.startswith("<figure") and html.endswith("</figure>")
     for tag in (
@@ -36,14 +36,14 @@ def test_every_text_is_escaped_and_every_element_closed(record: Record, notebook
         assert html.count(f"<{tag} ") + html.count(f"<{tag}>") == html.count(f"</{tag}>"), tag
 
 
-def test_a_notebook_leaves_out_what_is_large() -> None:
+def test_notebooks_omit_large_parts() -> None:
     page, notebook = str(record_html(figure())), str(record_html(figure(), notebook=True))
     assert "<svg" in page and "data:text/csv" in page and "<details" in page
     assert not any(part in notebook for part in ("<svg", "data:text/csv", "<details", "data:image"))
     assert "Figure 2" in notebook and "../reports/trace-toy.html#figure-2" in notebook
 
 
-def test_a_picture_speaks_to_those_who_do_not_see_it() -> None:
+def test_picture_has_a_text_alternative() -> None:
     (picture,) = [
         attrs for _, attrs in Parsed(record_html(figure())).tags if attrs.get("role") == "img"
     ]
@@ -55,20 +55,20 @@ def test_a_picture_speaks_to_those_who_do_not_see_it() -> None:
     )
 
 
-def test_provenance_is_a_word_with_its_meaning() -> None:
+def test_provenance_has_an_explanation() -> None:
     parsed = Parsed(record_html(estimates()))
     (badge,) = [attrs for _, attrs in parsed.tags if "vp-badge" in attrs.get("class", "")]
     assert badge["class"] == "vp-badge vp-measured"
-    assert badge["title"] == Provenance.MEASURED.words  # which reports explain once, at their head
+    assert badge["title"] == Provenance.MEASURED.words  # explained once at the head of a report
 
 
-def test_computed_numbers_lead_to_what_they_rest_on() -> None:
+def test_computed_numbers_link_to_their_source() -> None:
     parsed = Parsed(record_html(estimates(), place=LinkResolver(frozenset({"figure-2"}))))
     assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
     assert "Computed from the values of Figure 2 and run measured-a-4-r1." in parsed.text
 
 
-def test_a_grid_says_which_cells_are_numbers_and_where_its_rows_are() -> None:
+def test_grid_marks_number_cells_and_row_anchors() -> None:
     parsed = Parsed(record_html(claims()))
     assert [a.get("id") for tag, a in parsed.tags if tag == "tr"] == [
         None,
@@ -81,7 +81,7 @@ def test_a_grid_says_which_cells_are_numbers_and_where_its_rows_are() -> None:
     assert numbers == "vp-table vp-n2"
 
 
-def test_every_style_of_a_span_has_its_element() -> None:
+def test_span_styles_map_to_elements() -> None:
     styles = {
         "strong": "strong",
         "code": "code",
@@ -95,7 +95,7 @@ def test_every_style_of_a_span_has_its_element() -> None:
     assert [tag for tag in tags if tag in styles.values()] == list(styles.values())
 
 
-def test_a_caption_does_not_repeat_the_heading_above_it() -> None:
+def test_caption_does_not_repeat_the_heading() -> None:
     record = figure()
     whole = f"{record.name}. {record.title}"
     alone, below = (
@@ -110,7 +110,7 @@ def test_a_caption_does_not_repeat_the_heading_above_it() -> None:
     assert "<figcaption" not in bare
 
 
-def test_a_verdict_says_what_it_means_but_not_in_every_row_of_a_table() -> None:
+def test_verdict_is_explained_once_per_table() -> None:
     word = (Span(text="in conflict", style="verdict"),)
     grid = Grid(label="g", columns=("a",), rows=((word,), (word,)))
     record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=word), grid))
@@ -136,7 +136,7 @@ def test_long_words_may_break() -> None:
     )
 
 
-def test_ids_are_made_unique_before_there_is_markup() -> None:
+def test_ids_are_made_unique_before_rendering() -> None:
     one, two = make_ids_distinct([claims(), claims()], used_ids=["claim-busy"])
     assert (one.id, two.id) == ("claims-figure-2", "claims-figure-2-2")
     grids = [block for record in (one, two) for block in record.blocks if isinstance(block, Grid)]
@@ -145,7 +145,7 @@ def test_ids_are_made_unique_before_there_is_markup() -> None:
     assert len(names) == len(set(names))
 
 
-def test_ids_within_folded_blocks_count() -> None:
+def test_ids_in_folded_blocks_are_unique_too() -> None:
     grid = Grid(label="Notes", columns=("note",), rows=(("a misprint",),), ids=("note-1",))
     folded = Record(
         kind="k", id="r", study="toy", title="", blocks=(Folded(summary="Notes", blocks=(grid,)),)

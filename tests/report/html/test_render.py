@@ -1,4 +1,4 @@
-"""The page of an executed notebook: self-contained, safe, navigable, the same bytes."""
+"""The page of an executed notebook: self-contained, safe, navigable, reproducible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from virtperf.study.definition import load_study
 
 
 class Elements(HTMLParser):
-    """Every start tag with its attributes, in order."""
+    """All start tags with attributes, in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -51,11 +51,11 @@ def elements(page: str) -> Elements:
     return Elements(page)
 
 
-def test_the_same_notebook_gives_the_same_bytes(notebook: NotebookNode, page: str) -> None:
+def test_equal_notebooks_give_equal_bytes(notebook: NotebookNode, page: str) -> None:
     assert to_html(copy.deepcopy(notebook)) == page
 
 
-def test_nothing_is_loaded_from_anywhere(elements: Elements) -> None:
+def test_page_loads_no_external_resources(elements: Elements) -> None:
     for tag, attrs in elements.tags:
         if tag != "a":
             for name in ("src", "href", "data", "poster", "srcset"):
@@ -70,7 +70,7 @@ def to_text(elements: Elements) -> str:
     return elements.rawdata
 
 
-def test_the_policy_allows_this_script_and_no_other(page: str, elements: Elements) -> None:
+def test_policy_allows_only_the_page_script(page: str, elements: Elements) -> None:
     scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
     assert len(scripts) == 1
     digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
@@ -85,29 +85,29 @@ def test_the_policy_allows_this_script_and_no_other(page: str, elements: Element
     assert "connect-src" not in policy and "unsafe-eval" not in policy
 
 
-def test_no_attribute_runs_code(elements: Elements) -> None:
+def test_no_event_handler_attributes(elements: Elements) -> None:
     for _, attrs in elements.tags:
         assert not [name for name in attrs if name.startswith("on")]
         assert not (attrs.get("href") or "").lower().startswith("javascript:")
 
 
-def test_ids_are_unique_and_links_lead_somewhere(elements: Elements) -> None:
+def test_ids_are_unique_and_links_have_targets(elements: Elements) -> None:
     ids = elements.values("id")
     assert len(ids) == len(set(ids))
     targets = {href[1:] for href in elements.values("href") if href.startswith("#")}
     assert targets <= set(ids)
-    named = {i for value in elements.values("aria-labelledby") for i in value.split()}
-    assert named <= set(ids)
+    labels = {i for value in elements.values("aria-labelledby") for i in value.split()}
+    assert labels <= set(ids)
 
 
-def test_an_exhibit_keeps_its_anchor(elements: Elements) -> None:
-    # The heading "### Figure 2" would take the same anchor; the figure has it.
+def test_exhibit_keeps_its_anchor(elements: Elements) -> None:
+    # The heading "### Figure 2" would get the same anchor; the figure takes precedence.
     tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
     assert tags["figure-2"] == "figure" and tags["figure-2-3"] == "h3"
     assert tags["table-1"] == "figure" and tags["claim-more-at-8"] == "tr"
 
 
-def test_the_contents_list_the_headings(page: str) -> None:
+def test_contents_list_the_headings(page: str) -> None:
     begin = page.index('<nav class="vp-contents')
     contents = page[begin : page.index("</nav>", begin)]
     assert re.findall(r">([^<]+)</a>", contents[contents.index("<ol") :]) == [
@@ -119,13 +119,13 @@ def test_the_contents_list_the_headings(page: str) -> None:
     ]
 
 
-def test_text_from_files_and_cells_is_shown_not_run(page: str) -> None:
+def test_text_from_files_and_cells_is_escaped(page: str) -> None:
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert") > 10
     assert "\x1b" not in page
 
 
-def test_code_is_folded_and_there(page: str, elements: Elements) -> None:
+def test_code_is_folded_but_present(page: str, elements: Elements) -> None:
     summaries = [
         attrs
         for tag, attrs in elements.tags
@@ -137,7 +137,7 @@ def test_code_is_folded_and_there(page: str, elements: Elements) -> None:
     assert 'study.show("figure-2")' in code
 
 
-def test_a_link_to_nowhere_is_plain_text(page: str) -> None:
+def test_link_without_target_becomes_plain_text(page: str) -> None:
     main = page[page.index("<main") :]
     assert (
         '<a href="#figure-2">Figure 2</a>' in main and '<a href="#claim-busy">another</a>' in main
@@ -151,23 +151,23 @@ def test_a_link_to_nowhere_is_plain_text(page: str) -> None:
     assert '<a href="#results">the results</a>' in main and "and nothing." in main
 
 
-def test_an_exhibit_shown_twice_gets_an_id_of_its_own(page: str, elements: Elements) -> None:
+def test_exhibit_shown_twice_gets_a_second_id(page: str, elements: Elements) -> None:
     tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
     assert tags["figure-2"] == "figure" and tags["figure-2-2"] == "figure"
     assert page.count('id="figure-2-axes"') == 1 and "data:image/svg+xml;base64," in page
     assert page.count('id="claim-busy"') == 1
 
 
-def test_links_lead_to_the_pages_of_traces_and_runs(elements: Elements) -> None:
+def test_links_point_to_trace_and_run_pages(elements: Elements) -> None:
     links = elements.values("href")
     assert "trace-toy.html#figure-2" in links and "quality-toy.html#run-measured-a-4-r1" in links
 
 
-def test_an_output_for_notebooks_is_left_out(page: str) -> None:
+def test_notebook_only_output_is_omitted(page: str) -> None:
     assert page.count("It rises until") == 3 and "../reports/" not in page
 
 
-def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: NotebookNode) -> None:
+def test_record_of_another_version_is_reported(tmp_path: Path, notebook: NotebookNode) -> None:
     other = copy.deepcopy(notebook)
     del other.cells[2].outputs[0]["data"][MIME]["kind"]
     nbformat.write(other, tmp_path / "in.ipynb")
@@ -178,12 +178,12 @@ def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: Notebook
     assert read_records(tmp_path / "none.ipynb") == []
 
 
-def test_records_come_back_as_they_went_in(tmp_path: Path, notebook: NotebookNode) -> None:
+def test_records_round_trip(tmp_path: Path, notebook: NotebookNode) -> None:
     nbformat.write(notebook, tmp_path / "in.ipynb")
     assert read_records(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
 
 
-def test_pictures_become_images_with_text() -> None:
+def test_pictures_become_images_with_alt_text() -> None:
     data = {"image/svg+xml": "<svg><script>alert(1)</script></svg>", "text/plain": "a <figure>"}
     page = to_html(
         new_notebook(cells=[new_code_cell("x", outputs=[new_output("display_data", data=data)])])
@@ -192,7 +192,7 @@ def test_pictures_become_images_with_text() -> None:
     assert "<script>alert" not in page
 
 
-def test_html_of_own_code_keeps_its_table_and_brings_nothing_that_runs_or_loads() -> None:
+def test_user_html_keeps_tables_but_no_scripts_or_requests() -> None:
     html = (
         '<div><style scoped>.dataframe {}</style><table border="1" class="dataframe"><tr>'
         '<th style="text-align: right; background: url(http://x)" onclick="f()">a</th></tr></table>'
@@ -228,21 +228,19 @@ def test_html_of_own_code_keeps_its_table_and_brings_nothing_that_runs_or_loads(
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
     ],
 )
-def test_markdown_brings_no_code_and_no_request(source: str, expected: str) -> None:
+def test_markdown_is_sanitised(source: str, expected: str) -> None:
     page = to_html(new_notebook(cells=[new_markdown_cell(source)]))
     main = page[page.index("<main") : page.index("</main>")]
     assert expected in main
     assert "javascript:" not in main and "<img" not in main and "authors" not in main
 
 
-def test_a_page_without_heading_gets_its_title() -> None:
+def test_page_without_heading_gets_its_title() -> None:
     page = to_html(new_notebook(cells=[new_markdown_cell("text")]), title="A <title>")
     assert "<h1>A &lt;title&gt;</h1>" in page and "<title>A &lt;title&gt;</title>" in page
 
 
-def test_a_report_has_the_navigation_of_the_site_and_of_its_study(
-    notebook: NotebookNode, root: Path
-) -> None:
+def test_report_has_site_and_study_navigation(notebook: NotebookNode, root: Path) -> None:
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     links = Elements(to_html(notebook, study=study, name="zvm-xen-2009.html")).values("href")
     assert set(templating.PAGES) <= set(links)
@@ -256,7 +254,7 @@ def test_a_report_has_the_navigation_of_the_site_and_of_its_study(
     assert not [link for link in alone.values("href") if link.startswith("claims-")]
 
 
-def test_words_of_the_field_are_explained_on_the_page() -> None:
+def test_glossary_terms_are_explained_on_the_page() -> None:
     term = {"term": "IFL", "also": ["IFLs"], "says": "A processor for <Linux>."}
     glossary = Glossary.model_validate({"groups": [{"title": "Words", "terms": [term]}]})
     cells = [new_markdown_cell("A load of 8.8 IFLs."), new_code_cell("IFL = 1")]
@@ -273,7 +271,7 @@ def test_render_writes_the_page(tmp_path: Path, notebook: NotebookNode) -> None:
     assert "<title>Toy</title>" in out.read_text(encoding="utf-8")
 
 
-def test_what_cannot_be_rendered_is_said(
+def test_rendering_errors_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notebook: NotebookNode
 ) -> None:
     with pytest.raises(RawperfError, match="missing"):

@@ -1,4 +1,4 @@
-"""Text in templates: escaped, and long words may break."""
+"""Text in templates: escaping and line breaks in long words."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from virtperf.report.wording import printable
 
 
 @given(st.text())
-def test_breakable_text_says_the_same_and_holds_no_markup_of_its_own(text: str) -> None:
-    shown = str(breakable(text)).replace("<wbr>", "")
-    assert html.unescape(shown) == html.unescape(html.escape(printable(text))) and "<" not in shown
+def test_breakable_text_is_equal_and_escaped(text: str) -> None:
+    plain = str(breakable(text)).replace("<wbr>", "")
+    assert html.unescape(plain) == html.unescape(html.escape(printable(text))) and "<" not in plain
 
 
 @given(st.text())
-def test_a_string_of_a_style_ends_where_it_should(text: str) -> None:
-    shown = css_string(text)
-    assert re.fullmatch(r"'(?:[^'\\\n\r\f;{}<>&\"]|\\[0-9a-f]{1,6} )*'", shown)
+def test_css_strings_are_escaped(text: str) -> None:
+    quoted = css_string(text)
+    assert re.fullmatch(r"'(?:[^'\\\n\r\f;{}<>&\"]|\\[0-9a-f]{1,6} )*'", quoted)
     assert re.sub(
-        r"\\([0-9a-f]+) ", lambda found: chr(int(found[1], 16)), shown[1:-1]
+        r"\\([0-9a-f]+) ", lambda found: chr(int(found[1], 16)), quoted[1:-1]
     ) == printable(text)
 
 

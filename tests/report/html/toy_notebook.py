@@ -1,4 +1,4 @@
-"""A notebook of records of every kind of block, as if executed (outputs made here, without a kernel or a study)."""
+"""A notebook with records of every kind of block, as if executed, built without kernel or study."""
 
 from __future__ import annotations
 
@@ -214,9 +214,9 @@ def estimates() -> Record:
     )
 
 
-def cell(source: str, shown: Record | Shown) -> NotebookNode:
+def cell(source: str, exhibit: Record | Shown) -> NotebookNode:
     """A code cell with an exhibit as its output."""
-    made = shown if isinstance(shown, Shown) else Shown(shown)
+    made = exhibit if isinstance(exhibit, Shown) else Shown(exhibit)
     outputs = [
         new_output("display_data", data=data, metadata=meta) for data, meta in made.bundles()
     ]
@@ -234,7 +234,7 @@ def notebook_of(cells: list[NotebookNode]) -> NotebookNode:
 
 
 def of_study(study: LoadedStudy) -> NotebookNode:
-    """A notebook that shows everything that a study has, as its kinds make it."""
+    """A notebook that shows every exhibit of a study, rendered by its kind."""
     cells = [new_markdown_cell(INTRODUCTION), cell("study.summary()", study.summary())]
     for exhibit in study.study.exhibits:
         cells += [

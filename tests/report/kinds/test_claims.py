@@ -1,4 +1,4 @@
-"""Claims, summary, assumptions and errata: what they say of verdicts, counts and sources."""
+"""Claims, summary, assumptions and errata: verdicts, counts and sources."""
 
 from __future__ import annotations
 
@@ -14,55 +14,61 @@ from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Folded, Grid
 
 
-def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: LoadedStudy) -> None:
+def test_range_of_other_claims_is_given_for_relations_without_number(loaded: LoadedStudy) -> None:
     assert loaded.data.claims is not None
     claim = loaded.data.claims["best-at-8"]
     limits = {"implied_low": math.nan, "implied_high": math.nan}
-    for verdict, said in (
+    for verdict, expected in (
         ("corroborated", "this claim"),
         ("contradicted", "not this claim"),
         ("depends", "this claim or not, depending on the claims set aside"),
     ):
-        assert implied(claim, {**limits, "text_verdict": verdict}) == said
+        assert implied(claim, {**limits, "text_verdict": verdict}) == expected
 
 
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
-    shown = loaded.claims("figure-2")
+    exhibit = loaded.claims("figure-2")
     assert re.search(
         r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted",
-        repr(shown),
+        repr(exhibit),
     )
     assert re.search(
         r"best-at-8 .* the position of the maximum +not determined +said once +undecided",
-        repr(shown),
+        repr(exhibit),
     )
     assert "takes part in contradiction" in plain(
-        shown
-    ) and "set aside, see contradiction" in plain(shown)
-    assert "#contradiction-1" in links(shown)
+        exhibit
+    ) and "set aside, see contradiction" in plain(exhibit)
+    assert "#contradiction-1" in links(exhibit)
     assert any(
         "contradiction-1" in getattr(b, "ids", ()) for b in loaded.contradictions().record.blocks
     )
     assert "measured 52 (48 to 56)" in plain(
-        shown
-    ) and "Read as: nothing means within 2 %" in plain(shown)
-    assert "busy" not in repr(shown) and shown.record.claims == ("more-at-8", "best-at-8", "flat")
+        exhibit
+    ) and "Read as: nothing means within 2 %" in plain(exhibit)
+    assert "busy" not in repr(exhibit) and exhibit.record.claims == (
+        "more-at-8",
+        "best-at-8",
+        "flat",
+    )
     assert "55 % or more" in repr(loaded.claims("figure-3"))
     counted = "By the paper's other claims: 1 in conflict, 1 said once and 1 follows from others."
-    assert counted in "".join(plain(shown).splitlines()[3:12])
+    assert counted in "".join(plain(exhibit).splitlines()[3:12])
 
 
-def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> None:
+def test_verdicts_of_a_figure_are_counted_over_plotted_points(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "claims.yaml"
     text = path.read_text()
-    assert text.count("about: [figure-3]") == 1  # of the utilization, which figure 2 does not plot
+    assert text.count("about: [figure-3]") == 1  # of the utilisation, which figure 2 does not plot
     path.write_text(text.replace("about: [figure-3]", "about: [figure-2, text]"))
     study = load_study("toy", data)
-    told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
+    figure, elsewhere = (
+        " ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text")
+    )
     assert (
         "4 claims, 3 of them about plotted quantities. By the paper's other claims: 1 in conflict"
-        in told
+        in figure
     )
     assert "about plotted quantities" not in elsewhere
     path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))
@@ -71,32 +77,32 @@ def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> 
     )
 
 
-def test_claims_about_the_text_and_all_claims(loaded: LoadedStudy) -> None:
+def test_claims_about_the_text_and_all_claims_are_listed(loaded: LoadedStudy) -> None:
     assert "flat" in repr(loaded.claims("text")) and "busy" not in repr(loaded.claims("text"))
     assert all(name in repr(loaded.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))
     assert "bends-down" not in repr(loaded.claims())
     assert "The paper makes no testable claim here." in plain(loaded.claims("figure-4"))
 
 
-def test_before_the_stages_verdicts_are_not_computed(bare: LoadedStudy) -> None:
+def test_verdicts_are_missing_before_the_stages_have_run(bare: LoadedStudy) -> None:
     text = repr(bare.claims("figure-2"))
     assert re.search(r"more-at-8 .* not computed +not computed$", text, flags=re.MULTILINE)
     assert "By measured runs" not in plain(bare.claims("figure-2"))
 
 
-def test_the_table_is_folded_below_the_counts(loaded: LoadedStudy) -> None:
-    shown = loaded.claims("figure-2")
-    (folded,) = [b for b in shown.record.blocks if isinstance(b, Folded)]
+def test_table_is_folded_below_the_counts(loaded: LoadedStudy) -> None:
+    exhibit = loaded.claims("figure-2")
+    (folded,) = [b for b in exhibit.record.blocks if isinstance(b, Folded)]
     (grid,) = folded.blocks
     assert folded.summary == "Show 3 claims" and isinstance(grid, Grid)
     assert grid.ids == ("claim-more-at-8", "claim-best-at-8", "claim-flat")
-    assert plain(shown).splitlines()[3].startswith("3 claims.")
+    assert plain(exhibit).splitlines()[3].startswith("3 claims.")
 
 
 def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
     assert re.search(
         r"bends-down .* on +4", repr(loaded.assumptions())
-    )  # it sets four limits of points
+    )  # it sets the limits of four points
     assert loaded.assumptions().record.claims == ("bends-down",)
     assert "8192" in repr(loaded.errata()) and "- 18 test are 18 guests" in repr(loaded.errata())
     assert "exhibit:table-1" in links(loaded.errata()) and "Table 1, row 2, Memory [MB]" in plain(
@@ -104,7 +110,7 @@ def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
     )
 
 
-def test_an_assumption_links_the_claims_that_its_reason_names(tmp_path: Path) -> None:
+def test_assumption_links_the_claims_in_its_reason(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "claims.yaml"
     path.write_text(
@@ -112,10 +118,10 @@ def test_an_assumption_links_the_claims_that_its_reason_names(tmp_path: Path) ->
             "queues only grow & never shrink", "as best-at-8, and more-or-less"
         )
     )
-    shown = load_study("toy", data, assumptions=False).assumptions()
-    assert "claim:best-at-8" in links(shown) and "“System A peaks at 8 guests”" in plain(shown)
-    assert "claim:more-or-less" not in links(shown) and "more-or-less" in plain(shown)
-    assert re.search(r"bends-down .* off in this report +4", repr(shown))
+    exhibit = load_study("toy", data, assumptions=False).assumptions()
+    assert "claim:best-at-8" in links(exhibit) and "“System A peaks at 8 guests”" in plain(exhibit)
+    assert "claim:more-or-less" not in links(exhibit) and "more-or-less" in plain(exhibit)
+    assert re.search(r"bends-down .* off in this report +4", repr(exhibit))
 
 
 def test_summary_counts(loaded: LoadedStudy) -> None:
@@ -137,14 +143,14 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
     ]
     assert found.within[0] == len(narrow) <= found.within[1]
     assert found.open_ended == 2
-    said = plain(loaded.summary())
+    text = plain(loaded.summary())
     assert (
-        f"{found.within[0]} of {found.points}" in said
-        and "2 have no upper limit in the text" in said
+        f"{found.within[0]} of {found.points}" in text
+        and "2 have no upper limit in the text" in text
     )
-    assert re.search(r"9\nmeasured runs", said)
+    assert re.search(r"9\nmeasured runs", text)
 
 
-def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:
+def test_summary_before_the_stages_reports_missing_results(bare: LoadedStudy) -> None:
     assert "reconstructed/toy/points.parquet" in plain(bare.summary())
     assert point_precision(bare.data).within == (0, 0)

@@ -1,4 +1,4 @@
-"""Contradictions by their words."""
+"""Contradictions as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build(root: Path, found: dict) -> Path:
 CONFLICTS = [["best-at-8", "flat"], ["best-at-8", "flat", "more-at-8"]]
 
 
-def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) -> None:
+def test_entry_lists_resolutions_and_errata(tmp_path: Path) -> None:
     found = {
         "dropped": ["flat"],
         "contradictions": [
@@ -47,18 +47,18 @@ def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) 
         "busy": [2],
         "bends-down": [2],
     }
-    shown = load_study("toy", root).contradictions()
-    said = plain(shown)
-    # bends-down is an assumption of ours
+    exhibit = load_study("toy", root).contradictions()
+    text = plain(exhibit)
+    # bends-down is an assumption
     assert len(paper_contradictions(data)) == 1
-    assert "1 contradiction of the paper and 1 assumption of ours" in said
-    assert "System A peaks at 8 guests" in said and "claim:best-at-8" in links(shown)
-    assert "1 more set with the same cause" in said and "an assumption of ours" in said
-    assert "Errata: Flat may be a misprint of fast." in said
-    assert shown.record.claims[:3] == ("best-at-8", "flat", "more-at-8")
+    assert "1 contradiction of the paper and 1 assumption of ours" in text
+    assert "System A peaks at 8 guests" in text and "claim:best-at-8" in links(exhibit)
+    assert "1 more set with the same cause" in text and "an assumption of ours" in text
+    assert "Errata: Flat may be a misprint of fast." in text
+    assert exhibit.record.claims[:3] == ("best-at-8", "flat", "more-at-8")
 
 
-def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -> None:
+def test_alternatives_are_compared_with_their_ranges(tmp_path: Path) -> None:
     point = {"exhibit": "figure-2", "series": "A", "x": 8, "quantity": "throughput"}
     options = [
         {"aside": ["flat"], "points": [point | {"low": 7.0, "high": 9.0}]},
@@ -66,23 +66,23 @@ def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -
     ]
     entry = {"conflicts": [["flat", "gone"]], "always": [], "choices": [options]}
     root = build(tmp_path, {"dropped": ["flat"], "contradictions": [entry]})
-    said = plain(load_study("toy", root).contradictions())
-    assert "no longer exists" in said and "Or without: " in said
-    assert "Figure 2, A at 8: 7 to 9" in said and "Figure 2, A at 8: 10 or more" in said
+    text = plain(load_study("toy", root).contradictions())
+    assert "no longer exists" in text and "Or without: " in text
+    assert "Figure 2, A at 8: 7 to 9" in text and "Figure 2, A at 8: 10 or more" in text
     assert set_aside(files.load("toy", root)) == set()
 
 
-def test_no_contradiction_is_said_too(tmp_path: Path) -> None:
+def test_absence_of_contradictions_is_stated(tmp_path: Path) -> None:
     root = build(tmp_path, {"dropped": [], "contradictions": []})
     assert "No claims of the paper exclude each other." in plain(
         load_study("toy", root).contradictions()
     )
 
 
-def test_those_on_which_most_points_depend_come_first_and_trivia_are_folded(
+def test_contradictions_are_sorted_by_affected_points_and_minor_ones_folded(
     tmp_path: Path,
 ) -> None:
-    # busy sets ends of one bar's range and of another's; flat and best-at-8 of more points; gone of none
+    # busy limits the ranges of two bars; flat and best-at-8 those of more points; gone none
     conflicts = ["gone", "lost"], ["busy"], ["best-at-8", "flat", "more-at-8"]
     found = [{"conflicts": [list(c)], "always": [c[-1]], "choices": []} for c in conflicts]
     root = build(tmp_path, {"dropped": [], "contradictions": found})

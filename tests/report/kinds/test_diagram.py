@@ -1,4 +1,4 @@
-"""Diagrams: boxes in rows, connections in words; what does not fit is refused where it stands."""
+"""Diagrams: boxes in rows, connections as text, invalid diagrams rejected with line number."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Diagram
 
 
-def test_boxes_hold_boxes_and_connections_are_in_words(loaded: LoadedStudy) -> None:
-    shown = loaded.show("figure-1")
-    (diagram,) = [b for b in shown.record.blocks if isinstance(b, Diagram)]
+def test_boxes_nest_and_connections_are_text(loaded: LoadedStudy) -> None:
+    exhibit = loaded.show("figure-1")
+    (diagram,) = [b for b in exhibit.record.blocks if isinstance(b, Diagram)]
     assert [[box.id for box in row] for row in diagram.rows] == [["client"], ["lpar"], ["disk"]]
     assert [[box.id for box in row] for row in diagram.rows[1][0].rows] == [["web", "app"], ["lan"]]
     assert ("Guest LAN", "lnweb[n], 1 CPU", "") in diagram.edges and len(diagram.edges) == 5
     assert "Host <u>1</u> holds lnweb[n], 1 CPU, Application server and Guest LAN." in diagram.label
-    assert shown.record.numbers[0].rows[4] == (
+    assert exhibit.record.numbers[0].rows[4] == (
         "Host <u>1</u>",
         "Storage server",
         "FCP, passed through",
     )
-    assert "section “Setup”" in plain(shown) and "layout is ours" in plain(shown)
+    assert "section “Setup”" in plain(exhibit) and "layout is ours" in plain(exhibit)
 
 
-def test_boxes_of_one_label_are_told_apart_by_what_they_stand_in(tmp_path: Path) -> None:
-    shown = load_study(
+def test_equal_labels_are_distinguished_by_their_container(tmp_path: Path) -> None:
+    exhibit = load_study(
         "toy", _changed(tmp_path, "label: Guest LAN", "label: Application server")
     ).show("figure-1")
-    assert "Application server (Host <u>1</u>)" in repr(shown)
+    assert "Application server (Host <u>1</u>)" in repr(exhibit)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_boxes_of_one_label_are_told_apart_by_what_they_stand_in(tmp_path: Path)
         ("to: web, label: HTTP", "to: web, width: 3", "unknown key 'width'", 36),
     ],
 )
-def test_a_wrong_diagram_is_refused_with_its_line(
+def test_invalid_diagram_is_rejected_with_line_number(
     tmp_path: Path, old: str, new: str, problem: str, line: int
 ) -> None:
     with pytest.raises(StudyError) as caught:

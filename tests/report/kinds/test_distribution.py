@@ -1,4 +1,4 @@
-"""Figures of distributions, and what else a report says of data that a paper's authors published."""
+"""Figures of distributions, and report texts on published data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def words_of(record):
     return re.sub(r"\s+", " ", record.model_dump_json())
 
 
-def test_percentiles_are_those_of_the_samples(study):
+def test_percentiles_equal_those_of_the_samples(study):
     record = study.show("figure-1").record
     numbers = record.numbers[0].frame().set_index("series")
     for label, x in (("A", FAST), ("B", SLOW)):
@@ -51,7 +51,7 @@ def test_percentiles_are_those_of_the_samples(study):
     assert "Measured by the authors, February 2020." in words_of(record)
 
 
-def test_curves_reach_every_share_at_its_quantile(study):
+def test_curves_pass_through_the_quantiles(study):
     figure = study.show("figure-1").figure
     panel = figure.axes[0]
     assert panel.get_xscale() == "log"
@@ -66,7 +66,7 @@ def test_curves_reach_every_share_at_its_quantile(study):
     assert marks[0].get_xdata() == pytest.approx(np.quantile(FAST, [0.5, 0.99]))
 
 
-def test_too_few_samples_leave_an_end_open(study):
+def test_too_few_samples_leave_an_interval_open(study):
     samples = study.data.distributions
     samples = samples[samples["series"] == "A"].head(50)
     assert np.isinf(percentiles(samples, 0.95)["p99_high"]).all()
@@ -74,9 +74,9 @@ def test_too_few_samples_leave_an_end_open(study):
 
 def test_without_runs_there_is_no_picture(tmp_path, root):
     made = Boots(tmp_path, root)
-    shown = vp.load_study("boots", made.data).show("figure-1")
-    assert shown.figure is None
-    assert shown.record.caption == "No run was measured, so there is no distribution."
+    exhibit = vp.load_study("boots", made.data).show("figure-1")
+    assert exhibit.figure is None
+    assert exhibit.record.caption == "No run was measured, so there is no distribution."
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_without_runs_there_is_no_picture(tmp_path, root):
         ("quantity: median, levels: [b]", "quantity: slow, levels: [b]", "different units"),
     ],
 )
-def test_what_is_no_distribution_is_refused(tmp_path, was, becomes, problem):
+def test_invalid_distribution_is_rejected(tmp_path, was, becomes, problem):
     folder = tmp_path / "boots"
     folder.mkdir()
     assert was in STUDY
@@ -97,14 +97,14 @@ def test_what_is_no_distribution_is_refused(tmp_path, was, becomes, problem):
         check(study, study.exhibits[0])
 
 
-def test_the_head_of_the_report_says_which_claims_hold_in_the_papers_own_data(study):
+def test_report_head_lists_claims_supported_by_the_published_data(study):
     text = words_of(study.summary().record)
     assert "Hold in the paper's own data (measured by the authors, February 2020): 3 of 3" in text
     assert "2 reproduced and 1 whose value agrees" in text
     assert "we measured" not in text.lower()
 
 
-def test_claims_stand_by_machine(study):
+def test_claims_are_listed_by_machine(study):
     record = study.elsewhere().record
     table = record.numbers[0].frame()
     found = table.set_index(["claim", "machine"])["measured_verdict"].to_dict()
@@ -112,13 +112,13 @@ def test_claims_stand_by_machine(study):
     assert "left out (2)" in words_of(record)
 
 
-def test_the_quality_page_says_whose_data_it_is_and_what_was_not_read(study):
+def test_quality_page_states_data_source_and_unread_files(study):
     text = words_of(study.quality().record)
     assert "measured by the authors, February 2020" in text
     assert "empty.txt: not read: the file is empty" in text
 
 
-def test_a_comparison_alone_sets_no_range_beside_published_data(study):
+def test_comparison_alone_gives_no_range_with_published_data(study):
     point = {"exhibit": "figure-1", "quantity": "median", "low_by": ["a-before-b"], "high_by": []}
     limits = {"high": np.inf, "high_text": np.inf, "pieces": [], "pieces_text": []}
     no_claims = {"low_text_by": [], "high_text_by": []}
@@ -130,7 +130,7 @@ def test_a_comparison_alone_sets_no_range_beside_published_data(study):
     assert frames.points(data, "figure-1")["low"].isna().tolist() == [True, False]
 
 
-def test_the_head_of_the_report_counts_what_claims_encode(study):
+def test_report_head_counts_encoded_claims(study):
     text = words_of(study.summary().record)
     assert "from 3 sentences of the paper" in text
     assert "plotted points known" not in text

@@ -1,4 +1,4 @@
-"""Verdicts at other levels of a factor, of a measured study."""
+"""Verdicts of a measured study at other levels of a factor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from virtperf.report.kinds.elsewhere import record
 from virtperf.report.loaded import LoadedStudy
 
 
-def test_a_hypothesis_whose_premise_fails_says_why_in_place_of_a_verdict(
+def test_hypothesis_with_failed_premise_has_a_reason_instead_of_a_verdict(
     loaded: LoadedStudy,
 ) -> None:
     rows = [
@@ -32,7 +32,7 @@ def test_a_hypothesis_whose_premise_fails_says_why_in_place_of_a_verdict(
     assert "no test b has no more to give at 8" in text and "60" not in text
 
 
-def test_hypotheses_of_a_measured_study_stand_by_level(loaded: LoadedStudy) -> None:
+def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy) -> None:
     nothing = {"estimate": np.nan, "estimate_low": np.nan, "estimate_high": np.nan, "reason": ""}
     rows = [
         {

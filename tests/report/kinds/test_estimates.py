@@ -1,4 +1,4 @@
-"""Tables of estimates and computed values: what they say of intervals, and of what is missing."""
+"""Tables of estimates and computed values: intervals, missing values."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from virtperf.report.records import NO_MEASURED_RUNS, NOTEBOOK_ONLY
 
 @pytest.fixture
 def origin(measured: LoadedStudy) -> Origin:
-    """That of the toy's measured throughput."""
+    """Origin of the toy study's measured throughput."""
     found = origin_of(measured.runs("figure-2"))
     assert found is not None
     return found
 
 
-def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, origin: Origin) -> None:
+def test_estimates_state_their_kind_of_interval(loaded: LoadedStudy, origin: Origin) -> None:
     peak = Estimate(
         12.34, 11, math.inf, 0.95, "profile likelihood", ("a bound holds sigma",), origin
     )
     slope = Estimate(-2, -3, -1, 0.9, "delta", (), origin)
-    shown = loaded.estimates({"A": {"peak": peak}, "slope": slope}, title="Fit <1>")
+    exhibit = loaded.estimates({"A": {"peak": peak}, "slope": slope}, title="Fit <1>")
     assert re.search(
         r"A: peak +12\.3 +11\.0 to no limit +95 %, profile likelihood +a bound holds sigma",
-        repr(shown),
+        repr(exhibit),
     )
     assert all(
-        w in plain(shown) for w in ("11.0 to no limit", "90 %, delta", "a bound holds sigma")
+        w in plain(exhibit) for w in ("11.0 to no limit", "90 %, delta", "a bound holds sigma")
     )
-    assert shown.record.id == "fit-1" and shown.record.provenance == (Provenance.MEASURED,)
-    assert shown.record.lineage == ("exhibit:figure-2",)
-    html = record_html(shown.record, notebook=True)
+    assert exhibit.record.id == "fit-1" and exhibit.record.provenance == (Provenance.MEASURED,)
+    assert exhibit.record.lineage == ("exhibit:figure-2",)
+    html = record_html(exhibit.record, notebook=True)
     assert "Fit &lt;1&gt;" in html and ">measured</span>" in html and 'toy.html#figure-2"' in html
 
 
-def test_a_kind_of_interval_that_all_have_is_said_once(loaded: LoadedStudy, origin: Origin) -> None:
+def test_common_kind_of_interval_is_stated_once(loaded: LoadedStudy, origin: Origin) -> None:
     one = Estimate(1.5, 1.4, 1.6, 0.95, "log-ratio", (), origin)
     record = loaded.estimates({"a": one, "b": one}, title="Ratios").record
     assert record.caption == "Intervals: 95 %, log-ratio."
@@ -61,26 +61,24 @@ def test_a_kind_of_interval_that_all_have_is_said_once(loaded: LoadedStudy, orig
     assert record.caption == "" and "Type of interval" in plain(record)
 
 
-def test_what_no_figure_shows_leads_back_to_its_runs(measured: LoadedStudy) -> None:
+def test_estimate_without_figure_links_to_its_runs(measured: LoadedStudy) -> None:
     runs = frames.condition(measured.data, measured.study.quantity_at("throughput", {"guests": 8}))
-    shown = measured.estimates(
+    exhibit = measured.estimates(
         {"one": Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin_of(runs))}, title="A number"
     )
-    assert shown.record.lineage == tuple(f"run:measured-a-8-r{k}" for k in (1, 2, 3))
+    assert exhibit.record.lineage == tuple(f"run:measured-a-8-r{k}" for k in (1, 2, 3))
 
 
-def test_a_missing_estimate_shows_its_reason_beside_the_others(
-    loaded: LoadedStudy, origin: Origin
-) -> None:
+def test_missing_estimate_shows_its_reason(loaded: LoadedStudy, origin: Origin) -> None:
     missing = Missing("two replicates are needed")
     good = Estimate(1.5, 1.4, 1.6, 0.95, "t", (), origin)
-    shown = loaded.estimates({"good": good, "bad": missing}, title="Ratios")
+    exhibit = loaded.estimates({"good": good, "bad": missing}, title="Ratios")
     assert (
-        "1.5" in plain(shown)
-        and "not available" in plain(shown)
-        and "two replicates are needed" in plain(shown)
+        "1.5" in plain(exhibit)
+        and "not available" in plain(exhibit)
+        and "two replicates are needed" in plain(exhibit)
     )
-    assert "two replicates are needed" in repr(shown) and shown.record.provenance == (
+    assert "two replicates are needed" in repr(exhibit) and exhibit.record.provenance == (
         Provenance.MEASURED,
     )
     alone = loaded.estimates({"verdict": replace(missing, origin=origin)}, title="No degradation")
@@ -100,15 +98,15 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(
         lambda s, title: s.computed(pd.DataFrame({"Name": []}), title=title, note=""),
     ],
 )
-def test_of_nothing_the_notebook_says_one_line_and_the_report_nothing(
+def test_empty_table_is_one_line_in_notebooks_and_omitted_in_reports(
     loaded: LoadedStudy, show: Any
 ) -> None:
-    shown = show(loaded, "Peaks")
-    assert shown.record is None and shown.figure is None and repr(shown) == NO_MEASURED_RUNS
-    assert shown.bundles() == [({"text/plain": NO_MEASURED_RUNS}, NOTEBOOK_ONLY)]
+    exhibit = show(loaded, "Peaks")
+    assert exhibit.record is None and exhibit.figure is None and repr(exhibit) == NO_MEASURED_RUNS
+    assert exhibit.bundles() == [({"text/plain": NO_MEASURED_RUNS}, NOTEBOOK_ONLY)]
 
 
-def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
+def test_models_without_runs_give_no_table(bare: LoadedStudy) -> None:
     runs = bare.runs("figure-2")
     fits = models.usl("value ~ guests", runs, by="series")
     ratios = models.ratios("value", runs, of={"guests": 8}, to={"guests": 4}, by="series")
@@ -122,7 +120,7 @@ def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
     assert bare.show("figure-2", fits).record is not None
 
 
-def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
+def test_invalid_estimate_is_rejected(loaded: LoadedStudy) -> None:
     with pytest.raises(RawperfError, match="A is not an estimate"):
         loaded.estimates({"A": 3.0}, title="Numbers")
 
@@ -130,13 +128,13 @@ def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
 def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) -> None:
     frame = pd.DataFrame({"Name": [HOSTILE, "b"], "Pages": [262144, 12], "Whole": [True, False]})
     frame = frame.assign(provenance="published", exhibit="table-1")
-    shown = loaded.computed(frame, title="Sizes", note="Pages are counted.")
-    assert {"262,144", "yes", "no", "Pages are counted."} <= set(plain(shown).splitlines())
-    assert shown.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262,144" in repr(
-        shown
+    exhibit = loaded.computed(frame, title="Sizes", note="Pages are counted.")
+    assert {"262,144", "yes", "no", "Pages are counted."} <= set(plain(exhibit).splitlines())
+    assert exhibit.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262,144" in repr(
+        exhibit
     )
-    assert shown.record.provenance == (Provenance.COMPUTED,) and HOSTILE not in record_html(
-        shown.record
+    assert exhibit.record.provenance == (Provenance.COMPUTED,) and HOSTILE not in record_html(
+        exhibit.record
     )
 
 
@@ -153,7 +151,7 @@ def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) 
         lambda s: s.summary(),
     ],
 )
-def test_nothing_from_a_file_becomes_markup(
+def test_text_from_files_is_escaped(
     loaded: LoadedStudy, show: Callable[[LoadedStudy], Any]
 ) -> None:
     record = show(loaded).record

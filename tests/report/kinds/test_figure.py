@@ -1,4 +1,4 @@
-"""Line and bar figures as records: layers, limits in words, the numbers behind them, a reader's own picture."""
+"""Line and bar figures as records: layers, limits as text, numbers, user-drawn figures."""
 
 from __future__ import annotations
 
@@ -52,51 +52,51 @@ def test_examples_are_shown_only_on_request(toy_data: Path) -> None:
     assert record.drawing is not None and "made-up example" not in record.drawing.svg
 
 
-def test_without_assumptions_the_band_is_that_of_the_text(toy_data: Path) -> None:
+def test_band_without_assumptions_is_that_of_the_text(toy_data: Path) -> None:
     table = numbers(load_study("toy", toy_data, assumptions=False), "figure-2")
     assert (table["allowed_low"][0], table["allowed_high"][0]) == (10, 90)
 
 
-def test_the_text_table_holds_the_numbers_behind(loaded: LoadedStudy) -> None:
+def test_text_table_holds_the_plotted_numbers(loaded: LoadedStudy) -> None:
     text = repr(loaded.show("figure-2"))
     assert text.splitlines()[0] == "Figure 2. Throughput over guests"
     assert re.search(r"8 +165\.5 to 166\.5 +165\.5 to 166\.5 +152 \(147 to 157\)", text)
     assert re.search(r"\$host_1\$.*  2 +20 or more +40 or more", text)
-    assert len(text.splitlines()) == 4 + 7  # title, caption, header, rule, one line a point
+    assert len(text.splitlines()) == 4 + 7  # title, caption, header, rule, one line per point
 
 
-def test_claims_and_runs_stand_in_the_numbers_and_behind_the_trace(loaded: LoadedStudy) -> None:
-    shown = loaded.show("figure-2")
-    assert "trace:toy/figure-2" in links(shown)
-    numbers = shown.record.numbers[0].frame()
+def test_claims_and_runs_are_in_the_numbers_and_the_trace(loaded: LoadedStudy) -> None:
+    exhibit = loaded.show("figure-2")
+    assert "trace:toy/figure-2" in links(exhibit)
+    numbers = exhibit.record.numbers[0].frame()
     assert "more-at-8" in set(numbers["low_set_by"])
     assert any("measured-a-8-r1" in runs for runs in numbers["measured_runs"])
-    assert shown.record.claims == ("more-at-8", "best-at-8", "flat")
-    assert "165.5 to 166.5" in plain(shown) and "152 (147 to 157)" in plain(shown)
+    assert exhibit.record.claims == ("more-at-8", "best-at-8", "flat")
+    assert "165.5 to 166.5" in plain(exhibit) and "152 (147 to 157)" in plain(exhibit)
 
 
-def test_a_table_has_no_column_that_says_nothing(loaded: LoadedStudy, bare: LoadedStudy) -> None:
+def test_empty_columns_are_omitted(loaded: LoadedStudy, bare: LoadedStudy) -> None:
     columns = {"The text alone allows", "With our assumptions", "Printed", "Measured"}
     assert columns < set(plain(loaded.show("figure-3")).splitlines())
     assert not columns & set(plain(bare.show("figure-2")).splitlines())
 
 
-def test_pieces_are_told_apart(loaded: LoadedStudy, tmp_path: Path) -> None:
+def test_pieces_of_a_range_are_separate(loaded: LoadedStudy, tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "reconstructed" / "toy" / "points.parquet"
     points = stage_tables.POINTS.read(path)
     points.at[2, "pieces"] = [20.0, 30.0, 165.5, math.inf]
     points.loc[2, ["low", "high"]] = 20.0, math.inf
     stage_tables.POINTS.write(points, path)
-    shown = load_study("toy", data).show("figure-2")
-    assert "20 to 30 or 165.5 or more" in plain(shown)
-    assert shown.record.numbers[0].frame()["allowed"][2] == "20 30; 165.5 inf"
+    exhibit = load_study("toy", data).show("figure-2")
+    assert "20 to 30 or 165.5 or more" in plain(exhibit)
+    assert exhibit.record.numbers[0].frame()["allowed"][2] == "20 30; 165.5 inf"
     assert "20 to 30 or 165.5 or more" in next(
         t.allowed for t in traces(load("toy", data)) if t.x == "8"
     )
 
 
-def test_before_any_stage_the_figure_says_so(bare: LoadedStudy) -> None:
+def test_figure_before_the_stages_states_missing_results(bare: LoadedStudy) -> None:
     for exhibit in ("figure-2", "figure-3", "figure-5"):
         record = bare.show(exhibit).record
         assert record.drawing is not None
@@ -105,7 +105,7 @@ def test_before_any_stage_the_figure_says_so(bare: LoadedStudy) -> None:
     assert "not computed" in bare.show("figure-5").record.caption
 
 
-def test_the_digest_is_that_of_the_numbers(loaded: LoadedStudy) -> None:
+def test_digest_depends_on_the_numbers(loaded: LoadedStudy) -> None:
     record = loaded.show("figure-2").record
     text = record.numbers[0].frame().to_csv(index=False, lineterminator="\n", float_format="%.6g")
     assert record.drawing is not None
@@ -113,7 +113,7 @@ def test_the_digest_is_that_of_the_numbers(loaded: LoadedStudy) -> None:
     assert record.drawing.description == record.caption
 
 
-def test_a_readers_changes_reach_the_record(loaded: LoadedStudy) -> None:
+def test_user_changes_reach_the_record(loaded: LoadedStudy) -> None:
     figure = plot.lines(
         loaded.points("figure-2"), x="guests", hue="series", means=loaded.means("figure-2")
     )
@@ -126,12 +126,12 @@ def test_a_readers_changes_reach_the_record(loaded: LoadedStudy) -> None:
     assert usual is not None and "My own title" not in usual.svg and usual.digest == drawing.digest
 
 
-def test_two_calls_give_the_same_record(loaded: LoadedStudy) -> None:
+def test_record_is_deterministic(loaded: LoadedStudy) -> None:
     for exhibit in ("figure-2", "figure-3", "figure-4", "figure-5"):
         assert loaded.show(exhibit).record == loaded.show(exhibit).record
 
 
-def test_fits_are_drawn_and_their_curves_kept(measured: LoadedStudy) -> None:
+def test_fits_are_drawn_and_their_curves_stored(measured: LoadedStudy) -> None:
     loaded, runs = measured, measured.runs("figure-2")
     fits = models.line("value ~ guests", runs, by="series")
     record = loaded.show("figure-2", None, fits).record
@@ -141,7 +141,7 @@ def test_fits_are_drawn_and_their_curves_kept(measured: LoadedStudy) -> None:
     assert record.drawing is not None and "fitted, dots: 95 % interval" in record.drawing.svg
 
 
-def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
+def test_missing_fit_has_a_reason(loaded: LoadedStudy) -> None:
     runs = frames.runs(loaded.data, "figure-2").query("provenance == 'example'")
     fits = models.line("value ~ guests", runs, by="series")
     assert not fits[HOSTILE].available
@@ -152,7 +152,7 @@ def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
     )
 
 
-def test_what_belongs_to_no_figure_is_refused(measured: LoadedStudy) -> None:
+def test_unrelated_data_is_rejected(measured: LoadedStudy) -> None:
     loaded, runs = measured, measured.runs("figure-2")
     fits = models.line("value ~ guests", runs, by="series")
     with pytest.raises(RawperfError, match="has no fitted curves"):
@@ -163,20 +163,20 @@ def test_what_belongs_to_no_figure_is_refused(measured: LoadedStudy) -> None:
         loaded.show("figure-2", None, {"System Z": fits[HOSTILE], "System Y": fits[HOSTILE]})
 
 
-def test_runs_without_the_reference_are_said_to_be_left_out(
+def test_runs_without_reference_are_reported_as_omitted(
     measured: LoadedStudy, tmp_path: Path
 ) -> None:
     data = toy.build(tmp_path)
     change(data, stage_tables.MEANS, {"provenance": "measured", "scale": "relative"}, scale="gone")
-    shown = load_study("toy", data).show("figure-2")
+    exhibit = load_study("toy", data).show("figure-2")
     assert "can't be put on the paper's scale" in plain(
-        shown
-    ) and "not run: Throughput (4 guests)." in plain(shown)
-    assert shown.record.numbers[0].frame()["measured"].isna().all()
+        exhibit
+    ) and "not run: Throughput (4 guests)." in plain(exhibit)
+    assert exhibit.record.numbers[0].frame()["measured"].isna().all()
     assert "left out" not in plain(measured.show("figure-2"))
 
 
-def test_a_colour_is_that_of_a_series_of_the_study(tmp_path: Path) -> None:
+def test_colours_follow_the_series_of_the_study(tmp_path: Path) -> None:
     path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
     text = path.read_text()
     path.write_text(text.replace("{label: System A, at:", "{label: System A, colour: Memory, at:"))

@@ -1,4 +1,4 @@
-"""A reader's own figure becomes an exhibit with its numbers, and says what it rests on."""
+"""A user's figure becomes an exhibit with its numbers and provenance."""
 
 import pandas as pd
 import pytest
@@ -20,18 +20,16 @@ def figure():
     return figure
 
 
-def test_the_picture_and_its_numbers_are_kept(root, figure):
+def test_picture_and_numbers_are_kept(root, figure):
     study = load_study("zvm-xen-2009", root / "data")
-    shown = study.own(figure, FRAME, title="My own runs", note="Three loads, one run each.")
-    assert "Measured at home" in shown.record.drawing.svg
-    assert shown.record.numbers[0].frame()["tps"].tolist() == [10.0, 19.5, 30.25]
-    assert shown.record.provenance == (Provenance.OWN_DATA,)
-    assert (
-        figure.number not in plt.get_fignums()
-    )  # the inline backend does not draw it a second time
+    exhibit = study.own(figure, FRAME, title="My own runs", note="Three loads, one run each.")
+    assert "Measured at home" in exhibit.record.drawing.svg
+    assert exhibit.record.numbers[0].frame()["tps"].tolist() == [10.0, 19.5, 30.25]
+    assert exhibit.record.provenance == (Provenance.OWN_DATA,)
+    assert figure.number not in plt.get_fignums()  # the inline backend does not draw it again
 
 
-def test_a_frame_that_does_not_say_what_it_rests_on_is_refused(root, figure):
+def test_frame_without_provenance_is_rejected(root, figure):
     study = load_study("zvm-xen-2009", root / "data")
     with pytest.raises(ProvenanceError, match="provenance"):
         study.own(figure, FRAME.drop(columns="provenance"), title="Mine")

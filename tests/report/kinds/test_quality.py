@@ -13,12 +13,12 @@ from virtperf.report.loaded import LoadedStudy
 
 
 def test_excluded_runs_and_failed_audits_are_counted(loaded: LoadedStudy) -> None:
-    shown = loaded.quality()
-    assert "1 excluded because of errors" in repr(shown) and "sar.txt" in plain(shown)
-    assert re.search(r"Audits of the runs: 1 failed", repr(shown))
+    exhibit = loaded.quality()
+    assert "1 excluded because of errors" in repr(exhibit) and "sar.txt" in plain(exhibit)
+    assert re.search(r"Audits of the runs: 1 failed", repr(exhibit))
 
 
-def test_audits_are_told_by_kind_and_exceptions_by_condition(loaded: LoadedStudy) -> None:
+def test_audits_are_listed_by_kind_and_exceptions_by_condition(loaded: LoadedStudy) -> None:
     rows = [
         (
             f"run-{k}-r{r}",
@@ -54,7 +54,7 @@ def test_audits_are_told_by_kind_and_exceptions_by_condition(loaded: LoadedStudy
     assert re.search(r"step 1 33 %", text) and "It jumps: 1 series of run-a-r1 (page_rate)" in text
 
 
-def test_conditions_that_change_within_the_window_are_named(loaded: LoadedStudy) -> None:
+def test_non_stationary_conditions_are_listed(loaded: LoadedStudy) -> None:
     assert "Change within the window" not in plain(loaded.quality())
     own = loaded.data.means[["scale", "provenance"]].eq(["own", "measured"]).all(axis=1)
     means = loaded.data.means.assign(steady="", trend=0.0, trend_low=-0.01, trend_high=0.01)
@@ -62,17 +62,17 @@ def test_conditions_that_change_within_the_window_are_named(loaded: LoadedStudy)
     first = means.index[own][0]
     means.loc[first, ["trend", "trend_low", "trend_high"]] = 0.31, 0.2, 0.42
     means.loc[first, "steady"] = "drift"
-    shown = record(replace(loaded.context, data=replace(loaded.data, means=means)))
-    text = re.sub(r"\s+", " ", plain(shown))
+    exhibit = record(replace(loaded.context, data=replace(loaded.data, means=means)))
+    text = re.sub(r"\s+", " ", plain(exhibit))
     assert f"constant {own.sum() - 1} " in text and "drift 1 " in text
     assert "Conditions that change within the window" in text and "31 % (20 to 42)" in text
 
 
-def test_the_same_warning_of_several_runs_stands_once(loaded: LoadedStudy) -> None:
+def test_equal_warnings_of_several_runs_are_merged(loaded: LoadedStudy) -> None:
     runs = [dict(run) for run in loaded.data.index["runs"]]
     for run in runs[:3]:
-        said = f"{run['run_id']}/drivers/d.csv: rows after the last interval were left out"
-        run["files"] = [{"path": "drivers/d.csv", "warnings": [said]}]
+        warning = f"{run['run_id']}/drivers/d.csv: rows after the last interval were left out"
+        run["files"] = [{"path": "drivers/d.csv", "warnings": [warning]}]
     data = replace(loaded.data, index={**loaded.data.index, "runs": runs})
     text = re.sub(r"\s+", " ", plain(record(replace(loaded.context, data=data))))
     assert text.count("rows after the last interval") == 1
@@ -80,7 +80,7 @@ def test_the_same_warning_of_several_runs_stands_once(loaded: LoadedStudy) -> No
     assert f"drivers/d.csv: rows after the last interval were left out {names[0]}" in text
 
 
-def test_clocks_of_hosts_are_told_by_how_much_they_were_corrected(loaded: LoadedStudy) -> None:
+def test_host_clock_corrections_are_listed(loaded: LoadedStudy) -> None:
     def clock(offset: float, drift: float) -> dict[str, dict[str, float]]:
         return {"guest1": {"offset_s": offset, "uncertainty_s": 0.002, "drift_s": drift}}
 
@@ -89,6 +89,6 @@ def test_clocks_of_hosts_are_told_by_how_much_they_were_corrected(loaded: Loaded
     for run, clocks in zip(runs, (clock(-0.5, 0.01), clock(1.25, -0.03)), strict=False):
         run["clocks"] = clocks
     index = {**loaded.data.index, "runs": runs}
-    shown = record(replace(loaded.context, data=replace(loaded.data, index=index)))
-    text = re.sub(r"\s+", " ", plain(shown))
+    exhibit = record(replace(loaded.context, data=replace(loaded.data, index=index)))
+    text = re.sub(r"\s+", " ", plain(exhibit))
     assert "guest1 2 -0.500 to +1.250 0.002 0.030" in text

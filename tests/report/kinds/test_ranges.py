@@ -1,4 +1,4 @@
-"""The table of derived numbers: ranges in words, what is measured beside them, and the download."""
+"""The table of derived numbers: ranges as text, measured values, download."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def grid(loaded: LoadedStudy, *names: str, **named: str) -> dict[str, dict[str, 
     }
 
 
-def test_a_figures_numbers(loaded: LoadedStudy) -> None:
+def test_derived_numbers_of_a_figure(loaded: LoadedStudy) -> None:
     cells = grid(loaded, "figure-2")
     assert list(cells)[:2] == [f"{HOSTILE}: 8 / 2 guests", f"{HOSTILE}: 8 / 4 guests"]
     first, second, third, fourth = list(cells.values())[:4]
@@ -56,7 +56,7 @@ def test_a_figures_numbers(loaded: LoadedStudy) -> None:
     assert "1,200 data sets were tried" in plain(loaded.ranges("figure-2"))
 
 
-def test_a_number_that_another_reading_of_words_changes(loaded: LoadedStudy) -> None:
+def test_number_changed_by_another_reading(loaded: LoadedStudy) -> None:
     derived = loaded.data.ranges.iloc[0]
     row = {
         "reading": "strict",
@@ -72,29 +72,29 @@ def test_a_number_that_another_reading_of_words_changes(loaded: LoadedStudy) -> 
         "claims": ["flat"],
     }
     data = replace(loaded.data, readings=pd.DataFrame([row]))
-    shown = LoadedStudy(replace(loaded.context, data=data)).ranges("figure-2")
-    (folded,) = [block for block in shown.record.blocks if block.block == "folded"]
+    exhibit = LoadedStudy(replace(loaded.context, data=data)).ranges("figure-2")
+    (folded,) = [block for block in exhibit.record.blocks if block.block == "folded"]
     assert folded.summary.startswith("With other readings of words, 1 of ")
     *cells, sentences = folded.blocks[0].rows[0][1:]
     assert cells == ["1.8 to 2.5", "1.8 to 16.6", "1.8 to 16.6"]
     assert [span.link for span in sentences] == ["claim:flat"]
 
 
-def test_the_unit_names_the_reference(loaded: LoadedStudy) -> None:
+def test_unit_includes_the_reference(loaded: LoadedStudy) -> None:
     assert loaded.ranges("storage").record.caption == "In % of the value at 20,480 MB storage."
     assert any(
         label.startswith("<b>A</b>: most throughput, % of ") for label in grid(loaded, "law")
     )
 
 
-def test_columns_that_say_nothing_are_left_out(loaded: LoadedStudy) -> None:
+def test_empty_columns_are_omitted(loaded: LoadedStudy) -> None:
     assert list(grid(loaded, "storage").values()) == [{"The text allows": "1 to 3"}]
     assert list(grid(loaded, "busy").values()) == [
         {"The text allows": "30 to 50", "Measured": "45.0 (42.5 to 47.5)"}
     ]
 
 
-def test_the_record_says_what_it_rests_on_and_what_can_be_downloaded(loaded: LoadedStudy) -> None:
+def test_record_has_origin_and_download(loaded: LoadedStudy) -> None:
     record = loaded.ranges(("gain", "busy"), title="Some <numbers>").record
     assert record.id == "some-numbers" and record.lineage == ("exhibit:figure-2",)
     assert record.provenance == (
@@ -128,21 +128,21 @@ def test_without_assumptions_there_is_one_range(toy_data) -> None:
     )
 
 
-def test_before_the_stage_has_run_the_table_says_so(bare: LoadedStudy) -> None:
+def test_table_before_the_stage_states_missing_results(bare: LoadedStudy) -> None:
     assert (
         "not computed yet" in plain(bare.ranges("figure-2"))
         and bare.ranges("figure-2").record.provenance == ()
     )
 
 
-def test_a_wrong_name_is_told_with_near_ones(loaded: LoadedStudy) -> None:
+def test_unknown_name_suggests_close_ones(loaded: LoadedStudy) -> None:
     with pytest.raises(StudyError, match=r"no exhibit or derived number 'figure-22'.*'figure-2'"):
         loaded.ranges("figure-22")
     with pytest.raises(StudyError, match="figure-3 has no derived numbers"):
         loaded.ranges("figure-3")
 
 
-def test_of_a_measured_study_there_is_what_runs_say(loaded: LoadedStudy) -> None:
+def test_measured_study_has_measured_values_only(loaded: LoadedStudy) -> None:
     study = loaded.data.study.model_copy(update={"kind": "measured"})
     context = replace(loaded.context, data=replace(loaded.data, study=study))
     made = record(context, "figure-2", title="Ratios of runs")

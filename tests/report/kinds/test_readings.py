@@ -1,4 +1,4 @@
-"""Conclusions that depend on how words are read, as a reader sees them."""
+"""Conclusions that depend on the reading of words."""
 
 from __future__ import annotations
 
@@ -66,32 +66,32 @@ def moved(reading: str, quantity: str, low: float, high: float) -> dict:
     }
 
 
-def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> None:
+def test_changes_are_compared_with_the_current_reading(tmp_path: Path, root: Path) -> None:
     rows = [
         verdict("strict", "more-at-8", "corroborated", "depends"),
         verdict("lenient", "flat", "contradicted", "independent"),
         moved("lenient", AT_8, 160, math.inf),
     ]
-    shown = build(tmp_path, root, rows).readings()
-    assert shown.record.claims == ("more-at-8", "flat")
-    said = plain(shown)
-    assert "1 claim has a word that stands for a number." in said
+    exhibit = build(tmp_path, root, rows).readings()
+    assert exhibit.record.claims == ("more-at-8", "flat")
+    text = plain(exhibit)
+    assert "1 claim has a word that stands for a number." in text
     assert (
         "read strictly, 1 verdict, 0 ranges of plotted points and 0 derived numbers differ; "
-        "read leniently, 1 verdict, 1 range of plotted points and 0 derived numbers differ" in said
+        "read leniently, 1 verdict, 1 range of plotted points and 0 derived numbers differ" in text
     )
-    # of the toy study's points one has the name that the tables of a stage have, the others are named by their quantity
-    assert "2 verdicts of 4 and 3 ranges of 4 are the same" in said
-    assert "claim:flat" in links(shown) and "exhibit:figure-2" in links(shown)
-    verdicts, ranges = [block for block in shown.record.blocks if block.block == "grid"]
-    # contradicted ones come first; what is not listed under a reading is as in force
+    # one point of the toy study has the name that stage tables use, the others the name of their quantity
+    assert "2 verdicts of 4 and 3 ranges of 4 are the same" in text
+    assert "claim:flat" in links(exhibit) and "exhibit:figure-2" in links(exhibit)
+    verdicts, ranges = [block for block in exhibit.record.blocks if block.block == "grid"]
+    # contradicted claims come first; unlisted claims are unchanged by a reading
     assert [[cell[0].text for cell in row[1:]] for row in verdicts.rows] == [
         ["in conflict", "in conflict", "said once"],
         ["others in conflict", "follows from others", "follows from others"],
     ]
     assert [row[1:] for row in ranges.rows] == [("165.5 to 166.5", "165.5 to 166.5", "160 or more")]
     assert "Default (here)" in verdicts.columns
-    assert "0.9804 to 1.02 × the compared value" in said  # the word, from the file
+    assert "0.9804 to 1.02 × the compared value" in text  # the word from the file
 
 
 def test_long_tables_open_on_a_click(tmp_path: Path, root: Path) -> None:
@@ -108,19 +108,19 @@ def test_long_tables_open_on_a_click(tmp_path: Path, root: Path) -> None:
     assert len(grid.rows) == FIRST and "Show 3 more verdicts" in plain(loaded.readings())
 
 
-def test_a_reading_of_a_claim_stands_below_it(tmp_path: Path, root: Path) -> None:
-    said = plain(build(tmp_path, root, []).claims("figure-2"))
-    assert "Read as: flat: within 2 %; nothing means within 2 %" in said
+def test_readings_are_shown_below_their_claim(tmp_path: Path, root: Path) -> None:
+    text = plain(build(tmp_path, root, []).claims("figure-2"))
+    assert "Read as: flat: within 2 %; nothing means within 2 %" in text
 
 
 @pytest.mark.parametrize("name", ["loaded", "bare"])
-def test_a_study_without_words_says_so(request: pytest.FixtureRequest, name: str) -> None:
+def test_study_without_words_is_stated(request: pytest.FixtureRequest, name: str) -> None:
     assert "No claim has a word" in plain(request.getfixturevalue(name).readings())
 
 
-def test_very_long_tables_leave_the_rest_to_the_download(tmp_path: Path, root: Path) -> None:
+def test_very_long_tables_are_truncated_with_download(tmp_path: Path, root: Path) -> None:
     rows = [verdict("strict", f"claim-{k}", "corroborated", "depends") for k in range(MAX_ROWS + 5)]
-    said = plain(build(tmp_path, root, rows).readings())
-    assert f"Show {MAX_ROWS - FIRST} more verdicts" in said
-    assert "The download has 5 more verdicts." in said
-    assert f"claim-{MAX_ROWS - 1}" in said and f"claim-{MAX_ROWS}" not in said
+    text = plain(build(tmp_path, root, rows).readings())
+    assert f"Show {MAX_ROWS - FIRST} more verdicts" in text
+    assert "The download has 5 more verdicts." in text
+    assert f"claim-{MAX_ROWS - 1}" in text and f"claim-{MAX_ROWS}" not in text

@@ -1,4 +1,4 @@
-"""A kind of exhibit is one new file; what no file declares is an error that names near kinds."""
+"""Kinds of exhibits are plug-in modules; unknown kinds give an error with a suggestion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ENTRY = "  - {id: figure-9, kind: dot, title: Some dots, dots: [one, <two>]}\n"
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """The toy study with an exhibit of a kind that the package does not have."""
+    """The toy study with an exhibit of an unknown kind."""
     data = toy.build(tmp_path / "repository", stages=False)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("exhibits:\n", f"exhibits:\n{ENTRY}"))
@@ -52,7 +52,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A module of the kind `dot` beside those of the package."""
+    """A module of the kind `dot` next to those of the package."""
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "dot.py").write_text(DOT)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path / "more")])
@@ -62,14 +62,14 @@ def dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("dot")
-def test_a_new_kind_is_one_file(repository: Path) -> None:
-    shown = load_study("toy", repository / "data").show("figure-9")
-    assert repr(shown).splitlines()[-2:] == ["one", "<two>"]
-    html = record_html(shown.record)
+def test_new_kind_needs_one_file(repository: Path) -> None:
+    exhibit = load_study("toy", repository / "data").show("figure-9")
+    assert repr(exhibit).splitlines()[-2:] == ["one", "<two>"]
+    html = record_html(exhibit.record)
     assert "&lt;two&gt;" in html and "Some dots" in html and ">published</span>" in html
 
 
-def test_the_pages_example_is_a_kind(
+def test_documented_example_is_a_kind(
     repository: Path, root: Path, tmp_path: Path, monkeypatch
 ) -> None:
     (example,) = re.findall(
@@ -87,14 +87,14 @@ def test_the_pages_example_is_a_kind(
 
 
 @pytest.mark.usefixtures("dot")
-def test_a_kinds_own_names_are_checked(repository: Path) -> None:
+def test_fields_of_a_kind_are_checked(repository: Path) -> None:
     path = repository / "data" / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("dots: [", "dosts: ["))
     with pytest.raises(StudyError, match=r"figure-9"):
         load_study("toy", repository / "data")
 
 
-def test_an_unknown_kind_is_an_error_with_a_near_name(repository: Path) -> None:
+def test_unknown_kind_suggests_a_close_name(repository: Path) -> None:
     path = repository / "data" / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("kind: dot", "kind: tabel"))
     with pytest.raises(
@@ -115,6 +115,6 @@ def test_check_finds_an_unknown_kind(repository: Path) -> None:
     )
 
 
-def test_every_kind_has_its_modules_name() -> None:
+def test_kind_names_equal_module_names() -> None:
     assert all(kind.name == name for name, kind in kinds.kinds().items())
     assert {"table", "diagram", "claims", "estimates", "computed"} <= set(kinds.kinds())

@@ -1,4 +1,4 @@
-"""The set-up of a study in words."""
+"""The set-up of a study as text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ conventions: [The text does not say how many guests. We take four.]
         ),
     ],
 )
-def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, words: str) -> None:
+def test_unit_comes_from_the_field_name(name: str, value: object, words: str) -> None:
     assert setting_text(name, value) == words
 
 
@@ -49,15 +49,15 @@ def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, 
         ("s", "S"),
     ],
 )
-def test_names_lose_their_unit(name: str, words: str) -> None:
+def test_unit_suffix_is_removed_from_names(name: str, words: str) -> None:
     assert setting_label(name) == words
 
 
-def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path: Path) -> None:
+def test_every_fact_is_listed_and_assumptions_are_separate(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text() + SETUP)
-    told = plain(load_study("toy", data).setup())
+    text = plain(load_study("toy", data).setup())
     for words in (
         "A machine",
         "1.7 GHz",
@@ -67,10 +67,10 @@ def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path
         "drive the load",
         "We take four.",
     ):
-        assert words in told
+        assert words in text
 
 
-def test_names_that_are_no_words_have_those_of_study_yaml(tmp_path: Path) -> None:
+def test_non_word_names_are_kept_as_in_study_yaml(tmp_path: Path) -> None:
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "study.yaml"
     more = "networks: {lan: {label: Guest LAN, zvm: VSWITCH}}\nguests: {web: {name: w, label: Web, vcpus: 1, memory_mb: 1, networks: [lan]}}\n"
@@ -79,15 +79,15 @@ def test_names_that_are_no_words_have_those_of_study_yaml(tmp_path: Path) -> Non
         + more
         + "workload: {disk: {sr_option: LOAD}}\nnames: {zvm: z/VM, sr_option: SR option}\n"
     )
-    told = plain(load_study("toy", data).setup())
+    text = plain(load_study("toy", data).setup())
     assert (
-        "z/VM" in told
-        and "SR option: LOAD" in told
-        and "Zvm" not in told
-        and "Sr option" not in told
+        "z/VM" in text
+        and "SR option: LOAD" in text
+        and "Zvm" not in text
+        and "Sr option" not in text
     )
-    assert told.count("Guest LAN") == 2  # the network, and in the guest's row
+    assert text.count("Guest LAN") == 2  # in the network and in the guest's row
 
 
-def test_a_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
+def test_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
     assert "no description of the set-up" in plain(loaded.setup())

@@ -1,4 +1,4 @@
-"""The head of a report: its findings with how sure they are, and the study in numbers."""
+"""The head of a report: findings with certainty, and the study's key numbers."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ def with_findings(root: Path, findings: str) -> LoadedStudy:
     return load_study("toy", data)
 
 
-def test_a_finding_says_how_sure_it_is_and_links_to_what_it_rests_on(tmp_path: Path) -> None:
+def test_finding_has_certainty_and_links_to_evidence(tmp_path: Path) -> None:
     study = with_findings(tmp_path, FINDINGS)
-    shown = study.summary()
-    said = plain(shown)
+    exhibit = study.summary()
+    text = plain(exhibit)
     verdicts = {c: study.data.result(c)["text_verdict"] for c in ("best-at-8", "flat")}
-    assert "Throughput of the host is highest with 8 guests" in said
-    assert {"claim:best-at-8", "claim:flat"} <= links(shown)
-    assert ("#contradiction-1" in links(shown)) == bool(
+    assert "Throughput of the host is highest with 8 guests" in text
+    assert {"claim:best-at-8", "claim:flat"} <= links(exhibit)
+    assert ("#contradiction-1" in links(exhibit)) == bool(
         {"contradicted", "depends"} & set(verdicts.values())
     )
-    assert shown.figure is not None and shown.record.drawing is not None
-    assert "Figure 2: Throughput over guests" in shown.record.title
+    assert exhibit.figure is not None and exhibit.record.drawing is not None
+    assert "Figure 2: Throughput over guests" in exhibit.record.title
 
 
-def test_a_finding_that_names_no_claim_is_an_error(tmp_path: Path) -> None:
+def test_finding_without_claim_is_an_error(tmp_path: Path) -> None:
     study = with_findings(tmp_path, FINDINGS.replace("[best-at-8]", "[best-at-9]"))
     with pytest.raises(StudyError, match="there is no claim 'best-at-9'"):
         study.summary()
 
 
-def test_the_number_of_a_claim_that_prints_none_is_an_error(tmp_path: Path) -> None:
+def test_number_of_a_claim_without_number_is_an_error(tmp_path: Path) -> None:
     study = with_findings(tmp_path, FINDINGS.replace("8 guests, more", "{best-at-8} guests, more"))
     with pytest.raises(StudyError, match="the claim best-at-8 has no number"):
         study.summary()
 
 
-def test_without_findings_the_summary_of_the_study_is_shown(loaded: LoadedStudy) -> None:
+def test_summary_is_shown_without_findings(loaded: LoadedStudy) -> None:
     assert "plotted points known" in plain(loaded.summary())
 
 
@@ -75,21 +75,21 @@ findings:
 """
 
 
-def test_a_measured_finding_has_the_number_of_its_runs(tmp_path: Path) -> None:
+def test_measured_finding_takes_its_number_from_runs(tmp_path: Path) -> None:
     data = with_findings(tmp_path, MEASURED).data
     (finding,) = data.study.findings
-    said, intervals = measured_finding_text(data, finding, 0.95)
-    assert said == "With eight guests, throughput is 152 % of that with four."
+    text, intervals = measured_finding_text(data, finding, 0.95)
+    assert text == "With eight guests, throughput is 152 % of that with four."
     assert intervals.startswith("95 % CI 1") and intervals.endswith(" runs.")
 
 
-def test_a_sentence_that_the_runs_do_not_support_is_an_error(tmp_path: Path) -> None:
+def test_finding_not_supported_by_runs_is_an_error(tmp_path: Path) -> None:
     data = with_findings(tmp_path, MEASURED.replace("low: 100", "high: 100")).data
     with pytest.raises(StudyError, match="the runs do not support the limits given for kept"):
         measured_finding_text(data, data.study.findings[0], 0.95)
 
 
-def test_a_number_that_nothing_measured_is_an_error(tmp_path: Path) -> None:
+def test_unmeasured_number_is_an_error(tmp_path: Path) -> None:
     data = with_findings(tmp_path, MEASURED.replace("guests=4", "guests=16")).data
     with pytest.raises(StudyError, match="no measured run for the number kept"):
         measured_finding_text(data, data.study.findings[0], 0.95)
@@ -106,7 +106,7 @@ findings:
 """
 
 
-def test_a_finding_says_what_changed_since_it_was_written(tmp_path: Path) -> None:
+def test_outdated_finding_is_reported(tmp_path: Path) -> None:
     study = with_findings(tmp_path, BOTH)
     (finding,) = study.study.findings
     path = study.study.document.path
@@ -127,10 +127,10 @@ def test_a_finding_says_what_changed_since_it_was_written(tmp_path: Path) -> Non
     )
 
 
-def test_the_head_of_a_report_tells_it(tmp_path: Path) -> None:
+def test_report_head_shows_outdated_findings(tmp_path: Path) -> None:
     stale = FINDINGS.replace(
         "rests_on: [best-at-8]", "rests_on: [best-at-8], written_for: {flat: x}"
     )
-    said = plain(with_findings(tmp_path, stale).summary())
-    assert said.count("Since this was written") == 1
-    assert "it no longer rests on flat" in said and "it also rests on the claim" in said
+    text = plain(with_findings(tmp_path, stale).summary())
+    assert text.count("Since this was written") == 1
+    assert "it no longer rests on flat" in text and "it also rests on the claim" in text

@@ -1,4 +1,4 @@
-"""Printed tables: corrections are marked, what is ours is said, nothing outside the folder is read."""
+"""Printed tables: corrections are marked, rewording is stated, only files of the folder are read."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.trace import table_text, table_traces
 
 
-def test_a_reworded_table_says_so_wherever_it_is_called_printed(
-    loaded: LoadedStudy, tmp_path: Path
-) -> None:
+def test_reworded_table_is_marked_as_such(loaded: LoadedStudy, tmp_path: Path) -> None:
     printed = loaded.show("table-1")
     assert printed.record.numbers[0].words == "As printed (CSV)" and REWORDED not in plain(printed)
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("table: table-1}", "table: table-1, reworded: true}"))
     ours = load_study("toy", data)
-    shown = ours.show("table-1")
-    assert REWORDED in plain(shown) and shown.record.numbers[0].words == "Reworded (CSV)"
-    assert "transcribed" not in plain(shown) and "reworded into" in plain(shown)
+    exhibit = ours.show("table-1")
+    assert REWORDED in plain(exhibit) and exhibit.record.numbers[0].words == "Reworded (CSV)"
+    assert "transcribed" not in plain(exhibit) and "reworded into" in plain(exhibit)
     (trace,) = [t for t in table_traces(ours.data) if t.exhibit == "table-1"]
     assert "reworded, numbers as printed in section 'Setup'" in table_text(trace, {})
 
 
-def test_a_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy) -> None:
-    shown = loaded.show("table-1")
-    html = record_html(shown.record)
+def test_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy) -> None:
+    exhibit = loaded.show("table-1")
+    html = record_html(exhibit.record)
     assert "81921</del>" in html and "8192</ins>" in html
     assert "a footnote mark stuck to it" in html and "1 cell is corrected" in html
-    assert "[printed: 81921] 8192[1]" in repr(shown)
-    assert shown.record.provenance == (Provenance.PUBLISHED,)
+    assert "[printed: 81921] 8192[1]" in repr(exhibit)
+    assert exhibit.record.provenance == (Provenance.PUBLISHED,)
     assert "not stated" in html  # the empty cell
-    assert shown.record.numbers[0].rows[1] == ("lnwas", "2", "81921")  # the download is as printed
-    assert "trace:toy/table-1" in links(shown)
+    assert exhibit.record.numbers[0].rows[1] == (
+        "lnwas",
+        "2",
+        "81921",
+    )  # the download keeps printed values
+    assert "trace:toy/table-1" in links(exhibit)
 
 
-def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
-    loaded: LoadedStudy, tmp_path: Path
-) -> None:
+def test_number_column_is_plotted_on_request(loaded: LoadedStudy, tmp_path: Path) -> None:
     assert loaded.show("table-1").record.drawing is None
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "study.yaml"
@@ -71,7 +71,7 @@ def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
         ("table-1,lnwas,Disk,81921,8192,why", "has no cell in row"),
     ],
 )
-def test_a_correction_must_fit_its_table(tmp_path: Path, line: str, problem: str) -> None:
+def test_correction_must_match_its_table(tmp_path: Path, line: str, problem: str) -> None:
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "tables" / "corrections.csv"
     path.write_text(f"table,row,column,printed,corrected,reason\n{line}\n")
@@ -80,7 +80,7 @@ def test_a_correction_must_fit_its_table(tmp_path: Path, line: str, problem: str
     assert caught.value.line == 2
 
 
-def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
+def test_table_path_must_stay_in_its_folder(tmp_path: Path) -> None:
     data = toy.build(tmp_path, stages=False)
     study = data / "published" / "toy" / "study.yaml"
     study.write_text(study.read_text().replace("table: table-1", "table: ../../../secret"))
@@ -89,7 +89,7 @@ def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
         load_study("toy", data)
 
 
-def test_a_footnote_stands_below_its_table(tmp_path: Path) -> None:
+def test_footnote_is_shown_below_its_table(tmp_path: Path) -> None:
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(

@@ -1,4 +1,4 @@
-"""Figures over time: whose samples they show, and what they say without any run."""
+"""Time series figures: samples shown, and behaviour without runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from virtperf.core import stage_tables
 from virtperf.report.loaded import LoadedStudy, load_study
 
 
-def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> None:
+def test_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> None:
     record = loaded.show("figure-5").record
     samples, levels = (n.frame() for n in record.numbers)
     assert len(samples) == 60 and set(samples["series"]) == {HOSTILE, "Memory"}
@@ -25,7 +25,7 @@ def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> 
     assert "<script" not in record.drawing.svg
 
 
-def test_without_a_measured_run_the_stated_levels_are_shown_and_no_course(tmp_path: Path) -> None:
+def test_without_runs_only_stated_levels_are_shown(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     toy.change(data, stage_tables.TIMELINES, {}, provenance="example")
     record = load_study("toy", data).show("figure-5").record
@@ -37,7 +37,7 @@ def test_without_a_measured_run_the_stated_levels_are_shown_and_no_course(tmp_pa
     assert ">text alone<" in record.drawing.svg
 
 
-def test_without_levels_there_is_no_drawing(tmp_path: Path) -> None:
+def test_without_levels_nothing_is_drawn(tmp_path: Path) -> None:
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("    marks: [throughput]\n", ""))

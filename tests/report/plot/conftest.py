@@ -1,4 +1,4 @@
-"""Frames that somebody might draw."""
+"""Frames for plots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def own() -> pd.DataFrame:
-    """A reader's own measurements: three runs of two tools at four numbers of users."""
+    """User data: three runs of two tools at four numbers of users."""
     rows = [
         {"users": users, "tool": tool, "tps": speed * users / (1 + 0.1 * users) + run}
         for users, (tool, speed), run in itertools.product(

@@ -1,4 +1,4 @@
-"""What stands on an axes, read back in the units of its data."""
+"""Reads drawn artists back in data units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BRACKETS = ("text", "given")
 
 
 def boxes(axes: Axes, label: str) -> list[tuple[float, float, float]]:
-    """Level, lower and upper end of the boxes, brackets or bars of that label, sorted."""
+    """Level, lower and upper end of the boxes, brackets or bars with that label, sorted."""
     found = [
         p
         for c in axes.containers
@@ -31,7 +31,7 @@ def boxes(axes: Axes, label: str) -> list[tuple[float, float, float]]:
 
 
 def brackets(axes: Axes, label: str) -> list[tuple[Transform, np.ndarray]]:
-    """The brackets of that label: foot, line, head and a gap, shape (7, 2), and where they stand."""
+    """Brackets with that label: foot, line, head and a gap, shape (7, 2), and their positions."""
     return [
         (line.get_transform(), part)
         for line in axes.lines
@@ -41,7 +41,7 @@ def brackets(axes: Axes, label: str) -> list[tuple[Transform, np.ndarray]]:
 
 
 def across(axes: Axes, label: str) -> list[tuple[float, float]]:
-    """Left and right end of the boxes and brackets in pixels, from left to right."""
+    """Left and right ends of boxes and brackets in pixels, from left to right."""
     axes.figure.canvas.draw()
     found = [p.get_window_extent() for c in axes.containers if c.get_label() == label for p in c]
     feet = [where.transform(part[:2])[:, 0] for where, part in brackets(axes, label)]
@@ -53,7 +53,7 @@ def _middle(patch: Rectangle) -> float:
 
 
 def dots(axes: Axes, *, filled: str | None = None) -> list[tuple[float, float]]:
-    """Marks, perhaps only those filled with a colour, sorted."""
+    """Markers, optionally only filled ones, sorted."""
     found = []
     for c in axes.collections:
         if isinstance(c, PathCollection) and (
@@ -64,7 +64,7 @@ def dots(axes: Axes, *, filled: str | None = None) -> list[tuple[float, float]]:
 
 
 def lines(axes: Axes) -> list[list[tuple[float, float]]]:
-    """The lines of more than one point but brackets, each as its points."""
+    """Lines of more than one point, without brackets, each as its points."""
     found = [
         line
         for line in axes.lines
@@ -74,7 +74,7 @@ def lines(axes: Axes) -> list[list[tuple[float, float]]]:
 
 
 def words(axes: Axes) -> str:
-    """The words above an axes."""
+    """The title texts of an axes."""
     return axes.child_axes[0].get_xlabel()
 
 

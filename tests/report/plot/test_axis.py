@@ -1,4 +1,4 @@
-"""Axes: where they end, what their ticks say."""
+"""Axes: limits and tick labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ranges(*ends: tuple[float, float]) -> pd.DataFrame:
     return pd.DataFrame(ends, columns=["low", "high"], dtype=float)
 
 
-def test_a_far_band_does_not_flatten_a_figure() -> None:
+def test_distant_band_does_not_flatten_a_figure() -> None:
     assert axis.upper_limit([100.0, math.nan], ranges((0, 150))) == pytest.approx(1.06 * 150)
     assert axis.upper_limit([100.0], ranges((0, 5000))) == pytest.approx(
         1.06 * axis.CLIPPED_HEIGHT_FACTOR * 100
@@ -36,10 +36,8 @@ def test_a_far_band_does_not_flatten_a_figure() -> None:
     assert axis.upper_limit([], ranges()) == pytest.approx(1.06)
 
 
-def test_every_range_begins_within_the_figure() -> None:
-    assert (
-        axis.upper_limit([1.0], ranges((300, 900))) > 900
-    )  # cut off at 2.2 it could not be seen at all
+def test_every_range_starts_within_the_axis() -> None:
+    assert axis.upper_limit([1.0], ranges((300, 900))) > 900  # invisible if the axis ended at 2.2
     assert axis.upper_limit([1.0], ranges((300, math.inf))) > 300
 
 
@@ -53,14 +51,14 @@ def test_every_range_begins_within_the_figure() -> None:
         ([-5.0, 3.0], 4.0, -5.3),
     ],
 )
-def test_an_axis_begins_above_zero_only_where_zero_would_press_all_into_a_line(
+def test_axis_excludes_zero_only_if_it_would_flatten_the_data(
     values: list[float], top: float, floor: float
 ) -> None:
     assert axis.lower_limit(values, top, lines=True) == pytest.approx(floor)
     assert axis.lower_limit(values, top) == pytest.approx(min(0.0, floor))
 
 
-def test_a_share_near_its_bound_has_little_room_above() -> None:
+def test_share_near_its_bound_has_a_small_margin() -> None:
     assert axis.reduce_margin(105.0, 99.0, [99.9, 100.0], 100.0) == pytest.approx(100.06)
     assert axis.reduce_margin(105.0, 99.0, [100.5], 100.0) == pytest.approx(
         100.59
@@ -72,13 +70,13 @@ def test_a_share_near_its_bound_has_little_room_above() -> None:
     )
 
 
-def test_own_numbers_ascend_and_words_stay_in_their_order() -> None:
+def test_numeric_levels_are_sorted_and_text_levels_keep_their_order() -> None:
     assert list(levels(8, 1, 4, 1).positions) == [1, 4, 8]
     assert levels("b", "a").positions == {"b": 0.0, "a": 1.0}
     assert levels(8, 1, numeric=False).positions == {1: 0.0, 8: 1.0}
 
 
-def test_a_studys_order_and_words_are_kept() -> None:
+def test_order_and_labels_of_the_study_are_kept() -> None:
     words = AxisMetadata({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
     found = axis.axis_levels([pd.DataFrame({"x": [10240, 20480]})], "x", words)
     assert (list(found.positions), found.tick_labels) == ([20480, 10240], ("20,480", "10,240"))
@@ -87,7 +85,7 @@ def test_a_studys_order_and_words_are_kept() -> None:
 
 
 @each_case("found", [(20480, 11264, 10240, 9216), (1, 2, 3, 4, 100000), tuple(range(1, 14))])
-def test_tick_labels_never_run_into_each_other(found: tuple[int, ...]) -> None:
+def test_tick_labels_do_not_overlap(found: tuple[int, ...]) -> None:
     figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
     axis.set_y_axis(axes, 0.0, 1.0, "y")
     levels(*found).draw(axes, "x", labelled=True)

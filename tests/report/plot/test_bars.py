@@ -1,4 +1,4 @@
-"""Bar figures, by the properties of what stands on their axes."""
+"""Bar figures, checked by their drawn artists."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from virtperf.report.loaded import LoadedStudy
 from virtperf.report.palette import SERIES_COLOURS
 
 
-def test_anybodys_runs_become_bars_of_their_means(own: pd.DataFrame) -> None:
+def test_user_runs_become_bars_of_means(own: pd.DataFrame) -> None:
     (axes,) = plot.bars(runs=own, x="users", y="tps", hue="tool").axes
     means = own.groupby(["users", "tool"])["tps"].mean()
-    bars = boxes(axes, "column")  # users ascend, each a place of its own
+    bars = boxes(axes, "column")  # users are sorted, each at its own position
     assert [(low, high) for _, low, high in bars] == [
         (0, pytest.approx(v)) for v in sorted(means) if v in means.to_numpy()
     ]
@@ -28,14 +28,14 @@ def test_anybodys_runs_become_bars_of_their_means(own: pd.DataFrame) -> None:
     assert len(dots(axes)) == len(own) and legend(axes) == ["wrk", "ab"]
 
 
-def test_a_range_is_a_box_and_no_bar_stands_below_it(loaded: LoadedStudy) -> None:
+def test_range_is_a_box_without_bar(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.bars(points, x="cipher", hue="series").axes
     place = {"none": 0, "hardware": 1, "software": 2}
     for kind, low, high in (("text", "low_text", "high_text"), ("given", "low", "high")):
         wanted = zip(points["cipher"].map(place), points[low], points[high], strict=True)
         assert boxes(axes, kind) == sorted(wanted)
-    assert [height for _, _, height in boxes(axes, "column")] == [80]  # of the printed number alone
+    assert [height for _, _, height in boxes(axes, "column")] == [80]  # of the printed number only
     assert words(axes) == "CPU utilization, %"
     assert [t.get_text() for t in axes.get_xticklabels()] == [
         "not encrypted",
@@ -44,19 +44,19 @@ def test_a_range_is_a_box_and_no_bar_stands_below_it(loaded: LoadedStudy) -> Non
     ]
 
 
-def test_a_group_holds_only_the_bars_that_it_has(loaded: LoadedStudy) -> None:
+def test_group_has_no_space_for_missing_bars(loaded: LoadedStudy) -> None:
     (axes,) = plot.bars(loaded.points("figure-3"), x="cipher", hue="series").axes
     found = across(axes, "text")
     ticks = [axes.transData.transform((x, 0))[0] for x in (0, 1, 2)]
     middles = [sum(ends) / 2 for ends in found]
     assert len(found) == 5 and middles[2] == pytest.approx(
         ticks[1], abs=0.5
-    )  # one bar, in the middle of its group
+    )  # one bar, centred in its group
     assert sum(middles[:2]) / 2 == pytest.approx(ticks[0], abs=0.5)
     assert all(a[1] <= b[0] + 0.5 for a, b in pairwise(found))
 
 
-def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedStudy) -> None:
+def test_measured_means_are_marks_with_ranges_and_bars_without(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-3"), loaded.means("figure-3")
     (mean,) = means["value"]
     (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
@@ -68,7 +68,7 @@ def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedS
     assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []
 
 
-def test_a_made_up_example_is_never_a_bar(loaded: LoadedStudy) -> None:
+def test_example_run_is_never_a_bar(loaded: LoadedStudy) -> None:
     means = loaded.means("figure-2").query("provenance == 'example'")
     (axes,) = plot.bars(x="guests", hue="series", means=means).axes
     assert boxes(axes, "column") == [] and [y for _, y in dots(axes)] == list(means["value"])

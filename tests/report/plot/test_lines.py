@@ -1,4 +1,4 @@
-"""Line figures, by the properties of what stands on their axes."""
+"""Line figures, checked by their drawn artists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from virtperf.report.plot.curves import CURVE_STEPS
 from virtperf.report.plot.theme import series_style
 
 
-def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
+def test_user_frame_is_drawn_with_its_columns(own: pd.DataFrame) -> None:
     (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
     assert dots(axes) == sorted(zip(own["users"].astype(float), own["tps"], strict=True))
     means = own.groupby(["tool", "users"])["tps"].mean()
@@ -40,14 +40,14 @@ def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None
     assert (axes.get_xlabel(), words(axes), legend(axes)) == ("users", "tps", ["wrk", "ab"])
 
 
-def test_a_frame_of_only_x_and_y_needs_no_legend(own: pd.DataFrame) -> None:
+def test_frame_of_x_and_y_has_no_legend(own: pd.DataFrame) -> None:
     (axes,) = plot.lines(
         runs=own, x="users", y="tps", xlabel="Users", ylabel="Throughput, 1/s"
     ).axes
     assert (axes.get_xlabel(), words(axes), legend(axes)) == ("Users", "Throughput, 1/s", [])
 
 
-def test_the_figure_is_the_analysts_to_change(own: pd.DataFrame) -> None:
+def test_returned_figure_can_be_modified(own: pd.DataFrame) -> None:
     figure = plot.lines(runs=own, x="users", y="tps", hue="tool")
     figure.axes[0].set_title("Mine")
     figure.axes[0].axhline(123.0)
@@ -57,13 +57,13 @@ def test_the_figure_is_the_analysts_to_change(own: pd.DataFrame) -> None:
     assert ">Mine<" in plot.svg(figure, "own")
 
 
-def test_users_settings_are_left_alone(own: pd.DataFrame) -> None:
+def test_matplotlib_settings_are_unchanged(own: pd.DataFrame) -> None:
     before = dict(rcParams)
     plot.lines(runs=own, x="users", y="tps", hue="tool")
     assert dict(rcParams) == before
 
 
-def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
+def test_ranges_are_drawn_at_their_values(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-2")
     (axes,) = plot.lines(points, x="guests", hue="series").axes
     top = axes.get_ylim()[1]
@@ -75,7 +75,7 @@ def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
     for inner, outer in zip(across(axes, "given"), across(axes, "text"), strict=True):
         assert outer[0] < inner[0] < inner[1] < outer[1]
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
-    assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
+    assert arrows == [[[2, top], [8, top]]]  # the two points of system b without upper limit
     words = {
         "text alone",
         "with our assumptions",
@@ -85,10 +85,10 @@ def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
     assert set(legend(axes)) == {HOSTILE, DOLLARS, *words}
     assert dots(axes) == [] and lines(axes) == [
         [tuple(place) for place in arrows[0]]
-    ]  # nothing stands for a range, nothing joins them
+    ]  # no marker for a range, no line between ranges
 
 
-def test_pieces_stand_apart(loaded: LoadedStudy) -> None:
+def test_pieces_of_a_range_are_drawn_separately(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-2").query("guests == 8 and system == 'a'")
     points = points.assign(low=20.0, high=90.0, pieces=[[20.0, 30.0, 80.0, 90.0]])
     points = points.assign(low_text=20.0, high_text=90.0, pieces_text=points["pieces"])
@@ -96,17 +96,17 @@ def test_pieces_stand_apart(loaded: LoadedStudy) -> None:
     assert boxes(axes, "text") == [(8, 20, 30), (8, 80, 90)]
     assert boxes(axes, "given") == [] and "with our assumptions" not in legend(
         axes
-    )  # they change nothing here
+    )  # no effect here
 
 
-def test_anybodys_ranges_need_no_more_than_two_columns() -> None:
+def test_user_ranges_need_only_two_columns() -> None:
     mine = pd.DataFrame({"users": [1, 2], "low": [3.0, 4.0], "high": [5.0, 8.0]})
     (axes,) = plot.lines(mine, x="users").axes
     assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 8)] and legend(axes) == ["range"]
 
 
 @each_case("draw", [plot.lines, plot.bars])
-def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
+def test_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
     mine = pd.DataFrame(
         {"users": [1, 2, 4, 8], "low": [3.0, 4.0, 0.0, 5.0], "high": [5.0, 9.0, 0.0, math.inf]}
     )
@@ -123,7 +123,7 @@ def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) 
     }
 
 
-def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFrame) -> None:
+def test_range_beyond_the_axis_has_an_open_arrow(own: pd.DataFrame) -> None:
     mine = pd.DataFrame({"users": [1, 2], "low": [9.0, 0.0], "high": [10.0, 900.0]})
     (axes,) = plot.lines(mine, x="users").axes
     top = axes.get_ylim()[1]
@@ -132,7 +132,7 @@ def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFram
     assert arrow.get_markerfacecolor() == SURFACE.light and "no upper limit" not in legend(axes)
 
 
-def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
+def test_marker_shows_the_provenance_of_a_mean(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-2"), loaded.means("figure-2")
     (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
     assert dots(axes, filled=SERIES_COLOURS[0].light) == [
@@ -145,7 +145,7 @@ def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
     }
 
 
-def test_a_measured_mark_stands_between_its_range_and_the_next_one(loaded: LoadedStudy) -> None:
+def test_measured_marker_is_between_its_range_and_the_next(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-2"), loaded.means("figure-2").query("guests == 8")
     (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
     axes.figure.canvas.draw()
@@ -159,7 +159,7 @@ def test_a_measured_mark_stands_between_its_range_and_the_next_one(loaded: Loade
     assert len(at_8) == 2 and at_8[0][1] < x < at_8[1][0]
 
 
-def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: LoadedStudy) -> None:
+def test_user_means_next_to_a_paper_are_not_labelled_measured(loaded: LoadedStudy) -> None:
     mine = pd.DataFrame({"guests": [4, 8], "series": HOSTILE, "value": [90.0, 140.0]})
     (axes,) = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=mine).axes
     assert "own data" in legend(axes) and not [
@@ -168,7 +168,7 @@ def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: Load
     assert (8.0, 140.0) in dots(axes, filled=SERIES_COLOURS[0].light)
 
 
-def test_a_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
+def test_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.lines(points, x="cipher", hue="series").axes
     assert "printed" in legend(axes)
@@ -177,7 +177,7 @@ def test_a_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy
     assert (1.0, 79.5, 80.5) in boxes(axes, "text")
 
 
-def test_a_line_joins_printed_numbers_only_where_every_level_has_one(loaded: LoadedStudy) -> None:
+def test_line_joins_printed_numbers_only_without_gaps(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-4")
     every = points.assign(printed=points["low"])
     above, below = plot.lines(every, x="storage", hue="series").axes
@@ -190,7 +190,7 @@ def test_a_line_joins_printed_numbers_only_where_every_level_has_one(loaded: Loa
     assert lines(above) == lines(below) == []
 
 
-def test_quantities_of_one_unit_share_a_panel_and_a_colour_is_the_studys(
+def test_quantities_of_one_unit_share_a_panel_and_study_colours(
     loaded: LoadedStudy,
 ) -> None:
     points = loaded.points("figure-4")
@@ -207,7 +207,7 @@ def test_quantities_of_one_unit_share_a_panel_and_a_colour_is_the_studys(
     assert colours == {SERIES_COLOURS[3].light, SERIES_COLOURS[1].light}
 
 
-def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: LoadedStudy) -> None:
+def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy) -> None:
     figure = plot.lines(loaded.points("figure-4"), x="storage", hue="series")
     above, below = figure.axes
     left, right = above.get_xlim()
@@ -222,14 +222,14 @@ def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: L
     assert below.get_xlabel() == "MB storage" and above.get_xlabel() == ""
 
 
-def test_words_of_files_are_shown_not_interpreted(loaded: LoadedStudy) -> None:
+def test_texts_of_files_are_not_interpreted(loaded: LoadedStudy) -> None:
     figure = plot.lines(loaded.points("figure-2"), x="guests", hue="series")
     svg = plot.svg(figure, "hostile")
     assert "<script" not in svg and "$host_1$ &amp;" in svg
     assert words(figure.axes[0]) == f"Throughput, % of {HOSTILE} at 4 guests"
 
 
-def test_our_fits_and_those_of_statsmodels_are_drawn_alike(own: pd.DataFrame) -> None:
+def test_fits_of_both_libraries_are_drawn_alike(own: pd.DataFrame) -> None:
     theirs = {tool: smf.ols("tps ~ users", rows).fit() for tool, rows in own.groupby("tool")}
     ours = models.line("tps ~ users", own, by="tool")
     for fits in (theirs, ours):
@@ -253,7 +253,7 @@ def _dotted(line: Line2D, colour: str) -> bool:
     return line.get_color() == colour and line.get_linewidth() == 0.9
 
 
-def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
+def test_missing_fit_draws_no_curve(own: pd.DataFrame) -> None:
     few = own[own["users"] == 1]
     fits = models.line("tps ~ users", few, by="tool")
     (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits).axes
@@ -261,7 +261,7 @@ def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "near"),
+    ("arguments", "near"),
     [
         ({"x": "user"}, "users"),
         ({"y": "tsp"}, "tps"),
@@ -270,14 +270,14 @@ def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
         ({"fits": {"wkr": object()}}, "wrk"),
     ],
 )
-def test_wrong_names_are_answered_by_near_ones(
-    own: pd.DataFrame, named: dict[str, Any], near: str
+def test_unknown_names_suggest_close_ones(
+    own: pd.DataFrame, arguments: dict[str, Any], near: str
 ) -> None:
     with pytest.raises(RawperfError, match=f"did you mean '{near}'|Did you mean '{near}'"):
-        plot.lines(**{"runs": own, "x": "users", "y": "tps", "hue": "tool"} | named)
+        plot.lines(**{"runs": own, "x": "users", "y": "tps", "hue": "tool"} | arguments)
 
 
-def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
+def test_invalid_fit_is_rejected(own: pd.DataFrame) -> None:
     with pytest.raises(RawperfError, match="can't be drawn from a float"):
         plot.lines(runs=own, x="users", y="tps", fits=1.5)
     with pytest.raises(RawperfError, match="a model with a formula"):
@@ -288,18 +288,18 @@ def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
         plot.lines(x="users")
 
 
-def test_values_below_zero_are_on_the_axis(own: pd.DataFrame) -> None:
+def test_negative_values_are_on_the_axis(own: pd.DataFrame) -> None:
     (axes,) = plot.lines(runs=own.assign(tps=-own["tps"]), x="users", y="tps").axes
     assert axes.get_ylim()[0] <= -own["tps"].max()
 
 
-def test_missing_values_are_left_out(own: pd.DataFrame) -> None:
+def test_missing_values_are_skipped(own: pd.DataFrame) -> None:
     own.loc[own["users"] == 8, "tps"] = math.nan
     (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
     assert max(x for x, _ in dots(axes)) == 4
 
 
-def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
+def test_logarithmic_axis_shows_positive_values(own: pd.DataFrame) -> None:
     own.loc[0, "tps"] = 0.0
     (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", log=True).axes
     low, high = axes.get_ylim()
@@ -308,7 +308,7 @@ def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
     assert words(axes) == "tps (logarithmic axis)"
 
 
-def test_no_two_of_many_series_share_colour_and_hatch_or_colour_and_marker() -> None:
+def test_many_series_are_distinct_by_colour_hatch_and_marker() -> None:
     looks = [series_style(position) for position in range(36)]
     assert len({(one.colour, one.hatch) for one in looks}) == 36
     assert len({(one.colour, one.marker) for one in looks}) == 36

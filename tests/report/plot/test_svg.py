@@ -1,4 +1,4 @@
-"""SVG of figures: unique ids, the same bytes, text that stays text, nothing that reaches the page around it."""
+"""SVG of figures: unique ids, reproducible bytes, text elements, scoped styles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw(text: str, name: str = "p") -> str:
     return plot.svg(figure, name, title=text, description="it rises")
 
 
-def test_the_same_figure_gives_the_same_bytes(loaded: LoadedStudy) -> None:
+def test_equal_figures_give_equal_bytes(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-2")
     once, again = (
         plot.svg(plot.lines(points, x="guests", hue="series"), "figure-2") for _ in range(2)
@@ -33,27 +33,27 @@ def test_the_same_figure_gives_the_same_bytes(loaded: LoadedStudy) -> None:
     assert plot.svg(figure, "figure-2") == plot.svg(figure, "figure-2") == once
 
 
-def test_text_stays_text_and_is_not_interpreted() -> None:
+def test_text_is_kept_as_text_and_escaped() -> None:
     texts = [t.text for t in ET.fromstring(draw("$x_1$ <b>&amp;")).iter(f"{SVG}text")]
     assert "$x_1$ <b>&amp;" in texts
 
 
-def test_no_rule_reaches_beyond_the_drawing() -> None:
+def test_css_rules_are_scoped_to_the_svg() -> None:
     drawn = draw("a")
     for word in ("<style", "<metadata", "DejaVu", "<!--", "<!DOCTYPE", "<?xml"):
         assert word not in drawn
 
 
-def test_title_and_description_are_for_those_who_do_not_see_it() -> None:
+def test_title_and_description_are_accessible() -> None:
     root = ET.fromstring(draw("a"))
     assert root.get("role") == "img"
-    named = [
+    labels = [
         e.get("id") for e in (root.find(f"{SVG}title"), root.find(f"{SVG}desc")) if e is not None
     ]
-    assert len(named) == 2 and root.get("aria-labelledby", "").split() == named
+    assert len(labels) == 2 and root.get("aria-labelledby", "").split() == labels
 
 
-def test_ids_are_unique_and_every_reference_has_its_own(loaded: LoadedStudy) -> None:
+def test_ids_are_unique_and_references_resolve(loaded: LoadedStudy) -> None:
     one, two = (set(re.findall(r' id="([^"]+)"', draw("a", name))) for name in ("p", "q"))
     assert one and not one & two
     svg = plot.svg(plot.bars(loaded.points("figure-3"), x="cipher", hue="series"), "figure-3")
@@ -63,7 +63,7 @@ def test_ids_are_unique_and_every_reference_has_its_own(loaded: LoadedStudy) -> 
     assert used and {a or b for a, b in used} <= set(ids)
 
 
-def test_a_file_of_its_own_has_a_background() -> None:
+def test_standalone_file_has_a_background() -> None:
     figure, _ = plt.subplots()
     root = ET.fromstring(plot.svg(figure, "p", background="#ffffff"))
     first = root.find(f"{SVG}rect")
@@ -79,12 +79,12 @@ def test_figures_are_about_as_wide_as_a_page_and_small(loaded: LoadedStudy, exhi
     assert len(drawing.svg) < 60_000
 
 
-def test_labels_that_are_not_turned_do_not_say_so() -> None:
+def test_unrotated_labels_have_no_rotation() -> None:
     assert "rotate(" not in draw("a")
 
 
-def test_paths_without_a_shape_are_left_out() -> None:
-    """Matplotlib writes a path where nothing is to be drawn."""
+def test_empty_paths_are_removed() -> None:
+    """Matplotlib writes empty paths."""
     with plot.theme():
         figure, axes = plt.subplots()
         axes.bar([0, 1, 2], [1, 2, 3], color="none", linewidth=0)
@@ -102,5 +102,5 @@ def test_paths_without_a_shape_are_left_out() -> None:
         ("M0 0L0 2zL0 2", "M0 0V2zL0 2"),
     ],
 )
-def test_lines_along_an_axis_have_one_coordinate(path: str, expected: str) -> None:
+def test_horizontal_and_vertical_lines_are_shortened(path: str, expected: str) -> None:
     assert shorten_path(path) == expected

@@ -13,7 +13,7 @@ from virtperf.report.frames import timeline
 from virtperf.report.loaded import LoadedStudy
 
 
-def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) -> None:
+def test_every_unit_has_a_panel_and_every_sample_a_point(loaded: LoadedStudy) -> None:
     frame = timeline(loaded.data, "figure-5")
     figure = plot.timeline(frame)
     assert len(figure.axes) == 2
@@ -27,7 +27,7 @@ def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) 
     )
 
 
-def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
+def test_range_of_the_text_spans_the_time_axis(loaded: LoadedStudy) -> None:
     points = pd.DataFrame({"low": [90.0], "high": [110.0]})
     (above, _) = plot.timeline(timeline(loaded.data, "figure-5"), points=points).axes
     (band,) = above.collections
@@ -36,7 +36,7 @@ def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
     assert "range" in legend(above)
 
 
-def test_a_readers_own_series(own: pd.DataFrame) -> None:
+def test_user_series(own: pd.DataFrame) -> None:
     (axes,) = plot.timeline(
         own, x="users", y="tps", hue=None, row=None, ylabel="Throughput, 1/s"
     ).axes

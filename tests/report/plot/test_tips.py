@@ -1,4 +1,4 @@
-"""Words at the points of a figure: one for each, where the point is drawn."""
+"""Tooltips: one per point, at its drawn position."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def drawn(figure: object) -> list[tuple[str, dict[str, str]]]:
 
 
 @each_case("draw", [plot.lines, plot.bars])
-def test_every_point_has_its_words(draw) -> None:
-    told = [text for text, _ in drawn(draw(POINTS, x="guests", hue="system"))]
-    assert told == [
+def test_every_point_has_a_tooltip(draw) -> None:
+    texts = [text for text, _ in drawn(draw(POINTS, x="guests", hue="system"))]
+    assert texts == [
         "a, 2: allowed 10 to 12; printed 11",
         "a, 4: allowed 20 to 22",
         "<b>, 2: allowed 5 to 6",
@@ -41,7 +41,7 @@ def test_every_point_has_its_words(draw) -> None:
     ]
 
 
-def test_words_stand_where_the_point_is_drawn() -> None:
+def test_tooltips_are_at_the_drawn_points() -> None:
     own = pd.DataFrame({"guests": [2, 4, 8], "value": [10.0, 20.0, 30.0]})
     figure = plot.lines(means=own, x="guests")
     found = drawn(figure)
@@ -55,11 +55,11 @@ def test_words_stand_where_the_point_is_drawn() -> None:
     assert [text for text, _ in found] == ["2: 10", "4: 20", "8: 30"]
 
 
-def test_a_figure_without_points_has_none() -> None:
+def test_figure_without_points_has_no_tooltips() -> None:
     assert list(tip_rectangles(Figure())) == []
 
 
-def test_both_kinds_of_ranges_are_told() -> None:
+def test_tooltips_show_both_kinds_of_ranges() -> None:
     both = POINTS.assign(low_text=1.0, high_text=30.0)
     assert drawn(plot.bars(both, x="guests", hue="system"))[0][0] == (
         "a, 2: the text allows 1 to 30; with our assumptions 10 to 12; printed 11"

@@ -1,4 +1,4 @@
-"""Two toy studies with the same quantities, whose texts allow different ranges, and a synthesis of them."""
+"""Two toy studies with equal quantities and different ranges, and their synthesis."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def build(root: Path) -> Path:
         path.write_text(path.read_text().replace("study: toy", "study: other"))
     path = data / "published" / "other" / "study.yaml"
     path.write_text(path.read_text() + '\nsystems: {only: "Other 2, 2026"}\n')
-    for table in vars(stage_tables).values():  # nothing is measured of it
+    for table in vars(stage_tables).values():  # it is not measured
         if isinstance(table, TableSchema) and (data / "runs" / "other" / table.file).is_file():
             toy.write(table, [], data / "runs" / "other")
     path = data / "reconstructed" / "other" / RANGES.file

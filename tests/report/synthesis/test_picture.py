@@ -1,4 +1,4 @@
-"""The pictures of the synthesis, by what stands on their axes."""
+"""Figures of the synthesis, checked by their drawn artists."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def value(study: str, label: str, kind: str, low: float, high: float) -> Value:
 
 @pytest.fixture
 def found() -> list[CurveValues]:
-    """Of three studies: ranges one of which has no upper limit, means, nothing but the reference."""
+    """Three studies: ranges (one unbounded above), means, only the reference."""
     return [
         course(
             "paper",
@@ -83,11 +83,11 @@ def test_every_study_has_a_panel_with_its_reference(found: list[CurveValues]) ->
         (2, 0.01, paper.get_ylim()[1]),
     ]
     assert boxes(own, "text") == [(1, 1, 1)] and dots(own) == [(1.25, pytest.approx(0.75))]
-    named = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (paper, own)]
-    assert named == [["A", "B"], ["A"]] and "measured, 90 % interval" in legend(own)
+    legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (paper, own)]
+    assert legends == [["A", "B"], ["A"]] and "measured, 90 % interval" in legend(own)
 
 
-def test_no_text_reaches_out_of_the_picture_and_no_arrow_out_of_its_panel(
+def test_texts_and_arrows_stay_within_the_figure(
     found: list[CurveValues],
 ) -> None:
     figure = capacity(found, "memory", "throughput", 0.9)
@@ -101,6 +101,6 @@ def test_no_text_reaches_out_of_the_picture_and_no_arrow_out_of_its_panel(
     assert [list(y) for y in arrows] == [[figure.axes[0].get_ylim()[1]]]
 
 
-def test_without_such_curves_there_is_no_picture(found: list[CurveValues]) -> None:
+def test_no_figure_without_curves(found: list[CurveValues]) -> None:
     assert capacity(found, "cpu", "throughput", 0.9) is None
     assert capacity(found[-1:], "memory", "throughput", 0.9) is None

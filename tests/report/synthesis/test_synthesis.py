@@ -1,4 +1,4 @@
-"""What studies say together: the values found, compared, tabled and drawn; mistakes in the file named."""
+"""Synthesis of studies: values collected, compared, tabulated and plotted; mistakes reported."""
 
 from __future__ import annotations
 
@@ -32,24 +32,26 @@ def value(study: str, *pieces: tuple[float, float]) -> Value:
     return Value(study, "label", "number", "allows", "", pieces, Provenance.RECONSTRUCTED, "")
 
 
-def test_values_are_those_of_the_studies(synthesis: Synthesis) -> None:
-    b, other, said = synthesis.values["gain"]
+def test_values_come_from_the_studies(synthesis: Synthesis) -> None:
+    b, other, claim = synthesis.values["gain"]
     assert (b.kind, b.pieces, b.words) == ("allows", ((0.0, 3.0),), "at most 3")
-    # 90 is more than twenty times 4: only the lower end is told, both are kept
+    # 90 is more than twenty times 4: only the lower limit is shown, both are stored
     assert (other.words, other.pieces, other.reading) == (
         "at least 4",
         ((4.0, 90.0),),
         "another system",
     )
     # a claim of 66 % more, between 65.5 and 66.5
-    assert said.kind == "states" and said.pieces == ((pytest.approx(1.655), pytest.approx(1.665)),)
-    assert said.link == "claim:other/more-at-8" and said.provenance is Provenance.PUBLISHED
+    assert claim.kind == "states" and claim.pieces == (
+        (pytest.approx(1.655), pytest.approx(1.665)),
+    )
+    assert claim.link == "claim:other/more-at-8" and claim.provenance is Provenance.PUBLISHED
     assert (other.system, other.name) == ("Other 2, 2026", "Other 2, 2026: Other")
     peak = synthesis.values["best"][-1]
     assert peak.words == "System A peaks at 8 guests" and peak.text == f"states: {peak.words}"
 
 
-def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
+def test_measured_runs_are_listed_with_the_text(synthesis: Synthesis) -> None:
     data = synthesis.studies["toy"]
     for levels, number in instances(data.study, "gain", {"system": "a"}):
         estimate = from_runs.estimate(data, number, 0.95)
@@ -80,7 +82,7 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
         ),
     ],
 )
-def test_studies_agree_where_all_values_are_close(pieces, outcome) -> None:
+def test_studies_agree_if_all_values_are_close(pieces, outcome) -> None:
     found = agreement([value(f"s{k}", *p) for k, p in enumerate(pieces)])
     assert found is not None and found.words == outcome
     assert bool(found.apart) == (outcome == "They differ.") and not found.left_out
@@ -94,12 +96,12 @@ def test_only_values_with_two_close_limits_are_compared() -> None:
     assert found is not None and [v.study for v in found.left_out] == ["c"]
 
 
-def test_pages(synthesis: Synthesis) -> None:
+def test_pages_show_questions_and_answers(synthesis: Synthesis) -> None:
     head = synthesis.summary()
     assert head.record is not None and head.record.drawing is not None
-    said = plain(head)
-    assert "Twice the guests: at most 3." in said
-    assert "Nothing of B: allows at most 3; Other 2, 2026: Other: allows at least 4" in said
+    text = plain(head)
+    assert "Twice the guests: at most 3." in text
+    assert "Nothing of B: allows at most 3; Other 2, 2026: Other: allows at least 4" in text
     assert {"exhibit:toy/figure-2", "claim:other/more-at-8"} <= set(links(head))
     assert head.record.provenance == (Provenance.PUBLISHED, Provenance.RECONSTRUCTED)
     matrix = plain(synthesis.matrix())
@@ -114,7 +116,7 @@ def test_pages(synthesis: Synthesis) -> None:
 
 
 def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> None:
-    toy, each, other = synthesis.curve_values
+    toy, second, other = synthesis.curve_values
     assert [[ratio for ratio, _ in course.points] for course in synthesis.curve_values] == [
         [0.5, 1.0, 2.0],
         [0.5, 1.0, 2.0],
@@ -122,9 +124,9 @@ def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> N
     ]
     assert "1.8 to 16.6" in toy.at(1).words and "about 1.66" in toy.at(2).words
     assert toy.at(0.5).words == "1 (reference)"
-    assert each.measure == "throughput per guest" and "about 0.415" in each.at(2).words
+    assert second.measure == "throughput per guest" and "about 0.415" in second.at(2).words
     assert other.system == "Other 2, 2026" and other.measure == "CPU cost"
-    # between: from the smallest to the largest on both sides, without a middle
+    # in between: from minimum to maximum of both neighbours, without estimate
     low, high = toy.at(1.5).ends
     ends = [e for _, values in toy.points[1:] for v in values for piece in v.pieces for e in piece]
     assert (low, high) == (min(ends), max(ends))
@@ -133,13 +135,13 @@ def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> N
     assert toy.at(2.5).words == "outside the tested range, 0.5 to 2" and math.isnan(
         toy.at(2.5).ends[0]
     )
-    shown = synthesis.capacity("cpu", [1, 2.5])
-    assert shown.figure is not None and "outside the tested range" in plain(shown)
+    exhibit = synthesis.capacity("cpu", [1, 2.5])
+    assert exhibit.figure is not None and "outside the tested range" in plain(exhibit)
     assert synthesis.capacity("memory", [2]).figure is None  # its curve has no throughput
     assert "At least 95 % at" in plain(synthesis.limits())
 
 
-def test_limits_sort_tested_ratios_by_what_is_certain() -> None:
+def test_tested_ratios_are_sorted_by_certainty() -> None:
     curve = Curve(
         study="s",
         label="l",
@@ -157,7 +159,7 @@ def test_limits_sort_tested_ratios_by_what_is_certain() -> None:
     assert (found.limits.kept, found.limits.unknown, found.limits.lost) == ((2.0,), (3.0,), (4.0,))
 
 
-def test_quotients_and_multiples_hold_all_values() -> None:
+def test_quotients_and_multiples_are_conservative() -> None:
     (found,) = quotients([value("s", (2, 3))], [value("s", (4, 8))])
     assert found.pieces == ((0.25, 0.75),)
     assert quotients([value("s", (2, 3))], [value("s", (0, 8))])[0].pieces == ((0.25, INF),)
@@ -165,7 +167,7 @@ def test_quotients_and_multiples_hold_all_values() -> None:
     assert half.pieces == ((0.5, 0.6), (1.0, 1.1)) and half.words == "0.5 to 0.6 or 1 to 1.1"
 
 
-def test_a_grid_says_what_is_known_at_both_ratios() -> None:
+def test_grid_combines_both_ratios() -> None:
     axis = {"over": 8, "reference": 8}
     asked = JointGrid(
         study="s",
@@ -188,7 +190,7 @@ def test_a_grid_says_what_is_known_at_both_ratios() -> None:
     assert grid.at(5, 2) == "outside the tested range, CPU ratios 1 to 4 and memory ratios 1 to 4"
 
 
-def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
+def test_related_study_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
     data = build(tmp_path)
     other = load_study(data / "published" / "other")
     assert matching_label(other, ["guests"]).startswith("factor guests")
@@ -199,7 +201,7 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
         "          - \n", ""
     )
     one_study = one_study.replace("asks: What do more", "words: [guests]\n    asks: What do more")
-    for unused, said in [
+    for unused, message in [
         ("", "other is relevant to the question 'growth'"),
         ("    unused: {other: It varies something else.}\n", ""),
         (
@@ -212,11 +214,13 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
         problems = Problems(tmp_path)
         studies = {"toy": load_study(data / "published" / "toy"), "other": other}
         check_synthesis_file(Layout(tmp_path), studies, problems)
-        assert [said in str(problem) for problem in problems] == [True] * bool(said), list(problems)
+        assert [message in str(problem) for problem in problems] == [True] * bool(message), list(
+            problems
+        )
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("derived: peak", "derived: peek", "has no derived number 'peek'.*peak"),
         ("claim: best-at-8", "claim: best-at-9", "no claim 'best-at-9'.*best-at-8"),
@@ -245,7 +249,7 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
         ("- id: best", "- id: gain", "two rows are named 'gain'"),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_mistakes_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     data = build(tmp_path)
     assert old in SYNTHESIS
     (data / "synthesis.yaml").write_text(SYNTHESIS.replace(old, new, 1))
@@ -253,10 +257,10 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, said: str) -> No
     problems = Problems(tmp_path)
     check_synthesis_file(Layout(tmp_path), studies, problems)
     (found,) = problems
-    assert re.search(said, str(found)), str(found)
+    assert re.search(message, str(found)), str(found)
 
 
-def test_nothing_is_wrong_with_the_example(tmp_path: Path) -> None:
+def test_example_has_no_problems(tmp_path: Path) -> None:
     data = build(tmp_path)
     problems = Problems(tmp_path)
     check_synthesis_file(
@@ -266,7 +270,7 @@ def test_nothing_is_wrong_with_the_example(tmp_path: Path) -> None:
     )
     assert not len(problems)
     (data / "synthesis.yaml").unlink()
-    check_synthesis_file(Layout(tmp_path), {}, problems)  # a repository need not have one
+    check_synthesis_file(Layout(tmp_path), {}, problems)  # the file is optional
     assert not len(problems)
     with pytest.raises(RawperfError, match=r"synthesis\.yaml"):
         load_synthesis(data)

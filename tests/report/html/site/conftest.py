@@ -1,4 +1,4 @@
-"""The toy study as the site shows it, with an executed notebook."""
+"""Fixtures: the toy study with an executed notebook, as input of the site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARAMETERS = Parameters(seed=1)
 
 @pytest.fixture(scope="session")
 def layout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Layout:
-    """A repository with the toy study, every stage run."""
+    """A repository with the toy study, all stages run."""
     folder = tmp_path_factory.mktemp("site")
     data = toy.build(folder)
     (folder / "build").mkdir()
@@ -30,12 +30,12 @@ def layout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Layout:
 
 @pytest.fixture(scope="session")
 def facts(layout: Layout) -> StudyFacts:
-    """What the site knows of the toy study."""
+    """The site's data of the toy study."""
     return StudyFacts(layout, PARAMETERS, "toy")
 
 
 class Parsed(HTMLParser):
-    """A page's elements: tags with attributes, ids, links, and words."""
+    """A parsed page: tags with attributes, ids, links and text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Parsed(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
-        if tag != "wbr":  # a place where a long word may break
+        if tag != "wbr":  # a possible line break in a long word
             self.words.append(" ")
 
     def handle_data(self, data: str) -> None:
@@ -53,15 +53,15 @@ class Parsed(HTMLParser):
 
     @property
     def ids(self) -> list[str]:
-        """In their order."""
+        """All ids in document order."""
         return [attrs["id"] for _, attrs in self.tags if "id" in attrs]
 
     @property
     def links(self) -> list[str]:
-        """Addresses of links."""
+        """Targets of all links."""
         return [attrs["href"] for tag, attrs in self.tags if tag == "a" and "href" in attrs]
 
     @property
     def text(self) -> str:
-        """All words, one space between them."""
+        """All text, with single spaces."""
         return " ".join("".join(self.words).split())

@@ -1,4 +1,4 @@
-"""All pages written, and their frame."""
+"""Building all pages, and their common frame."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return {path.name: path.read_text(encoding="utf-8") for path in written}
 
 
-def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
+def test_pages_of_navigation_and_study_are_written(pages: dict[str, str]) -> None:
     own = {f"{name}-toy.html" for name in ("claims", "quality", "trace")}
-    navigation = set(templating.PAGES) - {"synthesis.html"}  # written by a stage of its own
+    navigation = set(templating.PAGES) - {"synthesis.html"}  # written by another stage
     assert set(pages) == {*navigation, *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
 
 
-def test_every_page_has_the_frame_and_no_foreign_markup(pages: dict[str, str]) -> None:
+def test_every_page_has_the_frame_and_no_injected_markup(pages: dict[str, str]) -> None:
     for name, text in pages.items():
         if not name.endswith(".html"):
             continue
@@ -53,7 +53,7 @@ def test_every_page_has_the_frame_and_no_foreign_markup(pages: dict[str, str]) -
         assert not re.search(r"@import|url\((?!#)", text), name
 
 
-def test_links_between_the_pages_lead_somewhere(pages: dict[str, str], layout: Layout) -> None:
+def test_links_between_pages_have_targets(pages: dict[str, str], layout: Layout) -> None:
     parsed = {name: Parsed(text) for name, text in pages.items() if name.endswith(".html")}
     for name, page in parsed.items():
         for link in page.links:
@@ -66,7 +66,7 @@ def test_links_between_the_pages_lead_somewhere(pages: dict[str, str], layout: L
                 assert file in parsed or file in ("toy.html", "synthesis.html"), (name, link)
 
 
-def test_every_page_of_a_study_leads_to_its_others_and_back(pages: dict[str, str]) -> None:
+def test_pages_of_a_study_link_to_each_other(pages: dict[str, str]) -> None:
     own = {"toy.html", "claims-toy.html", "contradictions.html#toy"}
     own |= {"quality-toy.html", "trace-toy.html"}
     for name in ("claims-toy.html", "quality-toy.html", "trace-toy.html", "contradictions.html"):
@@ -74,14 +74,12 @@ def test_every_page_of_a_study_leads_to_its_others_and_back(pages: dict[str, str
         assert others <= set(Parsed(pages[name]).links), name
 
 
-def test_the_same_data_give_the_same_bytes(
-    pages: dict[str, str], layout: Layout, tmp_path: Path
-) -> None:
+def test_equal_data_give_equal_bytes(pages: dict[str, str], layout: Layout, tmp_path: Path) -> None:
     for path in build_study_pages(layout, StudyFacts(layout, PARAMETERS, "toy"), tmp_path):
         assert path.read_text(encoding="utf-8") == pages[path.name]
 
 
-def test_a_page_that_is_too_large_is_refused(
+def test_too_large_page_is_rejected(
     layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
@@ -92,7 +90,7 @@ def test_a_page_that_is_too_large_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_traces_for_programs_may_be_longer_than_a_page(
+def test_trace_data_files_may_exceed_the_page_limit(
     layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = build.json_text

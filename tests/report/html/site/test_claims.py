@@ -1,4 +1,4 @@
-"""All claims: the overview, and a page a paper."""
+"""The pages of claims: overview, and one page per paper."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def rows(page: Parsed) -> dict[str, dict[str, str]]:
     return {attrs["id"]: attrs for tag, attrs in page.tags if tag == "tr" and "id" in attrs}
 
 
-def test_rows_carry_what_filters_look_at(page: Parsed) -> None:
+def test_rows_have_the_attributes_of_the_filters(page: Parsed) -> None:
     found = rows(page)
-    # disputed ones first, then by how much they narrow ranges
+    # contradicted first, then by how much they narrow ranges
     assert list(found) == ["claim-more-at-8", "claim-flat", "claim-best-at-8", "claim-busy"]
     more = found["claim-more-at-8"]
     assert (more["data-exhibit"], more["data-kind"]) == ("figure-2", "percent_change")
@@ -40,14 +40,14 @@ def test_rows_carry_what_filters_look_at(page: Parsed) -> None:
     assert more["data-printed"] == "66.0" and found["claim-flat"]["data-printed"] == ""
 
 
-def test_filters_count_what_they_choose(page: Parsed) -> None:
+def test_filters_show_their_counts(page: Parsed) -> None:
     for choice in ("Figure 2", "said once (2)", "percent change (1)", "refuted (1)"):
         assert choice in page.text
     options = [attrs["value"] for tag, attrs in page.tags if tag == "option"]
     assert options.index("figure-2") < options.index("figure-3")
 
 
-def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
+def test_claim_lists_supporting_and_conflicting_claims(page: Parsed) -> None:
     assert f"{HOSTILE} gains 66 %" in page.text
     assert " 52 (48 to 56) " in page.text and "66.0 (64.0 to 68.0)" not in page.text
     assert "the interval lies below the printed limits" in page.text
@@ -55,7 +55,7 @@ def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
     assert {"toy.html#figure-2", "toy.html#figure-3", "#claim-busy"} <= set(page.links)
 
 
-def test_all_claims_download(page: Parsed) -> None:
+def test_claims_are_downloadable(page: Parsed) -> None:
     address = next(link for link in page.links if link.startswith("data:text/csv"))
     table = list(csv.DictReader(io.StringIO(unquote(address.partition(",")[2]))))
     assert sorted(row["claim"] for row in table) == ["best-at-8", "busy", "flat", "more-at-8"]
@@ -68,7 +68,7 @@ def test_all_claims_download(page: Parsed) -> None:
     assert table[1]["printed"] == table[1]["printed_low"] == table[3]["implied_high"] == ""
 
 
-def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
+def test_overview_counts_verdicts_and_links_to_the_claims(
     facts: StudyFacts,
 ) -> None:
     page = Parsed(overview_page([facts]))
@@ -84,11 +84,11 @@ def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
     )
 
 
-def test_the_overview_says_what_measured_studies_found_of_each_paper(facts: StudyFacts) -> None:
+def test_overview_shows_results_of_measured_studies_per_paper(facts: StudyFacts) -> None:
     claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
-    said = {name: getattr(claim, name) for name in ("kind", "says", "value", "instances")}
+    fields = {name: getattr(claim, name) for name in ("kind", "says", "value", "instances")}
     hypothesis = Hypothesis.model_construct(
-        **said,
+        **fields,
         id="more-today",
         origin=SimpleNamespace(study="toy", claim="more-at-8"),
         repeats="Eight guests gain 66 %.",
@@ -120,7 +120,7 @@ def test_the_overview_says_what_measured_studies_found_of_each_paper(facts: Stud
     assert "measured-toy" in alone.ids and "No measured study tests its claims again" in alone.text
 
 
-def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:
+def test_contradiction_resolved_by_another_reading_is_uncertain(facts: StudyFacts) -> None:
     assert [claim.id for claim in excluded_claims(facts)] == ["flat"]
     row = {
         "reading": "lenient",

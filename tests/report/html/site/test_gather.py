@@ -1,4 +1,4 @@
-"""What the site knows of a study."""
+"""The data that the site gathers per study."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from virtperf.report.html.site.gather import StudyFacts, repetition_counts, repe
 from virtperf.study.hypotheses import Hypothesis
 
 
-def test_claims_and_verdicts_are_those_of_the_paper(facts: StudyFacts) -> None:
+def test_gathers_claims_and_verdicts_of_the_paper(facts: StudyFacts) -> None:
     assert [c.id for c in facts.data.paper_claims] == [
         "more-at-8",
         "best-at-8",
         "flat",
         "busy",
-    ]  # bends-down is ours
+    ]  # bends-down is an assumption
     assert facts.text == {"follows from others": 1, "said once": 2, "in conflict": 1}
     assert facts.measured == {"refuted": 1, "undecided": 1, "no measurement": 2}
     assert (facts.id, facts.title) == ("toy", "A toy study")
 
 
-def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts) -> None:
+def test_record_links_point_to_the_report_and_all_claims(facts: StudyFacts) -> None:
     place = facts.place
     assert place.address("claim:busy", "toy") == "claims-toy.html#claim-busy"
     assert place.address("claim:bends-down", "toy") == "toy.html#claim-bends-down"
@@ -29,11 +29,11 @@ def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts
     assert place.address("trace:toy/figure-2/a/4", "toy") == "trace-toy.html#figure-2-a-4"
 
 
-def test_a_claim_that_a_measured_study_asks_again_counts_for_the_paper(facts: StudyFacts) -> None:
+def test_claim_retested_by_a_measured_study_counts_for_the_paper(facts: StudyFacts) -> None:
     claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
-    said = {name: getattr(claim, name) for name in ("id", "kind", "says", "value", "instances")}
+    fields = {name: getattr(claim, name) for name in ("id", "kind", "says", "value", "instances")}
     hypothesis = Hypothesis.model_construct(
-        **said, assumed=False, origin=SimpleNamespace(study="a-paper", claim="first")
+        **fields, assumed=False, origin=SimpleNamespace(study="a-paper", claim="first")
     )
     other = copy.copy(facts)
     other.data = SimpleNamespace(

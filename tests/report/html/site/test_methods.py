@@ -1,4 +1,4 @@
-"""How the numbers are made, from the documents."""
+"""The methods page, built from the documentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.report.html.site.conftest import Parsed
 from virtperf.report.html.site.overview import methods_page
 
 
-def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> None:
+def test_each_document_has_one_heading(tmp_path: Path, root: Path) -> None:
     (tmp_path / "methods.md").write_text(
         "# Methods\n\n## Lines\n\nSee [digits](certified-digits.md).\n"
     )
@@ -33,7 +33,7 @@ def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> N
     assert "#certified-digits" in page.links and "<b>1</b>" in page.text
 
 
-def test_the_glossary_has_every_metric(tmp_path: Path, root: Path) -> None:
+def test_glossary_lists_every_metric(tmp_path: Path, root: Path) -> None:
     metrics = load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics
     page = Parsed(methods_page(tmp_path, metrics))
     assert {f"metric-{name}" for name in metrics} <= set(page.ids)

@@ -1,4 +1,4 @@
-"""Data quality: the list of studies, and one study's runs."""
+"""The data quality pages: overview, and the runs of one study."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ def page(facts: StudyFacts) -> Parsed:
     return Parsed(study_page(facts))
 
 
-def test_the_overview_counts_runs_and_audits(facts: StudyFacts) -> None:
+def test_overview_counts_runs_and_audits(facts: StudyFacts) -> None:
     page = Parsed(overview_page([facts]))
     assert "9 measured" in page.text and "1 of 2" in page.text
     assert {"quality-toy.html"} <= set(page.links)
 
 
-def test_every_run_has_a_row_that_links_lead_to(page: Parsed, facts: StudyFacts) -> None:
+def test_every_run_has_a_linkable_row(page: Parsed, facts: StudyFacts) -> None:
     anchors = {f"run-{run['run_id']}" for run in facts.data.index["runs"]}
     assert len(anchors) == 9 and anchors <= set(page.ids) and len(page.ids) == len(set(page.ids))
     assert "60 s declared, none detected" in page.text and "little's law" in page.text
     assert f"{HOSTILE} was cut" in page.text and HOSTILE_FILE in page.text
 
 
-def test_thumbnails_come_from_the_stored_steps_and_fill_their_box(
-    page: Parsed, facts: StudyFacts
-) -> None:
+def test_thumbnails_show_the_stored_steps_at_full_size(page: Parsed, facts: StudyFacts) -> None:
     lines = [attrs["points"] for tag, attrs in page.tags if tag == "polyline"]
     assert len(lines) == facts.data.thumbnails["run_id"].nunique() == 9
     places = [tuple(map(float, pair.split(","))) for pair in lines[0].split()]
     assert [x for x, _ in places] == sorted(x for x, _ in places) and places[-1][0] == WIDTH
-    # The steps are 100, 101, 102 and again: the highest value is 2 below the top.
+    # The steps are 100, 101, 102, repeated: the maximum is 2 below the top.
     assert min(y for _, y in places) == 2 and all(0 <= y <= HEIGHT for _, y in places)
