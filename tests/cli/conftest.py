@@ -1,4 +1,4 @@
-"""Commands run as a user runs them."""
+"""Fixture that runs commands as a user does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""virtperf add run: checked, shown, and only then copied; a run.yaml is kept or made; nothing half is left."""
+"""`virtperf add run`: checks, preview, copying, run.yaml, no partial copies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TIMES = (
 
 @pytest.fixture
 def repository(tmp_path: Path, root: Path) -> Path:
-    """A repository with the toy study; commands run in it."""
+    """A repository with the toy study as working folder."""
     published = tmp_path / "data" / "published" / "toy"
     published.mkdir(parents=True)
     (published / "study.yaml").write_text(STUDY)
@@ -40,7 +40,7 @@ def repository(tmp_path: Path, root: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Raw files of two tools without a run.yaml, in a folder outside the repository's data."""
+    """Raw files of two tools without run.yaml, outside the repository."""
     place = tmp_path / "elsewhere" / "Monday run"
     (place / "drivers").mkdir(parents=True)
     (place / "guests" / "web1").mkdir(parents=True)
@@ -60,7 +60,7 @@ def measured(repository: Path) -> list[str]:
     )
 
 
-def test_a_preview_copies_nothing(run: Run, repository, folder):
+def test_preview_copies_nothing(run: Run, repository, folder):
     text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert "monday-run: toy, measured, replicate 1" in text
     assert "test load (default), system b, guests 2" in text
@@ -78,7 +78,7 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
     assert not (repository / "data" / "measured").exists()
 
 
-def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, folder):
+def test_copied_run_is_read_by_the_pipeline(run: Run, repository, folder):
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--clients", "4", "--yes")
     assert measured(repository) == [
@@ -110,22 +110,22 @@ def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, f
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 
-def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
+def test_existing_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     folder = write_run(tmp_path / "elsewhere", "r7")
     text = (folder / "run.yaml").read_text() + "# a remark\n"
     (folder / "run.yaml").write_text(text)
     renamed = folder.rename(tmp_path / "elsewhere" / "some folder")
     run("add", "run", "toy", str(renamed), "--yes")
     assert (repository / "data/measured/toy/r7/run.yaml").read_text() == text
-    said = run("add", "run", "toy", str(renamed), *FACTORS, status=2).output
-    assert "the folder has a run.yaml" in said
+    output = run("add", "run", "toy", str(renamed), *FACTORS, status=2).output
+    assert "the folder has a run.yaml" in output
 
 
-def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path):
+def test_run_without_times_is_accepted(run: Run, repository, tmp_path):
     unknown = dict.fromkeys(("start", "duration_s", "warmup_s", "window_s"))
     folder = write_run(tmp_path / "elsewhere", "r8", **unknown)
-    said = run("add", "run", "toy", str(folder), "--yes").output
-    assert "start unknown, no timestamps: values cover the whole run" in said
+    output = run("add", "run", "toy", str(folder), "--yes").output
+    assert "start unknown, no timestamps: values cover the whole run" in output
     assert "toy/r8/run.yaml" in " ".join(measured(repository))
 
 
@@ -146,16 +146,16 @@ def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path
         ({"start": None}, "'start' is missing; only a run without duration_s"),
     ],
 )
-def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):
+def test_invalid_run_yaml_is_rejected(run: Run, repository, tmp_path, fields, message):
     folder = write_run(tmp_path / "elsewhere", "r7", **fields)
-    said = run("add", "run", "toy", str(folder), "--yes", status=1).output
-    assert message in said
-    assert "run.yaml" in said
+    messages = run("add", "run", "toy", str(folder), "--yes", status=1).output
+    assert message in messages
+    assert "run.yaml" in messages
     assert measured(repository) == []
 
 
-def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folder):
-    said = run("add", "run", "toy", str(folder), "--yes", status=1).output
+def test_all_missing_options_are_reported_at_once(run: Run, repository, folder):
+    output = run("add", "run", "toy", str(folder), "--yes", status=1).output
     for option in (
         "--factor system=... (a, b)",
         "--factor guests=... (1, 2, 3)",
@@ -163,14 +163,16 @@ def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folde
         "--file drivers/d1.log start_s=...",
         "--file drivers/d1.log interval_s=...",
     ):
-        assert option in said
-    assert "--factor test" not in said  # it has a default
+        assert option in output
+    assert "--factor test" not in output  # it has a default
 
 
-def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, folder, monkeypatch):
+def test_terminal_prompts_for_missing_values_and_confirmation(
+    run: Run, repository, folder, monkeypatch
+):
     monkeypatch.setattr(_terminal, "interactive", lambda: True)
     answers = ["", "b", "3", "2009-01-09T14:00:00", "10", "10"]
-    said = run(
+    output = run(
         "add",
         "run",
         "toy",
@@ -180,7 +182,7 @@ def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, f
         stdin="\n".join([*answers, "n"]) + "\n",
         status=1,
     )
-    assert "Copy it to data/measured/toy/monday-run?" in said.output
+    assert "Copy it to data/measured/toy/monday-run?" in output.output
     assert measured(repository) == []
     run(
         "add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "y"]) + "\n"
@@ -189,7 +191,7 @@ def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, f
     assert made["factors"] == {"test": "load", "system": "b", "guests": 3}
 
 
-def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
+def test_replicate_number_is_incremented(run: Run, repository, folder, tmp_path):
     write_run(
         repository / "data/measured/toy",
         "first",
@@ -211,35 +213,37 @@ def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["measured", "example"])
-def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path, kind):
+def test_duplicate_of_an_existing_run_is_rejected(run: Run, repository, tmp_path, kind):
     place = repository / ("data/measured/toy" if kind == "measured" else "examples/toy")
-    there = write_run(
+    existing = write_run(
         place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind
     )
     before = measured(repository)
     again = tmp_path / "again"
-    shutil.copytree(there, again)
+    shutil.copytree(existing, again)
     (again / "run.yaml").unlink()
     (again / "d1.log").rename(again / "other.log")
     for _ in range(2):
-        said = run("add", "run", "toy", str(again), *FACTORS, *TIMES[:2], "--yes", status=1).output
-        assert f"its raw files duplicate those of the {kind} run there" in said
-        (again / "a.txt").unlink(missing_ok=True)  # a part of a run is a copy too
+        output = run(
+            "add", "run", "toy", str(again), *FACTORS, *TIMES[:2], "--yes", status=1
+        ).output
+        assert f"its raw files duplicate those of the {kind} run there" in output
+        (again / "a.txt").unlink(missing_ok=True)  # a subset of a run's files counts as a duplicate
     assert measured(repository) == before
 
 
-def test_one_common_file_is_only_a_warning(run: Run, repository, folder):
+def test_one_shared_file_is_a_warning(run: Run, repository, folder):
     write_run(
         repository / "data/measured/toy",
         "there",
         raw={"d1.log": console(seed="y"), "sar.txt": sar()},
     )
-    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
-    assert "warning: guests/web1/sar.txt: identical to files of the measured run there" in said
+    output = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert "warning: guests/web1/sar.txt: identical to files of the measured run there" in output
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "run.yaml", "whole", "broken"])
-def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
+def test_symbolic_links_are_rejected(run: Run, repository, folder, tmp_path, kind):
     secret = tmp_path / "secret.txt"
     secret.write_bytes(sar())
     chosen = folder
@@ -254,7 +258,7 @@ def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
     else:
         chosen = tmp_path / "linked"
         chosen.symlink_to(folder, target_is_directory=True)
-    said = run(
+    output = run(
         "add",
         "run",
         "toy",
@@ -264,27 +268,27 @@ def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
         "--yes",
         status=2 if kind == "run.yaml" else 1,
     ).output
-    assert "link" in said or "run.yaml" in said
+    assert "link" in output or "run.yaml" in output
     assert measured(repository) == []
 
 
-def test_damage_is_refused_with_file_and_line(run: Run, repository, folder):
+def test_damaged_file_is_rejected_with_file_and_line(run: Run, repository, folder):
     path = folder / "guests" / "web1" / "sar.txt"
     path.write_bytes(
         path.read_bytes().replace(
             b"14:09:00        all     40.00", b"14:09:00        all     4x.00"
         )
     )
-    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
-    assert "guests/web1/sar.txt line" in said
+    messages = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
+    assert "guests/web1/sar.txt line" in messages
     assert measured(repository) == []
 
 
-def test_a_run_that_shows_nothing_of_the_study_is_refused(run: Run, repository, tmp_path):
+def test_run_without_any_quantity_of_the_study_is_rejected(run: Run, repository, tmp_path):
     folder = tmp_path / "only netstat"
     folder.mkdir()
     (folder / "netstat.txt").write_bytes(netstat(5))
-    said = run(
+    output = run(
         "add",
         "run",
         "toy",
@@ -297,12 +301,12 @@ def test_a_run_that_shows_nothing_of_the_study_is_refused(run: Run, repository, 
         "--yes",
         status=1,
     ).output
-    assert "the run contains none of the quantities of toy" in said
-    assert "page_element_throughput of a driver" in said
+    assert "the run contains none of the quantities of toy" in output
+    assert "page_element_throughput of a driver" in output
     assert measured(repository) == []
 
 
-def test_a_metric_of_another_kind_of_entity_is_named(run: Run, repository, tmp_path):
+def test_metric_of_the_wrong_entity_kind_is_reported(run: Run, repository, tmp_path):
     folder = tmp_path / "only sar"
     (folder / "guests" / "web1").mkdir(parents=True)
     (folder / "guests" / "web1" / "sar.txt").write_bytes(sar())
@@ -312,20 +316,20 @@ def test_a_metric_of_another_kind_of_entity_is_named(run: Run, repository, tmp_p
     assert text.count(asked) == 1
     study.write_text(text.replace(asked, "from: [{metric: cpu_busy, entity_kind: host}]"))
     times = ("--start", "2009-01-09T14:00:00", "--duration", "600")
-    said = run("add", "run", "toy", str(folder), *FACTORS, *times, "--yes", status=1).output
-    assert "cpu_busy of a host" in said and "found cpu_busy of a guest" in said
+    messages = run("add", "run", "toy", str(folder), *FACTORS, *times, "--yes", status=1).output
+    assert "cpu_busy of a host" in messages and "found cpu_busy of a guest" in messages
     assert measured(repository) == []
 
 
-def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
+def test_existing_or_invalid_run_name_is_rejected(run: Run, repository, folder):
     run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes")
     (folder / "drivers" / "d1.log").write_bytes(console(seed="other"))
     (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=11))
     before = measured(repository)
-    said = run(
+    output = run(
         "add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes", status=1
     ).output
-    assert "a run with this name already exists" in said
+    assert "a run with this name already exists" in output
     for name in ("../out", "Upper", "-x"):
         assert (
             "invalid run name"
@@ -336,7 +340,7 @@ def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
     assert measured(repository) == before
 
 
-def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, monkeypatch):
+def test_failed_copy_leaves_no_files(run: Run, repository, folder, monkeypatch):
     import virtperf.runs.intake.snapshot as module
 
     def full(source, target, **_):
@@ -344,8 +348,8 @@ def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.shutil, "copytree", full)
-    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
-    assert said.splitlines()[-1].startswith("Error:") and "No space left on device" in said
+    output = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
+    assert output.splitlines()[-1].startswith("Error:") and "No space left on device" in output
     assert not (repository / "data" / "measured").exists()
 
 
@@ -365,11 +369,11 @@ def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, m
         (("--file", "drivers/*", "start_s=soon"), "start_s is not a number"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(run: Run, repository, folder, options, message):
+def test_meaningless_options_are_rejected(run: Run, repository, folder, options, message):
     assert message in run("add", "run", "toy", str(folder), *options, "--yes", status=1).output
 
 
-def test_an_unknown_study_names_the_known_ones(run: Run, repository, folder):
+def test_unknown_study_lists_the_known_ones(run: Run, repository, folder):
     assert (
         "there is no study 'tony'; expected one of toy"
         in run("add", "run", "tony", str(folder), status=1).output
@@ -387,7 +391,7 @@ inputs:
 """
 
 
-def test_a_run_with_a_declared_input_shows_what_was_read(run: Run, repository, folder):
+def test_preview_shows_values_of_a_declared_input(run: Run, repository, folder):
     study = repository / "data" / "published" / "toy" / "study.yaml"
     study.write_text(STUDY + INPUTS)
     (folder / "drivers" / "d1.log").unlink()
@@ -409,5 +413,7 @@ def test_a_run_with_a_declared_input_shows_what_was_read(run: Run, repository, f
     study.write_text(STUDY + INPUTS.replace("field: tps", "field: tsp"))
     (folder / "drivers" / "d1.csv").write_text("tps\n" + "101\n" * 120)
     (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=9))
-    said = run("add", "run", "toy", str(folder), *FACTORS, *times, "--name", "r2", status=1).output
-    assert "d1.csv line 1: there is no column 'tsp'; found tps. Did you mean 'tps'" in said
+    output = run(
+        "add", "run", "toy", str(folder), *FACTORS, *times, "--name", "r2", status=1
+    ).output
+    assert "d1.csv line 1: there is no column 'tsp'; found tps. Did you mean 'tps'" in output

@@ -1,4 +1,4 @@
-"""virtperf add exhibit, virtperf add claim: entries that check has nothing to say about but EXAMPLE."""
+"""`virtperf add exhibit` and `virtperf add claim` write entries that `virtperf check` accepts but for EXAMPLE."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from virtperf.study.new.write import write_study
 STUDY = "mine"
 
 
-def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout) -> None:
+def test_each_exhibit_kind_gets_entry_file_and_cell(run, layout: Layout) -> None:
     for measured in (False, True):
         study_id = f"{STUDY}-{measured}".lower()
         write_study(layout, study_id, measured=measured)
@@ -28,8 +28,8 @@ def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout
         assert run(*add).output == "Nothing to add.\n"
         run(*add, "figure-7", "line", "title=A: of all")
         if not measured:
-            said = run(*add, "table-2", "table").output
-            assert f"data/published/{study_id}/tables/table-2.csv" in said
+            output = run(*add, "table-2", "table").output
+            assert f"data/published/{study_id}/tables/table-2.csv" in output
         refused = run(*add, "figure-8", "bar", "quantity=through", status=1).output
         assert "unknown quantity 'through'" in refused
         assert "no kind of exhibit 'lines'" in run(*add, "figure-8", "lines", status=1).output
@@ -46,11 +46,11 @@ def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout
         assert shown_exhibits(sources, ids) >= set(ids)
 
 
-def test_what_is_refused_is_named_as_it_was_given(run, layout: Layout) -> None:
+def test_rejected_arguments_are_quoted_in_the_error(run, layout: Layout) -> None:
     write_study(layout, STUDY)
     key = "throughput[system=b, guests=4]"
     add = ("--root", str(layout.root), "add", "claim", STUDY, "half", "value", f"of={key}")
-    for given, said in (
+    for given, message in (
         ("value=abc", "Error: value=abc: wrong value; expected a number\n"),
         (
             "value=1e3",
@@ -60,13 +60,13 @@ def test_what_is_refused_is_named_as_it_was_given(run, layout: Layout) -> None:
         ("about=[figure-9]", "unknown exhibit 'figure-9'"),
     ):
         output = run(*add, given, status=1).output
-        assert said in output and " line " not in output
+        assert message in output and " line " not in output
     add = ("--root", str(layout.root), "add", "exhibit", STUDY, "figure-8", "line")
     output = run(*add, "headline=1", status=1).output
     assert "line 1" not in output
 
 
-def test_a_claim_is_written_where_it_is_in_order(run, layout: Layout) -> None:
+def test_claim_is_inserted_in_order(run, layout: Layout) -> None:
     for measured, key in (
         (False, "throughput[system=b, guests=4]"),
         (True, "throughput[processes=4]"),

@@ -1,4 +1,4 @@
-"""virtperf check: exit status and words."""
+"""`virtperf check`: exit status and messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LEFT = (
 )
 
 
-def test_status_tells_whether_there_are_problems(run, layout):
+def test_exit_status_reflects_problems(run, layout):
     write_study(layout, "mine")
     (layout.root / "pipelines" / "first").mkdir()
     root = ("--root", str(layout.root))
-    said = run(*root, "check", status=1).output.splitlines()
-    assert said == [
+    output = run(*root, "check", status=1).output.splitlines()
+    assert output == [
         "pipelines/first: there is no study of this pipeline. Remove the folder, or add the study",
         "1 problem in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines.",
         LEFT,
@@ -26,7 +26,7 @@ def test_status_tells_whether_there_are_problems(run, layout):
     assert run(*root, "check", "mine").output.splitlines() == [NONE, LEFT]
 
 
-def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout):
+def test_remaining_example_placeholders_are_counted(run, layout):
     folder, notebook = layout.published("mine"), layout.notebook("mine")
     write_study(layout, "mine")
     files = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
@@ -47,7 +47,7 @@ def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout
     assert run("--root", str(layout.root), "check").output.splitlines() == [NONE]
 
 
-def test_an_unknown_study_is_one_line(run, layout):
+def test_unknown_study_is_one_line(run, layout):
     write_study(layout, "mine")
-    said = run("--root", str(layout.root), "check", "yours", status=1).output
-    assert said.startswith("Error: there is no study 'yours'; expected one of mine")
+    output = run("--root", str(layout.root), "check", "yours", status=1).output
+    assert output.startswith("Error: there is no study 'yours'; expected one of mine")

@@ -1,4 +1,4 @@
-"""virtperf compare: what it prints, its exit status, Markdown, JSON and its schema."""
+"""`virtperf compare`: text, exit status, Markdown, JSON and its schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def command(run, tmp_path):
     return lambda *words, **named: run("compare", *words, **named).output
 
 
-def test_the_command_prints_sentence_and_table(command):
+def test_command_prints_sentence_and_table(command):
     text = command("a", "b", "--margin", "2%")
     first, second, *rest = text.splitlines()
     assert (
@@ -31,7 +31,7 @@ def test_the_command_prints_sentence_and_table(command):
     assert any(line.startswith("quantity") and "p (Holm)" in line for line in rest)
 
 
-def test_the_exit_status_says_what_was_found(command):
+def test_exit_status_reflects_the_verdict(command):
     for words, status in (
         (("a", "b", "--fail-on", "slower"), 1),
         (("b", "a", "--fail-on", "slower"), 0),
@@ -46,14 +46,14 @@ def test_the_exit_status_says_what_was_found(command):
         command(*words, status=status)
 
 
-def test_options_that_contradict_each_other_are_refused(command):
+def test_contradictory_options_are_rejected(command):
     name = "page_element_throughput_total"
     directions = ("--higher-is-better", "page_*", "--lower-is-better", name)
-    said = command("a", "b", *directions, status=2)
-    assert f"Error: {name} can't be both higher-is-better and lower-is-better" in said
+    output = command("a", "b", *directions, status=2)
+    assert f"Error: {name} can't be both higher-is-better and lower-is-better" in output
 
 
-def test_what_is_zero_in_all_runs_is_said(command, tmp_path):
+def test_quantities_that_are_always_zero_are_listed(command, tmp_path):
     for side in "cd":
         (tmp_path / side).mkdir()
         for run in range(3):
@@ -64,14 +64,14 @@ def test_what_is_zero_in_all_runs_is_said(command, tmp_path):
     assert "left out: err" not in command("c", "d")
 
 
-def test_one_run_a_side_is_said_in_front(command):
+def test_single_run_per_side_is_noted_first(command):
     text = command("a", "b/run-1.txt")
     assert text.startswith(
         "Whether run-1.txt differs from a is undecided: B has one run: the variance between runs can't be estimated"
     )
 
 
-def test_json_has_what_its_schema_says(command):
+def test_json_conforms_to_its_schema(command):
     for words in (("a", "b"), ("a", "b/run-1.txt"), ("--aa", "a")):
         found = json.loads(command(*words, "--format", "json"))
         schema = TypeAdapter(ComparisonTable).json_schema(mode="serialization")

@@ -1,4 +1,4 @@
-"""One figure as an SVG file of its own."""
+"""`virtperf figure` writes one figure as a standalone SVG file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.report import toy
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_it_needs_no_page_around_it(run: Run, tmp_path: Path) -> None:
+def test_svg_is_standalone(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path)
     run("figure", "toy", "figure-2", "-o", "figure.svg")
     root = ET.parse(tmp_path / "figure.svg").getroot()
@@ -20,7 +20,7 @@ def test_it_needs_no_page_around_it(run: Run, tmp_path: Path) -> None:
     assert "Throughput over guests" in "".join(root.itertext())
 
 
-def test_what_has_no_drawing_is_refused(run: Run, tmp_path: Path) -> None:
+def test_exhibit_without_a_drawing_is_rejected(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path)
     assert (
         "table-1 has no drawing" in run("figure", "toy", "table-1", "-o", "x.svg", status=1).output
@@ -31,8 +31,8 @@ def test_what_has_no_drawing_is_refused(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "x.svg").exists()
 
 
-def test_before_the_stages_nothing_is_drawn(run: Run, tmp_path: Path) -> None:
+def test_figure_before_the_stages_have_run_is_an_error(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path, stages=False)
-    said = run("figure", "toy", "figure-2", "-o", "x.svg", status=1).output
-    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said
+    output = run("figure", "toy", "figure-2", "-o", "x.svg", status=1).output
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in output
     assert not (tmp_path / "x.svg").exists()

@@ -1,4 +1,4 @@
-"""virtperf fit: the numbers of `virtperf.models`, tables of several kinds, groups, errors; anywhere."""
+"""`virtperf fit` prints the results of `virtperf.models` for tables of several kinds; groups; errors."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize("file", ["load.csv", "load.parquet", "load.json"])
-def test_it_prints_the_summary_of_the_function_of_the_same_name(run, table, file):
+def test_prints_the_summary_of_the_model_function(run, table, file):
     printed = run("fit", "usl", file, *COLUMNS, "--by", "system").output
     assert printed == models.usl("throughput ~ guests", table, by="system").summary(0.05)
     assert "zvm" in printed and printed.count("peak_load") == 2
 
 
 @pytest.mark.parametrize("model", [name for name in CURVES if name != "segmented"])
-def test_every_curve_has_the_defaults_of_its_function(run, table, model):
+def test_defaults_are_those_of_the_model_function(run, table, model):
     printed = run("fit", model, "load.csv", *COLUMNS, "--where", "system=zvm").output
     fits = getattr(models, model)("throughput ~ guests", table[table["system"] == "zvm"])
     assert printed.partition("\n\n")[0].strip() == fits.only.summary(alpha=0.05).strip()
 
 
-def test_a_comparison_is_that_of_its_function(run, table):
+def test_comparison_equals_the_model_function(run, table):
     given = ("load.csv", "--y", "throughput", "--group", "system", "--of", "xen", "--to", "zvm")
-    named = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
-    (ratio,) = models.ratios("throughput", table, **named).values()
+    conditions = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
+    (ratio,) = models.ratios("throughput", table, **conditions).values()
     (warning,) = ratio.warnings
     assert "guests explains" in warning
     printed = run("fit", "ratios", *given).output
     assert printed == f"xen / zvm: {ratio}\nwarning: {warning}\n"
-    (paired,) = models.pairs("throughput", table, on=["guests"], **named).values()
+    (paired,) = models.pairs("throughput", table, on=["guests"], **conditions).values()
     assert str(paired) in run("fit", "pairs", *given, "--on", "guests").output
     assert "kvm" in run("fit", "ratios", *given[:-3], "kvm", "--to", "zvm", status=1).output
 
@@ -67,7 +67,7 @@ def test_level_noise_and_weights(run, table):
     assert run("fit", "usl", *where, "--weights", "guests").output == weighted.only.summary()
 
 
-def test_predictions_are_marked_outside_of_the_tested_range(run, table):
+def test_extrapolated_predictions_are_marked(run, table):
     where = ("load.csv", *COLUMNS, "--where", "system=zvm")
     text = run("fit", "usl", *where, "--at", "4", "--at", "64").output
     one = models.usl("throughput ~ guests", table[table["system"] == "zvm"])
@@ -77,32 +77,32 @@ def test_predictions_are_marked_outside_of_the_tested_range(run, table):
         assert predicted.to_string(index=False, float_format="{:.6g}".format) in text
 
 
-def test_loads_without_a_value_are_refused(run, table):
+def test_prediction_at_an_invalid_load_is_rejected(run, table):
     where = ("load.csv", *COLUMNS, "--where", "system=zvm")
     for model in ("usl", "amdahl", "scaling"):
         for at in ("-5", "0"):
-            said = run("fit", model, *where, f"--at={at}", status=1).output
-            assert f"new x in row 1 of 1 is not positive; found {float(at)}" in said
-            assert "is defined for x above 0 only" in said
+            output = run("fit", model, *where, f"--at={at}", status=1).output
+            assert f"new x in row 1 of 1 is not positive; found {float(at)}" in output
+            assert "is defined for x above 0 only" in output
     assert "\n     -5 " in run("fit", "line", *where, "--at=-5").output
     for model in ("usl", "line", "segmented"):
         for at in ("1e400", "nan"):
-            said = run("fit", model, *where, "--at", at, status=2).output
-            assert f"'--at': {at} is not a finite number" in said
+            output = run("fit", model, *where, "--at", at, status=2).output
+            assert f"'--at': {at} is not a finite number" in output
         assert (
             "new x in row 1 of 1 is too large"
             in run("fit", model, *where, "--at", "1e200", status=1).output
         )
 
 
-def test_a_line_that_outliers_hardly_move_predicts_its_mean(run, table):
-    """Its rows have weights, so that the noise of a new row is not known."""
+def test_robust_line_predicts_only_the_mean(run, table):
+    """Rows are weighted, so the noise of a new row is unknown."""
     where = ("load.csv", *COLUMNS, "--where", "system=zvm", "--at", "4")
-    said = run("fit", "robust_line", *where).output
-    assert "\nmean\n" in said and "\nobservation\n" not in said
+    output = run("fit", "robust_line", *where).output
+    assert "\nmean\n" in output and "\nobservation\n" not in output
 
 
-def test_the_output_of_read_can_be_fitted(run, root, tmp_path):
+def test_output_of_virtperf_read_can_be_fitted(run, root, tmp_path):
     from tests.toy_runs import sar
 
     (tmp_path / "sar.txt").write_bytes(sar())
@@ -111,25 +111,28 @@ def test_the_output_of_read_can_be_fitted(run, root, tmp_path):
     assert "rows 10" in run("fit", "line", "sar.json", *given).output
 
 
-def test_rows_without_a_number_are_left_out_and_named(run, tmp_path):
+def test_rows_without_a_number_are_dropped_and_reported(run, tmp_path):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,\n3,30.5\n4,NA\n5,49\n")
-    said = run("fit", "line", "t.csv", "--x", "n", "--y", "x").output
-    assert "2 row(s) with missing values were left out: line 3, line 5" in said and "rows 3" in said
+    output = run("fit", "line", "t.csv", "--x", "n", "--y", "x").output
+    assert (
+        "2 row(s) with missing values were left out: line 3, line 5" in output
+        and "rows 3" in output
+    )
 
 
-def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
+def test_errors_report_column_line_and_group(run, tmp_path, table):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,many\n")
-    said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "t.csv line 3: column 'x' contains a value that is not a finite number" in said
-    assert "found 'many'" in said
+    output = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "t.csv line 3: column 'x' contains a value that is not a finite number" in output
+    assert "found 'many'" in output
     (tmp_path / "t.csv").write_text('n,x\n1,"1,955.16"\n2,"3,000.5"\n')
-    said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "Write '1955.16', without thousands separators" in said
+    output = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "Write '1955.16', without thousands separators" in output
     rows = [f"{n},{10 * n}" for n in range(1, 600)]
     rows[498] = "499,1e308"
     (tmp_path / "t.csv").write_text("\n".join(["n,x", *rows]) + "\n")
-    said = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "t.csv line 500: column 'x' contains a number that is too large; expected" in said
+    output = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "t.csv line 500: column 'x' contains a number that is too large; expected" in output
     wrong = ("fit", "usl", "load.csv", "--x", "load", "--y", "throughput")
     assert "no column 'load'; expected one of system" in run(*wrong, status=1).output
     (tmp_path / "few.csv").write_text("g,n,x\na,1,10\na,2,19\n")
@@ -145,10 +148,10 @@ def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
         assert message in run("fit", *given, status=2).output
 
 
-def test_values_that_are_not_positive_ask_for_constant_noise(run, tmp_path):
+def test_nonpositive_values_suggest_constant_noise(run, tmp_path):
     (tmp_path / "t.csv").write_text("n,x\n1,-1\n2,1\n3,2\n4,4\n")
-    said = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "is not positive" in said and "constant" in said
+    output = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "is not positive" in output and "constant" in output
     assert "slope" in run("fit", "line", "t.csv", "--x", "n", "--y", "x").output
 
 
@@ -157,11 +160,11 @@ def test_every_model_is_listed(run):
     assert listed == {*CURVES, *COMPARISONS} <= set(models.__all__)
 
 
-def test_a_row_that_deviates_is_named_by_its_line(run, tmp_path, table):
+def test_outlier_is_reported_with_line_number(run, tmp_path, table):
     typed = table[table["system"] == "zvm"].reset_index(drop=True)
     typed = pd.concat([typed, typed.assign(throughput=1.01 * typed["throughput"])])
     typed.iloc[3, typed.columns.get_loc("throughput")] /= 10
     typed.to_csv(tmp_path / "typed.csv", index=False)
-    said = run("fit", "usl", "typed.csv", *COLUMNS).output
-    assert "line 5 (x = " in said and "without it" in said
+    output = run("fit", "usl", "typed.csv", *COLUMNS).output
+    assert "line 5 (x = " in output and "without it" in output
     assert "line 5 (x = " in run("fit", "usl", "typed.csv", *COLUMNS, "--robust").output

@@ -13,7 +13,7 @@ from tests.report import toy
 
 
 @pytest.mark.parametrize("name", ["toy", "synthesis"])
-def test_what_a_stage_executed_stays_as_it_is(run: Run, tmp_path: Path, name: str) -> None:
+def test_executed_notebook_is_unchanged(run: Run, tmp_path: Path, name: str) -> None:
     toy.build(tmp_path)
     for folder, outputs in (
         ("notebooks", []),

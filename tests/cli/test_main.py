@@ -1,4 +1,4 @@
-"""The command line as a whole: which commands there are, how fast they are listed, how errors look."""
+"""The command line: list of commands, import time, error messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def names() -> list[str]:
     return main.list_commands(click.Context(main))
 
 
-def test_stages_come_first_and_in_order():
+def test_help_lists_stages_first_and_in_order():
     listed = names()
     assert [name for name in listed if name in STAGES] == STAGES
     assert listed[: len(STAGES)] == STAGES
@@ -51,7 +51,7 @@ def test_every_command_has_help(name):
     assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0
 
 
-def test_the_list_of_commands_imports_nothing_that_takes_long():
+def test_listing_commands_imports_no_heavy_modules():
     code = f"""
 import sys
 from virtperf.cli import main
@@ -67,12 +67,12 @@ print(sorted(set({SLOW!r}) & set(sys.modules)), file=sys.stderr)
         assert f"\n  {name} " in done.stdout
 
 
-def test_modules_that_begin_with_an_underscore_are_no_commands():
+def test_private_modules_are_not_commands():
     assert "_terminal" not in cli._modules().values()
     assert main.get_command(click.Context(main), "-terminal") is None
 
 
-def test_an_unknown_command_is_refused():
+def test_unknown_command_is_rejected():
     result = CliRunner().invoke(main, ["chekc"])
     assert result.exit_code == 2
     assert "No such command 'chekc'. Did you mean 'check'" in result.output
@@ -81,14 +81,14 @@ def test_an_unknown_command_is_refused():
     assert "Did you mean" not in CliRunner().invoke(main, ["qqqqqq"]).output
 
 
-def test_a_study_whose_name_is_misspelt_is_named(layout):
+def test_misspelt_study_suggests_the_closest_name(layout):
     write_study(layout, "mine")
     result = CliRunner().invoke(main, ["--root", str(layout.root), "check", "mime"])
     assert "there is no study 'mime'; expected one of mine. Did you mean 'mine'?" in result.output
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "data/runs/x"),
@@ -101,7 +101,7 @@ def test_a_study_whose_name_is_misspelt_is_named(layout):
         (OSError("the kernel did not start"), "the kernel did not start"),
     ],
 )
-def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said):
+def test_operating_system_error_is_one_line(monkeypatch, tmp_path, error, message):
     def fails(*_, **__):
         raise error
 
@@ -109,11 +109,11 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said)
     (tmp_path / "data").mkdir()
     monkeypatch.setattr("virtperf.core.params.load_parameters", fails)
     result = CliRunner().invoke(main, ["--root", str(tmp_path), "site"])
-    assert result.exit_code == 1 and result.output == f"Error: {said}\n"
+    assert result.exit_code == 1 and result.output == f"Error: {message}\n"
 
 
 @pytest.mark.parametrize("stage", ["runs", "report"])
-def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
+def test_stage_with_missing_inputs_is_a_one_line_error(layout, stage):
     write_study(layout, "mine")
     layout.notebook("mine").unlink()
     (layout.measured("mine") / "README.md").unlink()
@@ -124,7 +124,7 @@ def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
 
 
 @pytest.mark.parametrize("module", ["virtperf.cli", "virtperf", "rawperf"])
-def test_it_runs_as_a_module(module):
+def test_runs_as_a_python_module(module):
     done = subprocess.run(
         [sys.executable, "-m", module, "--version"],
         capture_output=True,
@@ -134,19 +134,19 @@ def test_it_runs_as_a_module(module):
     assert done.stdout == f"{module.partition('.')[0]}, version {__version__}\n"
 
 
-def test_the_two_packages_have_one_version(root):
+def test_both_packages_have_the_same_version(root):
     own = tomllib.loads((root / "src" / "rawperf" / "pyproject.toml").read_text())
     assert rawperf.__version__ == __version__ == own["project"]["version"]
 
 
-def test_a_measured_study_has_nothing_to_reconstruct(layout):
+def test_reconstruct_of_a_measured_study_does_nothing(layout):
     write_study(layout, "mine", measured=True)
     result = CliRunner().invoke(main, ["--root", str(layout.root), "reconstruct", "mine"])
     assert result.exit_code == 1
     assert "mine is a measured study and has no text to reconstruct from" in result.output
 
 
-def test_runs_says_what_it_read(layout):
+def test_runs_command_reports_what_it_read(layout):
     write_study(layout, "mine", measured=True)
     command = ["--root", str(layout.root), "runs", "mine"]
     assert CliRunner().invoke(main, command).output == "mine: 0 runs, none newly read\n"
@@ -158,7 +158,7 @@ def test_runs_says_what_it_read(layout):
     assert result.exit_code == 3
 
 
-def test_a_revision_that_there_is_not_is_named(layout):
+def test_unknown_revision_is_reported(layout):
     subprocess.run(["git", "init", "-q", layout.root], check=True)
     result = CliRunner().invoke(main, ["--root", str(layout.root), "verify", "nope"])
     assert "unknown git revision 'nope'; expected a tag, a branch" in result.output

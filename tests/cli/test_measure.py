@@ -1,4 +1,4 @@
-"""virtperf measure: its plan on paper, its lines, its bar, its exit status; and what the quality page says of it."""
+"""`virtperf measure`: dry run, output lines, progress bar, exit status, quality page."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from virtperf.study.definition import load_study
 
 @pytest.fixture
 def toy(repository, run, monkeypatch):  # noqa: F811 - the fixture
-    """The toy's repository as the working folder."""
+    """The toy repository as the working folder."""
     monkeypatch.chdir(repository.root)
     return repository
 
 
-def test_help_points_to_power_and_to_the_page(run, root):
+def test_help_mentions_power_and_the_documentation(run, root):
     text = run("measure", "--help").output
     assert "virtperf power" in text
     assert (root / re.search(r"docs/\w+\.md", text)[0]).is_file()
 
 
-def test_a_dry_run_shows_the_plan_and_the_commands_and_measures_nothing(toy, run):
+def test_dry_run_shows_plan_and_commands_without_measuring(toy, run):
     toy.write(
         setup=[{"run": "echo $guests", "shell": True}],
         window_s=90,
@@ -46,7 +46,7 @@ def test_a_dry_run_shows_the_plan_and_the_commands_and_measures_nothing(toy, run
     assert not toy.own.exists()
 
 
-def test_what_a_start_would_not_find_is_a_warning_of_dry_run_and_doctor(toy, run):
+def test_dry_run_and_doctor_warn_of_missing_programs(toy, run):
     toy.write(
         setup=[["{root}/testbeds/kvm/prepare.sh"], ["sh", "{here}/wrk.py", "{here}/.state/x"]],
         monitors=[{"run": ["saar", "-u", 1], "output": "v"}],
@@ -60,7 +60,7 @@ def test_what_a_start_would_not_find_is_a_warning_of_dry_run_and_doctor(toy, run
     assert "not found" not in run("measure", "toy", "--dry-run").output
 
 
-def test_one_line_a_run_and_then_nothing_is_left_to_do(toy, run):
+def test_prints_one_line_per_run_and_skips_existing_runs(toy, run):
     text = run("measure", "toy", "--only", "guests=2", "--replicates", "3").output
     lines = text.splitlines()
     assert lines[0] == "3 runs, 0 measured, 3 to measure, at least 1 s"
@@ -75,7 +75,7 @@ def test_one_line_a_run_and_then_nothing_is_left_to_do(toy, run):
     assert "measured      " in run("measure", "toy", "--dry-run").output
 
 
-def test_failures_show_in_the_status_and_end_after_their_attempts(toy, run):
+def test_failed_runs_set_the_exit_status_and_are_retried_up_to_a_limit(toy, run):
     toy.write(replicates=1, setup=[{"run": 'test "$guests" = 1', "shell": True}])
     text = run("measure", "toy", status=3).output
     kept = "data/measured/toy/.measure/failed/cpu-guests-2-r1-1"
@@ -98,11 +98,11 @@ def test_failures_show_in_the_status_and_end_after_their_attempts(toy, run):
         (("--only", "guests=9"), "unknown level '9' of guests"),
     ],
 )
-def test_a_choice_of_nothing_is_one_line(toy, run, options, words):
+def test_empty_selection_is_a_one_line_error(toy, run, options, words):
     assert words in run("measure", "toy", *options, status=1).output
 
 
-def test_mistakes_and_missing_files_are_one_line(toy, run):
+def test_mistakes_and_missing_files_are_one_line_errors(toy, run):
     toy.write(workload=["x {guest}"])
     assert "Error: data/measured/toy/measure.yaml line " in run("measure", "toy", status=1).output
     assert "measure.yaml line" in run("check", "toy", status=1).output
@@ -111,13 +111,13 @@ def test_mistakes_and_missing_files_are_one_line(toy, run):
     assert "there is no study 'boy'" in run("measure", "boy", status=1).output
 
 
-def test_a_study_of_its_own_stands_beside_its_runs(toy, run):
+def test_standalone_study_is_written_next_to_its_runs(toy, run):
     (toy.root / "data" / "published" / "toy" / "study.yaml").rename(toy.runs / "study.yaml")
     run("measure", "toy", "--replicates", "1")
     assert toy.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
 
 
-def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_machine):  # noqa: F811 - the fixture
+def test_ingest_keeps_disturbances_of_measured_runs(toy, run, busy_machine):  # noqa: F811 - the fixture
     from virtperf.report.kinds.quality import warnings_of
 
     toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
@@ -142,17 +142,17 @@ def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_mach
 
 
 @pytest.mark.slow
-def test_a_terminal_has_a_bar_with_the_time_left(toy):
-    shown, end = pty.openpty()
+def test_terminal_shows_progress_bar_with_remaining_time(toy):
+    terminal, end = pty.openpty()
     command = [sys.executable, "-m", "virtperf.cli", "measure", "toy"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env=environment)
     os.close(end)
     text = b""
     try:
-        while part := os.read(shown, 4096):
+        while part := os.read(terminal, 4096):
             text += part
-    except OSError:  # the other end is closed
+    except OSError:  # the pseudo-terminal is closed
         pass
     assert process.wait() == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())

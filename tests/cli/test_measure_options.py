@@ -1,4 +1,4 @@
-"""virtperf measure: the doctor's table, runs of one condition under two names, times learned from earlier runs."""
+"""`virtperf measure` options: doctor, A/A runs in ABBA order, run times learned from earlier runs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WORK = {"run": "sleep 0.3; printf 'time,work\\n1,%s\\n' $seed > work.csv", "shel
 
 @pytest.fixture
 def facts(monkeypatch):
-    """A machine of few facts."""
-    known = {"cpu": "some", "governor": "powersave", "swap_mb": 656}
+    """A machine with three known facts."""
+    machine = {"cpu": "some", "governor": "powersave", "swap_mb": 656}
     state = {"swap_used_mb": 3, "d_state_tasks": 0, "free_memory_mb": 900}
-    monkeypatch.setattr(machine_module, "machine", lambda: known)
+    monkeypatch.setattr(machine_module, "machine", lambda: machine)
     monkeypatch.setattr(machine_module, "machine_state", lambda: state)
 
 
-def test_the_doctor_tells_facts_and_what_to_do_and_measures_nothing(toy, run, facts):  # noqa: F811
+def test_doctor_lists_facts_and_advice_without_measuring(toy, run, facts):  # noqa: F811
     toy.write(machine={"swap_mb": 0, "d_state_tasks": 0, "thp": "never"})
     text = run("measure", "toy", "--doctor", status=3).output
     assert re.search(r"fact +found +required +advice", text)
@@ -37,7 +37,7 @@ def test_the_doctor_tells_facts_and_what_to_do_and_measures_nothing(toy, run, fa
     run("measure", "toy", "--doctor")
 
 
-def test_one_condition_as_two_in_the_order_abba(toy, run, tmp_path):  # noqa: F811
+def test_one_condition_is_measured_under_two_labels_in_abba_order(toy, run, tmp_path):  # noqa: F811
     toy.write(workload=[WORK])
     out = tmp_path / "alike"
     chosen = ("--only", "guests=2", "--replicates", "4", "--aa", str(out))
@@ -58,7 +58,7 @@ def test_one_condition_as_two_in_the_order_abba(toy, run, tmp_path):  # noqa: F8
         (("--aa", "data/alike", "--only", "guests=1"), "runs of --aa are not part of a study"),
     ],
 )
-def test_runs_that_are_alike_are_of_one_condition_and_none_of_a_study(
+def test_aa_runs_need_a_single_condition_outside_a_study(
     toy,  # noqa: F811
     run,
     options,
@@ -67,7 +67,7 @@ def test_runs_that_are_alike_are_of_one_condition_and_none_of_a_study(
     assert words in run("measure", "toy", *options, status=1).output
 
 
-def test_blocks_in_the_order_abba(toy):  # noqa: F811
+def test_blocks_follow_abba_order(toy):  # noqa: F811
     toy.write(order="abba", replicates=4)
     made = toy.harness()
     order = [run.levels["guests"] for run in plan(made.definition, made.study)]
@@ -77,7 +77,7 @@ def test_blocks_in_the_order_abba(toy):  # noqa: F811
         toy.harness()
 
 
-def test_the_plan_takes_as_long_as_earlier_runs_of_the_condition_did(toy, run):  # noqa: F811
+def test_estimated_duration_comes_from_earlier_runs(toy, run):  # noqa: F811
     slow = {"run": 'test "$guests" = 1 || sleep 2', "shell": True}
     toy.write(setup=[slow], replicates=1)
     run("measure", "toy")

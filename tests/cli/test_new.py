@@ -1,4 +1,4 @@
-"""virtperf new study, then every stage that computes: a study without any run goes through, whatever it leaves out."""
+"""`virtperf new study`, then every stage: a study without runs passes, with optional files missing."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def new(run, layout):
     return call
 
 
-def shown(layout) -> str:
-    """What the notebook that was written shows, its cells run without a kernel."""
+def notebook_outputs(layout) -> str:
+    """Outputs of the generated notebook, its cells run without a kernel."""
     cells = json.loads(layout.notebook(STUDY).read_text())["cells"]
     names: dict[str, object] = {}
     texts = []
@@ -49,7 +49,7 @@ def shown(layout) -> str:
     return "\n".join(texts)
 
 
-def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
+def test_lists_written_files_and_next_steps(run, layout):
     text = run("--root", str(layout.root), "new", "study", STUDY, "--title", "T").output
     lines = text.splitlines()
     assert lines[:6] == [
@@ -63,21 +63,19 @@ def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
     assert f"virtperf check {STUDY}" in lines[-1]
 
 
-def test_every_stage_runs_for_a_study_without_runs(new, layout):
+def test_every_stage_succeeds_for_a_study_without_runs(new, layout):
     for stage in COMPUTED:
         new(stage, STUDY)
     points = POINTS.read(layout.reconstructed(STUDY) / POINTS.file)
     assert points.loc[points["x"] == 1, "low"].tolist() == [100, 0]
-    assert (
-        np.isinf(points["high"]).sum() == 5
-    )  # nothing sets an upper limit beside the reference point
+    assert np.isinf(points["high"]).sum() == 5  # only the reference point has an upper limit
     assert not (layout.reconstructed(STUDY) / "runs").exists()
     verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["no measurement"]
-    assert "No measured run exists." in shown(layout)
+    assert "No measured run exists." in notebook_outputs(layout)
 
 
-def test_a_published_table_becomes_runs_that_claims_are_judged_by(run, layout, tmp_path):
+def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
     def call(*options: str):
         return run("--root", str(layout.root), *options)
 
@@ -101,7 +99,7 @@ def test_a_published_table_becomes_runs_that_claims_are_judged_by(run, layout, t
 
 
 @pytest.mark.parametrize("missing", ["claims", "figures", "exhibits and claims"])
-def test_stages_run_with_next_to_nothing(new, layout, missing):
+def test_stages_succeed_with_optional_files_missing(new, layout, missing):
     folder = layout.published(STUDY)
     study, claims = (folder / "study.yaml").read_text(), folder / "claims.yaml"
     if "claims" in missing:
@@ -116,10 +114,10 @@ def test_stages_run_with_next_to_nothing(new, layout, missing):
     )
     for stage in COMPUTED:
         new(stage, STUDY)
-    assert shown(layout)
+    assert notebook_outputs(layout)
 
 
-def test_an_id_that_is_none_is_one_line(run, layout):
-    said = run("--root", str(layout.root), "new", "study", "My Study", status=1).output
-    assert said.startswith("Error: invalid study id 'My Study'")
+def test_invalid_id_is_a_one_line_error(run, layout):
+    output = run("--root", str(layout.root), "new", "study", "My Study", status=1).output
+    assert output.startswith("Error: invalid study id 'My Study'")
     assert not (layout.root / "notebooks").exists()

@@ -1,11 +1,11 @@
-"""virtperf power: from a stated spread, from pilot runs, three questions, a picture."""
+"""`virtperf power`: from a given spread or pilot runs, three questions, a plot."""
 
 from __future__ import annotations
 
 import pytest
 
 
-def test_a_stated_spread(run):
+def test_power_from_a_given_spread(run):
     text = run("power", "--cv", "3", "--effect", "5").output
     assert "to detect a change of 5 %" in text
     assert "a power of 80 % needs 8 runs per condition" in text
@@ -15,7 +15,7 @@ def test_a_stated_spread(run):
     )
 
 
-def test_pilot_runs_and_a_picture(run, tmp_path):
+def test_power_from_pilot_runs_with_plot(run, tmp_path):
     (tmp_path / "pilot.csv").write_text("guests,score\n1,99\n1,101\n2,52\n2,48\n2,50\n4,30\n")
     given = ("power", "pilot.csv", "--y", "score", "--group", "guests", "--margin", "5")
     text = run(*given, "-o", "a/power.svg").output
@@ -27,7 +27,7 @@ def test_pilot_runs_and_a_picture(run, tmp_path):
     assert (tmp_path / "b.svg").read_bytes() == first
 
 
-def test_a_claim(run):
+def test_power_of_a_claim(run):
     text = run("power", "--cv", "3", "--effect", "-18", "--low", "0.8", "--high", "0.84").output
     assert "to decide the claim of a ratio from 0.8 to 0.84, if it is 0.82" in text
 
@@ -49,5 +49,5 @@ def test_a_claim(run):
         (("--cv", "3", "--effect", "5", "--power", "nan"), "'--power': nan is not a finite number"),
     ],
 )
-def test_what_is_missing_is_said(run, given, message):
+def test_missing_options_are_reported(run, given, message):
     assert message in run("power", *given, status=2).output

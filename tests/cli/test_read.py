@@ -1,4 +1,4 @@
-"""virtperf read: previews, files of three kinds, standard input, errors; in a folder that is no repository."""
+"""`virtperf read`: previews, output files, standard input, errors; outside a repository."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ def listing(tmp_path):
     return "sar.txt"
 
 
-def test_a_preview_names_the_format_and_every_field(run, listing):
+def test_preview_lists_format_and_every_field(run, listing):
     text = run("read", listing).output
     assert "(format sar, recognised with certainty" in text
     assert "from 2009-01-09 14:06:00 to 2009-01-09 14:15:00" in text
     assert "120 records of 2 entities" in text
     for field in ("%user", "%steal", "%idle"):
         assert field in text
-    assert "cpu_user" in text  # the dictionary is the package's
+    assert "cpu_user" in text  # the packaged metric dictionary
 
 
-def test_with_a_dictionary_the_preview_shows_metrics(run, listing, root):
+def test_preview_with_dictionary_shows_metrics(run, listing, root):
     text = run("read", listing, "--metrics", str(root / "src" / "rawperf" / "metrics.yaml")).output
     assert "cpu_user" in text
     assert "No metric dictionary" not in text
 
 
-def test_the_dictionary_of_a_repository_is_found(run, listing, root):
+def test_metric_dictionary_of_the_repository_is_used(run, listing, root):
     assert "cpu_user" in run("--root", str(root), "read", listing).output
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
-def test_all_kinds_of_table_hold_the_same(run, listing, root, tmp_path, suffix):
+def test_all_output_formats_have_the_same_rows(run, listing, root, tmp_path, suffix):
     metrics = str(root / "src" / "rawperf" / "metrics.yaml")
-    said = run("read", listing, "--metrics", metrics, "-o", f"out.{suffix}").output
-    assert said == f"out.{suffix}: 120 records of sar.txt, read as sar\n"
+    output = run("read", listing, "--metrics", metrics, "-o", f"out.{suffix}").output
+    assert output == f"out.{suffix}: 120 records of sar.txt, read as sar\n"
     path = tmp_path / f"out.{suffix}"
     if suffix == "csv":
         table = pd.read_csv(path, keep_default_na=False)
@@ -62,7 +62,7 @@ def test_standard_input_and_output(run):
     assert re.search(r"segments received,,7\.0,\d+,", text)
 
 
-def test_hostile_names_reach_the_terminal_without_their_control_characters(run, tmp_path):
+def test_control_characters_are_removed_from_terminal_output(run, tmp_path):
     log = netstat(7).replace(b"segments received", b"segments \x1b[31mreceived [bold]")
     (tmp_path / "n.txt").write_bytes(log)
     text = run("read", "n.txt").output
@@ -70,7 +70,7 @@ def test_hostile_names_reach_the_terminal_without_their_control_characters(run, 
     assert "[bold]" in text
 
 
-def test_a_numbered_log_with_its_interval(run, tmp_path):
+def test_interval_option_gives_times_to_numbered_samples(run, tmp_path):
     (tmp_path / "d1.log").write_bytes(console(n=4))
     assert "the sample number, 0 to 3" in run("read", "d1.log").output
     assert (
@@ -81,8 +81,8 @@ def test_a_numbered_log_with_its_interval(run, tmp_path):
 
 def test_errors_are_one_line(run, tmp_path, listing):
     (tmp_path / "unknown.txt").write_text("nothing of the kind\n")
-    said = run("read", "unknown.txt", status=1).output
-    assert said.startswith("Error: unknown.txt: no known format recognises this file")
+    output = run("read", "unknown.txt", status=1).output
+    assert output.startswith("Error: unknown.txt: no known format recognises this file")
     assert (
         run("read", "absent.txt", status=1).output
         == "Error: absent.txt: the file can't be read: No such file or directory\n"
@@ -97,7 +97,7 @@ def test_errors_are_one_line(run, tmp_path, listing):
     assert not (tmp_path / "absent").exists()
 
 
-def test_times_past_the_year_9999_are_shown(run, tmp_path):
+def test_times_after_year_9999_are_printed(run, tmp_path):
     (tmp_path / "late.txt").write_bytes(
         b"Linux 6.1 (h) 9999-12-31\n\n23:59:50   runq-sz   plist-sz\n00:00:10   1  2\n00:00:20   1  2\n"
     )
@@ -114,7 +114,7 @@ fields: [{field: tps, metric: page_element_throughput, unit: 1/s}]
 """
 
 
-def test_a_file_that_is_declared(run, tmp_path, root):
+def test_declared_format_is_read(run, tmp_path, root):
     (tmp_path / "own.yaml").write_text(DECLARATION)
     (tmp_path / "d.csv").write_text("t,who,tps\n10,a,5\n20,a,6\n")
     text = run("--root", str(root), "read", "d.csv", "--format", "own.yaml").output
@@ -122,9 +122,9 @@ def test_a_file_that_is_declared(run, tmp_path, root):
     assert "t is seconds since the tool started, 10 to 20" in text
     assert re.search(r"driver +tps +page_element_throughput +1/s +2 +5\.5 +5 +6", text)
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("field: tps", "field: tpz"))
-    said = run("read", "d.csv", "--format", "own.yaml", status=1).output
-    assert "d.csv line 1: there is no column 'tpz'" in said
-    assert "Did you mean 'tps'" in said
+    output = run("read", "d.csv", "--format", "own.yaml", status=1).output
+    assert "d.csv line 1: there is no column 'tpz'" in output
+    assert "Did you mean 'tps'" in output
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("reads: csv", "reads: cvs"))
     assert (
         "own.yaml line 3: reads: wrong value"

@@ -1,4 +1,4 @@
-"""`virtperf report` before the other stages."""
+"""`virtperf report` before the other stages have run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.cli.conftest import Run
 from tests.report import toy
 
 
-def test_before_the_stages_it_leaves_what_stands_there(run: Run, tmp_path: Path) -> None:
+def test_existing_report_is_kept_when_stages_have_not_run(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path, stages=False)
     (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
     kept = tmp_path / "metrics" / "toy.csv"
     kept.parent.mkdir()
     kept.write_text("exhibit,width\n")
-    said = run("report", "toy", status=1).output
-    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said
+    output = run("report", "toy", status=1).output
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in output
     assert kept.read_text() == "exhibit,width\n"

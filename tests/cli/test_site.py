@@ -1,4 +1,4 @@
-"""`virtperf site`: pages over all studies, or one study's."""
+"""`virtperf site`: pages over all studies, or of one study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def place(tmp_path: Path, root: Path) -> Path:
     return tmp_path
 
 
-def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Path) -> None:
+def test_shared_pages_are_written_next_to_the_reports(run: Run, place: Path) -> None:
     run("site")
     names = {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"}
     names |= {"glossary.html", "search.html"}
@@ -42,7 +42,7 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
     assert {name: (place / "again" / name).read_bytes() for name in names} == first
 
 
-def test_a_studys_own_pages(place: Path) -> None:
+def test_pages_of_one_study(place: Path) -> None:
     layout = Layout(place)
     build_study_pages(
         layout, StudyFacts(layout, load_parameters(layout.parameters), "toy"), place / "reports"
@@ -59,9 +59,9 @@ def test_a_studys_own_pages(place: Path) -> None:
     assert len(keys) > 5 and len(set(keys)) == len(keys)
 
 
-def test_a_damaged_study_is_named_by_its_path(run: Run, place: Path) -> None:
+def test_damaged_study_is_reported_with_its_path(run: Run, place: Path) -> None:
     path = place / "data" / "published" / "toy" / "study.yaml"
     path.write_bytes(b"study: toy\ntitle: \xff\n")
-    said = run("site", status=1).output
-    assert "data/published/toy/study.yaml line 2: the file is not UTF-8" in said
-    assert str(place) not in said
+    output = run("site", status=1).output
+    assert "data/published/toy/study.yaml line 2: the file is not UTF-8" in output
+    assert str(place) not in output

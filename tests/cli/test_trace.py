@@ -1,4 +1,4 @@
-"""`virtperf trace`: one value's trace, or the keys that begin alike."""
+"""`virtperf trace`: the trace of one value, or keys with a common prefix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def keys(run: Run, tmp_path: Path) -> list[str]:
     return run("trace", "toy").output.splitlines()
 
 
-def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str]) -> None:
+def test_key_prefix_lists_matching_keys(run: Run, keys: list[str]) -> None:
     tables = [key for key in keys if key.startswith("toy/table-")]
     assert "toy/table-1" in tables and len(set(keys)) == len(keys) > len(tables) + 5
     assert all(key.startswith("toy/") and key.count("/") == 3 for key in keys if key not in tables)
@@ -31,42 +31,45 @@ def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str])
     assert json.loads(run("trace", "toy/figure-2", "--json").output) == figure
 
 
-def test_a_value_leads_to_formula_limits_and_raw_lines(run: Run, keys: list[str]) -> None:
-    said = next(text for key in keys if "(measured)" in (text := run("trace", key).output))
-    assert "  formula  " in said and "  by the text alone  " in said
-    assert f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples" in said and "window 60 to 260 s" in said
-    trace = json.loads(run("trace", said.splitlines()[0], "--json").output)
-    assert trace["runs"][0]["files"][0]["first_line"] == 8 and trace["key"] == said.splitlines()[0]
+def test_trace_shows_formula_limits_and_raw_lines(run: Run, keys: list[str]) -> None:
+    output = next(text for key in keys if "(measured)" in (text := run("trace", key).output))
+    assert "  formula  " in output and "  by the text alone  " in output
+    assert (
+        f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples" in output
+        and "window 60 to 260 s" in output
+    )
+    trace = json.loads(run("trace", output.splitlines()[0], "--json").output)
+    assert (
+        trace["runs"][0]["files"][0]["first_line"] == 8 and trace["key"] == output.splitlines()[0]
+    )
 
 
-def test_a_printed_table_leads_to_its_file_line_by_line(
+def test_trace_of_a_printed_table_shows_file_lines(
     run: Run, keys: list[str], tmp_path: Path
 ) -> None:
     trace = json.loads(run("trace", "toy/table-1", "--json").output)
     text = (tmp_path / trace["file"]).read_text().splitlines()
     assert len(trace["lines"]) == len(text) - 1
     assert all(text[line - 1].startswith((cell, f'"{cell}')) for line, cell in trace["lines"])
-    said = run("trace", "toy/table-1").output
-    assert f"  file     {trace['file']}" in said and "line 2: " in said
+    output = run("trace", "toy/table-1").output
+    assert f"  file     {trace['file']}" in output and "line 2: " in output
 
 
-def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(
-    run: Run, keys: list[str]
-) -> None:
+def test_unknown_key_suggests_similar_keys_or_exhibits(run: Run, keys: list[str]) -> None:
     for wrong, near in (
         ("toy/figur-2", "toy/figure-2"),
         ("toy/table2", "toy/table-1"),
         (f"{keys[0]}0", keys[0]),
     ):
-        said = run("trace", wrong, status=1).output
-        assert f"no value has the key {wrong!r}. Did you mean " in said and near in said
-    said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
-    assert "Known names: toy/figure-" in said and "`virtperf trace toy` lists all keys" in said
+        output = run("trace", wrong, status=1).output
+        assert f"no value has the key {wrong!r}. Did you mean " in output and near in output
+    output = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
+    assert "Known names: toy/figure-" in output and "`virtperf trace toy` lists all keys" in output
     assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output
 
 
-def test_before_the_stages_no_limit_is_told(run: Run, tmp_path: Path) -> None:
+def test_trace_before_the_stages_has_no_limits(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path, stages=False)
     (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
-    said = run("trace", "toy/figure-2/b/8", status=1).output
-    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said
+    output = run("trace", "toy/figure-2/b/8", status=1).output
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in output

@@ -1,4 +1,4 @@
-"""`virtperf what-if` and the stage of the page on all studies."""
+"""`virtperf what-if` and its page over all studies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def repository(folder: Path, root: Path) -> list[str]:
     return ["--root", str(folder)]
 
 
-def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
+def test_answers_at_an_overcommitment_ratio(tmp_path: Path, root: Path) -> None:
     at = repository(tmp_path, root)
-    said = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2", "--memory-ratio", "3"])
-    assert said.exit_code == 0, said.output
-    lines = said.output.splitlines()
+    result = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2", "--memory-ratio", "3"])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
     assert lines[0] == "CPU overcommitment (virtual CPUs per real CPU): 2"
     assert lines[1] == "  toy: A (1: {guests} guests; toy)"
     assert lines[2].startswith("      throughput: allows about 1.66")
@@ -39,7 +39,7 @@ def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
     assert CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "0"]).exit_code == 2
 
 
-def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
+def test_page_over_all_studies(tmp_path: Path, root: Path) -> None:
     at = repository(tmp_path, root)
     assert CliRunner().invoke(main, [*at, "synthesis"]).exit_code == 0
     made = [record.id for record in read_records(tmp_path / "build" / "synthesis.ipynb")]
@@ -48,15 +48,15 @@ def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
     assert 'href="toy.html#figure-2"' in page and "<script>alert(1)</script>" not in page
 
 
-def test_before_the_stages_nothing_is_said(tmp_path: Path, root: Path) -> None:
+def test_missing_results_are_an_error(tmp_path: Path, root: Path) -> None:
     at = repository(tmp_path, root)
     shutil.rmtree(tmp_path / "data" / "reconstructed")
-    said = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2"])
-    assert said.exit_code == 1
-    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said.output
+    result = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2"])
+    assert result.exit_code == 1
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in result.output
 
 
-def test_all_studies_without_results_are_named_at_once(tmp_path: Path, root: Path) -> None:
+def test_all_studies_without_results_are_reported_at_once(tmp_path: Path, root: Path) -> None:
     for folder in ("data", "docs", "notebooks"):
         shutil.copytree(
             root / folder,
@@ -68,12 +68,12 @@ def test_all_studies_without_results_are_named_at_once(tmp_path: Path, root: Pat
             ),
         )
     shutil.copy(root / "params.yaml", tmp_path)
-    said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
-    assert said.exit_code == 1
-    assert "studies are missing: " in said.output and "Run `virtperf pipeline`" in said.output
-    assert "zvm-xen-2009" in said.output and "zvm63-overcommit-2014" in said.output
+    result = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
+    assert result.exit_code == 1
+    assert "studies are missing: " in result.output and "Run `virtperf pipeline`" in result.output
+    assert "zvm-xen-2009" in result.output and "zvm63-overcommit-2014" in result.output
 
 
-def test_outside_a_repository_this_is_said(tmp_path: Path) -> None:
-    said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
-    assert "not a repository of studies" in said.output
+def test_outside_a_repository_is_an_error(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
+    assert "not a repository of studies" in result.output

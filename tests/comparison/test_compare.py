@@ -1,4 +1,4 @@
-"""`virtperf compare` on folders of raw files and run folders: what is a run, pairs, blocks, what is left out."""
+"""`virtperf compare` on raw files and run folders: run detection, pairs, blocks, exclusions."""
 
 from __future__ import annotations
 
@@ -60,32 +60,32 @@ def row(table, quantity, condition=""):
     return found
 
 
-def test_folders_of_raw_files_are_compared(folders):
+def test_raw_file_folders_are_compared(folders):
     table = virtperf.compare(*folders)
     rate = row(table, "page_element_throughput_total")
     assert rate.ratio == pytest.approx(sum(B) / sum(A))
     assert (rate.verdict, rate.runs_a, rate.runs_b, rate.compared) == ("slower", 6, 6, "")
     assert row(table, "page_element_response_time_total").verdict == "slower"
     assert table.sentences[0].startswith("b serves 10.0 % less than a, ")
-    assert {r.quantity for r in table.rows} == {  # nothing without a direction
+    assert {r.quantity for r in table.rows} == {  # quantities without a direction are not rated
         "page_element_throughput_total",
         "page_element_response_time_total",
     }
 
 
-def test_folders_within_are_runs_too(tmp_path, folders):
+def test_subfolders_are_runs(tmp_path, folders):
     for letter, rates in (("c", A), ("d", B)):
         for number, rate in enumerate(rates):
             raw_files(tmp_path / letter / f"r{number}", [rate], "wrk.txt")
     assert virtperf.compare("c", "d").rows == virtperf.compare(*folders).rows
 
 
-def test_patterns_name_runs(folders):
+def test_glob_patterns_select_runs(folders):
     table = virtperf.compare("a/run-[1-4].txt", "b/run-?.txt")
     assert {(r.runs_a, r.runs_b) for r in table.rows} == {(4, 6)}
 
 
-def test_pairs_are_runs_of_one_name(tmp_path):
+def test_runs_are_paired_by_name(tmp_path):
     drift = (1.0, 1.4, 0.8, 1.2, 0.7, 1.3)
     sides = [
         raw_files(tmp_path / name, [d * rate for d, rate in zip(drift, rates, strict=True)])
@@ -100,7 +100,7 @@ def test_pairs_are_runs_of_one_name(tmp_path):
         virtperf.compare(*sides, paired=True)
 
 
-def test_run_folders_are_compared_at_the_same_levels(tmp_path, monkeypatch):
+def test_run_folders_are_compared_at_equal_factor_levels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_folders(tmp_path / "a", A)
     run_folders(tmp_path / "b", B, kernel="6.6", disturbed=["another load"])
@@ -129,12 +129,12 @@ def test_blocks_of_run_yaml_are_used(tmp_path):
     assert {r.verdict for r in table.rows} == {"slower"}
 
 
-def test_the_same_runs_on_both_sides_are_refused(folders):
+def test_same_runs_on_both_sides_are_rejected(folders):
     with pytest.raises(RawperfError, match="byte-identical to those of"):
         virtperf.compare("a", "a")
 
 
-def test_what_is_better_can_be_told(folders):
+def test_better_direction_can_be_given(folders):
     table = virtperf.compare(*folders, lower=["page_elements_total"])
     assert row(table, "page_elements_total").verdict == "faster"
     with pytest.raises(
@@ -143,8 +143,8 @@ def test_what_is_better_can_be_told(folders):
         virtperf.compare(*folders, quantities=["page_element_throughput"])
 
 
-def test_loads_of_a_table_are_no_result(tmp_path, monkeypatch):
-    """Columns that are the same row by row in all runs say what was set."""
+def test_load_columns_of_a_table_are_not_results(tmp_path, monkeypatch):
+    """Columns that are equal row by row in all runs are settings."""
     monkeypatch.chdir(tmp_path)
     for side, level in (("old", 100.0), ("new", 90.0)):
         (tmp_path / side).mkdir()
@@ -154,14 +154,14 @@ def test_loads_of_a_table_are_no_result(tmp_path, monkeypatch):
     table = virtperf.compare("old", "new")
     assert [found.quantity for found in table.rows] == ["throughput"]
     assert any(
-        "not compared: clients, equal row by row in all runs" in said for said in table.notes
+        "not compared: clients, equal row by row in all runs" in note for note in table.notes
     )
     (tmp_path / "new" / "3.csv").write_text("clients,throughput\n1,91\n4,362\n8,720\n")
     quantities = [found.quantity for found in virtperf.compare("old", "new").rows]
     assert quantities == ["clients", "throughput"]
 
 
-def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
+def test_empty_sides_and_disjoint_quantities_are_errors(tmp_path, folders):
     with pytest.raises(RawperfError, match="there are no runs"):
         virtperf.compare("a", "c")
     (tmp_path / "t").mkdir()
@@ -170,7 +170,7 @@ def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
         virtperf.compare("a", "t")
 
 
-def test_what_one_side_has_alone_keeps_nothing_from_being_compared(tmp_path, monkeypatch):
+def test_quantities_of_one_side_only_are_skipped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for side, rates in (("c", A), ("d", B)):
         for number, rate in enumerate(rates[:3], 1):
@@ -183,7 +183,7 @@ def test_what_one_side_has_alone_keeps_nothing_from_being_compared(tmp_path, mon
     assert "loops" in found and not any(name.startswith("page_element") for name in found)
 
 
-def test_quantities_without_a_direction_are_many_rows_with_a_way_to_fewer(tmp_path):
+def test_undirected_quantities_suggest_how_to_select_rows(tmp_path):
     header = ",".join(f"m{k}" for k in range(25))
     for side in "ab":
         for run in (1, 2, 3):
@@ -209,7 +209,7 @@ fields:
 """
 
 
-def test_a_declaration_is_for_the_files_that_it_describes(tmp_path):
+def test_declaration_applies_only_to_matching_files(tmp_path):
     declaration = tmp_path / "rates.yaml"
     declaration.write_text(DECLARED)
     for side, more in (("a", 0), ("b", 5)):
@@ -231,7 +231,7 @@ def test_a_declaration_is_for_the_files_that_it_describes(tmp_path):
         )
 
 
-def test_equal_runs_of_a_folder_are_split(folders):
+def test_runs_of_one_folder_are_split_at_random(folders):
     table = compare_equal("a", splits=20)
     (found,) = table.equal_runs
     assert (found.splits, found.possible, found.rows) == (20, 10, 2)
@@ -240,7 +240,7 @@ def test_equal_runs_of_a_folder_are_split(folders):
 
 
 def number_tables(folder, cells, heading="score"):
-    """Runs that are tables: a file a run, with the rows of its list of cells."""
+    """Runs as tables: one file per run, rows given as lists of cells."""
     folder.mkdir()
     for number, rows in enumerate(cells, 1):
         (folder / f"{number}.csv").write_text("\n".join([heading, *rows]) + "\n")
@@ -249,7 +249,7 @@ def number_tables(folder, cells, heading="score"):
 
 @pytest.mark.parametrize("percentiles", [(), (99,)])
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "message"),
     [
         ("timeout", "not a finite"),
         ("inf", "not a finite"),
@@ -257,17 +257,17 @@ def number_tables(folder, cells, heading="score"):
         ("1e308", "too large"),
     ],
 )
-def test_a_cell_of_a_table_that_is_no_number_is_refused(tmp_path, percentiles, cell, said):
+def test_non_numeric_cell_is_rejected(tmp_path, percentiles, cell, message):
     rows = [f"6.{k}" for k in range(8)]
     number_tables(tmp_path / "a", [rows, rows[1:]])
     number_tables(tmp_path / "b", [rows[2:], [*rows[3:], cell]])
-    with pytest.raises(RawperfError, match=f"column 'score' contains .*{said}") as caught:
+    with pytest.raises(RawperfError, match=f"column 'score' contains .*{message}") as caught:
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=percentiles)
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "b" / "2.csv"), 7)
 
 
-def test_a_cell_of_a_table_in_a_folder_of_files_is_named(tmp_path):
-    """Another file of the run is read all the same; where there is none, it is an error."""
+def test_non_numeric_cell_in_a_run_folder_is_reported(tmp_path):
+    """Other files of the run are still read; without any, it is an error."""
     for side, scale in (("a", 1), ("b", 3)):
         for run in (1, 2):
             folder = tmp_path / side / f"r{run}"
@@ -286,8 +286,8 @@ def test_a_cell_of_a_table_in_a_folder_of_files_is_named(tmp_path):
     assert (caught.value.file, caught.value.line) == (str(broken), 6)
 
 
-def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
-    """Of tables with one row no column is mostly numbers."""
+def test_cell_that_is_numeric_in_other_runs_is_rejected(tmp_path):
+    """In one-row tables no column is mostly numeric."""
     for heading, rest in (("score", ""), ("score,users", ",5")):
         sides = [tmp_path / f"{side}{rest}" for side in "ab"]
         number_tables(sides[0], [[f"6.{k}{rest}"] for k in "123"], heading)
@@ -297,7 +297,7 @@ def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
         assert (caught.value.file, caught.value.line) == (str(sides[1] / "2.csv"), 2)
 
 
-def test_columns_of_texts_are_left_out_and_empty_cells_are_none(tmp_path):
+def test_text_columns_are_skipped_and_empty_cells_are_missing(tmp_path):
     for side, scale in (("a", 1), ("b", 2)):
         cells = [[f"x,{scale * k}.5,ok,", f"y,-,ok,{k}"] for k in (1, 2, 3)]
         number_tables(tmp_path / side, cells, "driver,score,state,left")
@@ -305,7 +305,7 @@ def test_columns_of_texts_are_left_out_and_empty_cells_are_none(tmp_path):
     assert [(r.quantity, r.mean_a) for r in found.rows] == [("score", 2.5), ("left", 2.0)]
 
 
-def test_statistics_that_are_too_large_are_refused(tmp_path):
+def test_overflowing_statistics_are_rejected(tmp_path):
     for side, value in (("a", 1.5), ("b", 1e200)):
         for k in (1, 2):
             (tmp_path / side).mkdir(exist_ok=True)
@@ -314,7 +314,7 @@ def test_statistics_that_are_too_large_are_refused(tmp_path):
         virtperf.compare(tmp_path / "a", tmp_path / "b")
 
 
-def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
+def test_folders_without_run_yaml_among_runs_are_reported(tmp_path):
     for side, rates in (("a", A), ("b", B)):
         run_folders(tmp_path / side, rates)
     (tmp_path / "a" / "r3" / "run.yaml").unlink()

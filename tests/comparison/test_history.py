@@ -1,4 +1,4 @@
-"""`virtperf history`: changes with their revision, false alarms with autocorrelated noise, what is a history."""
+"""`virtperf history`: detected changes, false alarms under autocorrelation, input checks."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def alarms(rows):
 
 
 @pytest.mark.slow
-def test_few_histories_without_a_change_show_one_although_noise_is_correlated():
-    """Of 200 histories at most 18, with a probability of 99 % if 5 % are alarms."""
+def test_false_alarm_rate_under_autocorrelated_noise():
+    """At a false alarm rate of 5 %, at most 18 of 200 histories alarm with a probability of 99 %."""
     rows = np.exp(NOISE * _simulate_histories(40, 0.3, 200, np.random.default_rng(11)))
     assert alarms(rows).sum() <= 18
 
 
 @pytest.mark.slow
-def test_a_fall_of_three_revisions_is_found():
-    """validation/histories.py measures it with more of them."""
+def test_drop_lasting_three_revisions_is_detected():
+    """validation/histories.py uses more histories."""
     rows = np.exp(NOISE * _simulate_histories(40, 0.0, 60, np.random.default_rng(12)))
     rows[:, 37:] *= 0.95
     assert alarms(rows).mean() >= 0.8
 
 
 def table(tmp_path, values, replicates=3):
-    """A table with benchmarks over revisions, newest rows first, so that dates must order them."""
+    """A table of benchmarks over revisions, newest first, so that rows must be sorted by date."""
     rng = np.random.default_rng(5)
     lines = ["revision,date,replicate," + ",".join(values)]
     for t in reversed(range(30)):
@@ -54,7 +54,7 @@ def table(tmp_path, values, replicates=3):
     return path
 
 
-def test_changes_have_their_revision_ratio_and_verdict(tmp_path):
+def test_changes_have_revision_ratio_and_verdict(tmp_path):
     path = table(
         tmp_path,
         {
@@ -80,7 +80,7 @@ def test_changes_have_their_revision_ratio_and_verdict(tmp_path):
     assert "higher since rev28 (2026-01-29)" in found.sentences[0]
 
 
-def test_the_command_fails_where_it_should_and_writes_what_is_asked_for(tmp_path):
+def test_command_exit_status_and_output_files(tmp_path):
     path = table(tmp_path, {"late": lambda t: 1.1 if t >= 28 else 1.0})
     call = ["history", str(path), "--lower-is-better", "late", "--fail-on", "slower"]
     result = CliRunner().invoke(main, [*call, "-o", str(tmp_path / "h.html"), "--format", "json"])
@@ -107,13 +107,13 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
     assert [len(m.runs) for m in row.measured] == [3] * 12
 
 
-def test_values_that_have_no_ratio_are_refused(tmp_path):
+def test_nonpositive_values_are_rejected(tmp_path):
     with pytest.raises(RawperfError, match="x is not positive at revision rev3"):
         virtperf.history(table(tmp_path, {"x": lambda t: 0 if t == 3 else 1}))
 
 
 def history_table(tmp_path, dates, values=None, name="runs.csv"):
-    """A table with a row a date, and a benchmark `x` that rises with the rows."""
+    """One row per date, and a benchmark `x` that increases with the rows."""
     values = values or [f"{1 + k / 1000:g}" for k in range(len(dates))]
     rows = [
         f"r{k},{date},{value}" for k, (date, value) in enumerate(zip(dates, values, strict=True), 1)
@@ -123,8 +123,8 @@ def history_table(tmp_path, dates, values=None, name="runs.csv"):
     return path
 
 
-def test_dates_are_ordered_by_time_and_not_as_text(tmp_path):
-    """Zones are brought to one clock; a date without a time is its beginning."""
+def test_dates_are_sorted_by_time_not_as_text(tmp_path):
+    """Time zones are converted; a date without a time is midnight."""
     dates = [
         "2026-01-31T12:00:00+09:00",
         "2026-01-31T04:00:00Z",
@@ -137,7 +137,7 @@ def test_dates_are_ordered_by_time_and_not_as_text(tmp_path):
 
 
 @pytest.mark.parametrize("date", ["1/3/2026", "3.1.2026", "2026-02-30", "2026-1-3", "yesterday"])
-def test_what_is_no_date_is_refused_with_its_line(tmp_path, date):
+def test_invalid_date_is_rejected_with_line_number(tmp_path, date):
     path = history_table(tmp_path, ["2026-01-01", date, "2026-01-03"])
     with pytest.raises(
         RawperfError, match="invalid date in column 'date'; expected 2026"
@@ -148,7 +148,7 @@ def test_what_is_no_date_is_refused_with_its_line(tmp_path, date):
 
 
 @pytest.mark.parametrize("column", ["date", "revision"])
-def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
+def test_empty_date_or_revision_is_rejected(tmp_path, column):
     path = history_table(tmp_path, ["2026-01-01", "2026-01-02", "2026-01-03"])
     taken = {"date": "2026-01-02", "revision": "r2"}[column]
     path.write_text(path.read_text().replace(taken, ""))
@@ -157,14 +157,14 @@ def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
     assert (caught.value.file, caught.value.line) == (str(path), 3)
 
 
-def test_folders_whose_name_has_no_such_day_are_refused(tmp_path):
+def test_folder_name_with_impossible_date_is_rejected(tmp_path):
     for day in ("28", "30"):
         raw_files(tmp_path / f"2026-02-{day}-c{day}", [int(day) + rate for rate in A[:2]])
     with pytest.raises(RawperfError, match=r"invalid date in the folder's name.*2026-02-30"):
         virtperf.history(tmp_path)
 
 
-def test_either_all_revisions_of_run_folders_have_a_date_or_none(tmp_path):
+def test_dates_are_required_for_all_revisions_or_none(tmp_path):
     for number, rate in enumerate(A, 1):
         dated = {"date": f"2026-01-0{number}"} if number > 1 else {}
         write_run(
@@ -180,9 +180,9 @@ def test_either_all_revisions_of_run_folders_have_a_date_or_none(tmp_path):
         virtperf.history(tmp_path)
 
 
-def test_a_cell_that_is_no_number_is_refused(tmp_path):
+def test_non_numeric_cell_is_rejected(tmp_path):
     dates = [f"2026-01-{day:02}" for day in range(1, 31)]
-    for cell, said in (
+    for cell, message in (
         ("abc", "not a finite number"),
         ("inf", "not a finite number"),
         ("1e+308", "too large"),
@@ -190,12 +190,12 @@ def test_a_cell_that_is_no_number_is_refused(tmp_path):
     ):
         written = f'"{cell}"'
         path = history_table(tmp_path, dates, [*["1.25"] * 29, written])
-        with pytest.raises(RawperfError, match=f"column 'x' contains .*{said}") as caught:
+        with pytest.raises(RawperfError, match=f"column 'x' contains .*{message}") as caught:
             virtperf.history(path)
         assert (caught.value.line, caught.value.found) == (31, repr(cell))
 
 
-def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
+def test_folders_without_run_yaml_among_runs_are_reported(tmp_path):
     for number, rate in enumerate(A, 1):
         raw = {"wrk.txt": wrk(rate).encode()}
         write_run(tmp_path, f"r{number}", raw, study="k", factors={}, tools={"revision": number})
@@ -203,7 +203,7 @@ def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
     assert virtperf.history(tmp_path).notes == ("left out: r2 (no run.yaml)",)
 
 
-def test_options_that_do_not_apply_to_a_table_are_refused(tmp_path):
+def test_options_not_applicable_to_a_table_are_rejected(tmp_path):
     path = history_table(tmp_path, ["2026-01-01", "2026-01-02"])
     for command in (["--where", "x=1"], ["--input-format", "wrk"], ["--lower-is-better", "x"]):
         result = CliRunner().invoke(main, ["history", str(path), *command])

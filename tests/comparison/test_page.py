@@ -1,4 +1,4 @@
-"""docs/compare.md: its commands run on measured runs of the repository, and print what stands there."""
+"""The commands of docs/compare.md print what the page shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.end_to_end.test_docs import agrees, alone, steps
+from tests.end_to_end.test_docs import agrees, plain_call, steps
 from virtperf.cli import main
 
 RUNS = (
@@ -37,11 +37,11 @@ def workplace(root: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_what_the_page_shows_is_what_happens(root, workplace, monkeypatch):
+def test_commands_of_the_page_print_the_shown_output(root, workplace, monkeypatch):
     monkeypatch.chdir(workplace)
     found = steps((root / "docs" / "compare.md").read_text(encoding="utf-8"))
     assert len(found) >= 6
     for step in found:
-        result = CliRunner().invoke(main, alone(step.command))
+        result = CliRunner().invoke(main, plain_call(step.command))
         assert isinstance(result.exception, SystemExit | None), step.command
         assert agrees(step.shown, result.output), f"line {step.line}: {result.output}"

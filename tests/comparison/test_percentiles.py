@@ -1,4 +1,4 @@
-"""`virtperf compare --percentile`: single values and histograms of all drivers of a run are merged."""
+"""`virtperf compare --percentile`: samples and histograms of all drivers of a run are merged."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from tests.toy_runs import write_run
 
 RNG = np.random.default_rng(3)
 LOG = "hdrhistogram/two-drivers.hlog"
-P99_OF_LOG = (
-    17039359  # HistogramLogProcessor's rank, of the 195 values that hdrhistogram 0.10.8 recorded
-)
+P99_OF_LOG = 17039359  # the rank that HistogramLogProcessor uses, for the 195 values recorded by hdrhistogram 0.10.8
 
 
 def tables(folder, scale, runs=4):
@@ -65,7 +63,7 @@ def test_histograms_of_a_run_folder_count_within_its_window(tmp_path):
     assert row.mean_a == pytest.approx((14745599 + P99_OF_LOG) / 2, rel=0.2)
 
 
-def test_the_mean_of_percentiles_is_refused(tmp_path):
+def test_mean_of_percentiles_is_rejected(tmp_path):
     for side in "ab":
         for run in range(3):
             place = tmp_path / side / f"r{run}"
@@ -83,7 +81,7 @@ def test_the_mean_of_percentiles_is_refused(tmp_path):
         virtperf.compare(*sides, quantities=["p99_ms"])
 
 
-def test_a_run_without_single_values_says_what_it_needs(tmp_path):
+def test_run_without_samples_is_rejected_with_advice(tmp_path):
     for side in "ab":
         for run in range(2):
             (tmp_path / side).mkdir(exist_ok=True)

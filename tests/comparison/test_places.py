@@ -1,4 +1,4 @@
-"""What a side can be beside a folder: a git revision of one, a study, a value of a factor or fact."""
+"""Sides of a comparison other than folders: git revisions, studies, levels of a factor or fact."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ RATE = "page_element_throughput_total"
 
 
 def git(folder, *arguments):
-    told = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *told, *arguments], cwd=folder, check=True, capture_output=True)
+    options = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *options, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """Runs of one kernel in revision `old`; now those of another one, and one that stayed."""
+    """Runs of one kernel at revision `old`; now those of another kernel, and one unchanged run."""
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "-q")
     for rates, kernel, name in ((A, "6.1", "old"), (B, "6.6", "new")):
@@ -55,25 +55,25 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_two_revisions_and_the_runs_that_are_there(repository):
+def test_git_revision_is_compared_with_the_working_tree(repository):
     table = virtperf.compare("runs", revisions=["old", "new"])
     rate = row(table, RATE)
     assert (table.a, table.b, rate.verdict) == ("old", "new", "slower")
-    assert (rate.runs_a, rate.runs_b) == (5, 5)  # the sixth has the same files in both
-    assert rate.compared == "by block means"  # rounds of revisions are not the same rounds
+    assert (rate.runs_a, rate.runs_b) == (5, 5)  # the sixth run is unchanged
+    assert rate.compared == "by block means"  # blocks of different revisions are different blocks
     assert any("1 runs have identical files on both sides" in note for note in table.notes)
     assert virtperf.compare("old:runs", "runs").rows == table.rows
     assert virtperf.compare("runs", revisions=["old"]).b == "the working tree"
 
 
-def test_a_revision_without_new_runs_is_refused(repository):
+def test_revision_without_new_runs_is_rejected(repository):
     with pytest.raises(RawperfError, match="no run was measured again between new and HEAD"):
         virtperf.compare("runs", revisions=["new", "HEAD"])
     with pytest.raises(RawperfError, match="unknown git revision 'older'"):
         virtperf.compare("runs", revisions=["older"])
 
 
-def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
+def test_table_at_a_revision_is_labelled_with_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "-q")
     for name, cell in (("old", "bad"), ("new", "9")):
@@ -91,7 +91,7 @@ def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
     assert (caught.value.file, caught.value.line) == ("old:runs/1.csv", 4)
 
 
-def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
+def test_hosts_of_one_folder_are_compared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_folders(tmp_path / "runs" / "a", A)
     for number, folder in enumerate(sorted((tmp_path / "runs" / "a").iterdir())):
@@ -113,7 +113,7 @@ def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
         virtperf.compare("runs", factor=factor, where={"guest": 1})
 
 
-def test_runs_that_measure_made_alike_are_compared_by_label(tmp_path, monkeypatch):
+def test_aa_runs_are_compared_by_label(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for label, rates in (("a", A), ("b", [rate + 0.01 for rate in A])):
         for number, rate in enumerate(rates, 1):
@@ -128,10 +128,10 @@ def test_runs_that_measure_made_alike_are_compared_by_label(tmp_path, monkeypatc
     rate = row(table, RATE)
     assert (table.a, table.b) == ("alike/a-*", "alike/b-*")
     assert (rate.runs_a, rate.runs_b, rate.verdict) == (6, 6, "undecided")
-    assert table.equal_runs[0].possible == 462  # all twelve are alike
+    assert table.equal_runs[0].possible == 462  # an A/A comparison of twelve runs
 
 
-def test_conditions_without_a_direction_are_compared_in_all_quantities(tmp_path, monkeypatch):
+def test_undirected_conditions_are_compared_in_all_quantities(tmp_path, monkeypatch):
     definition = tmp_path / "data" / "measured" / "toy" / "study.yaml"
     definition.parent.mkdir(parents=True)
     definition.touch()
@@ -149,7 +149,7 @@ def test_conditions_without_a_direction_are_compared_in_all_quantities(tmp_path,
         assert table.equal_runs[0].rows == rows, where
 
 
-def test_options_that_do_not_apply_to_stored_values_are_refused(tmp_path, monkeypatch):
+def test_options_not_applicable_to_stored_values_are_rejected(tmp_path, monkeypatch):
     definition = tmp_path / "data" / "measured" / "toy" / "study.yaml"
     definition.parent.mkdir(parents=True)
     definition.touch()
@@ -168,7 +168,7 @@ def test_options_that_do_not_apply_to_stored_values_are_refused(tmp_path, monkey
             calls()
 
 
-def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):
+def test_benchmark_suite_iterations_are_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for side, rates in (("a", A), ("b", B)):
         for number, rate in enumerate(rates):
@@ -177,7 +177,7 @@ def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):
             (lkp / "stats.json").write_text(f'{{"x.ops": {rate}, "vmstat.cpu.sy": 1}}')
             (lkp / "dmesg").write_text("whatever")
             mmtests = tmp_path / f"mm-{side}" / f"iter-{number}"
-            for test in ("one", "two"):  # two benchmarks, each with the same monitor
+            for test in ("one", "two"):  # two benchmarks with the same monitor
                 (mmtests / test).mkdir(parents=True)
                 (mmtests / test / "wrk.txt").write_text(wrk(rate * (3 if test == "two" else 1)))
         (tmp_path / f"lkp-{side}" / "matrix.json").write_text("{}")

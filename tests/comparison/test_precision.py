@@ -1,4 +1,4 @@
-"""How well a quantity is known so far, of the condition that is known worst, and when blocks are enough."""
+"""Precision of the least precise condition, and the stopping rule over blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRIFT = [1.0, 1.3, 0.8, 1.2, 0.9, 1.1, 1.0, 1.4]
 
 @pytest.fixture
 def so_far(tmp_path, monkeypatch):
-    """Runs whose folder's name is their throughput; that of "none" can't be read."""
+    """Runs whose folder name is their throughput; run "none" cannot be read."""
 
     def read(_, path):
         if path.name == "none":
@@ -38,7 +38,7 @@ def so_far(tmp_path, monkeypatch):
     return made
 
 
-def test_ratios_within_blocks_are_enough_where_means_are_not(so_far, tmp_path):
+def test_ratios_within_blocks_stop_earlier_than_means(so_far, tmp_path):
     means, ratios = so_far(7), so_far(7, baseline={"guests": 1})
     rule = stop_when([s / 50 for s in STEADY[:7]])
     share = 100 * ((rule.estimate.high / rule.estimate.low) ** 0.5 - 1)
@@ -50,16 +50,14 @@ def test_ratios_within_blocks_are_enough_where_means_are_not(so_far, tmp_path):
     assert float(means.words("a").split("±")[1].split(" ")[0]) > 10
 
 
-def test_nothing_is_spared_before_six_blocks_within_a_block_or_of_what_is_not_observed(
-    so_far, tmp_path
-):
+def test_no_early_stop_before_six_complete_blocks(so_far, tmp_path):
     assert so_far(5, baseline={"guests": 1}).enough("a", 6) == ""
     found = so_far(6, baseline={"guests": 1})
     assert found.enough("a", 7)
     assert found.enough("other", 7) == ""
     found.add("a", {"guests": 1, "think_ms": 0}, 7, tmp_path / "40.0")
-    assert found.enough("a", 7) == ""  # the block has begun
-    assert found.enough("a", 8)  # and, if it is never completed, six blocks are still enough
+    assert found.enough("a", 7) == ""  # the block is incomplete
+    assert found.enough("a", 8)  # and, if it stays incomplete, six blocks are still enough
     assert "no run.yaml" in str(found.add("a", {"guests": 2}, 7, tmp_path / "none"))
     assert so_far(1).words("a") == ""
     assert Precision(found.layout, "latency").words("a") == ""

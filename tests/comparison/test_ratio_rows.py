@@ -1,4 +1,4 @@
-"""Verdicts on runs with a known ratio: directions, margins, Holm, blocks, runs without an interval."""
+"""Verdicts on runs with a known ratio: directions, margins, Holm correction, blocks, single runs."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def only(rows):
         ("higher", 1.0005, "undecided"),
     ],
 )
-def test_the_direction_of_a_quantity_decides_what_a_change_is_called(better, ratio, verdict):
+def test_direction_decides_between_better_and_worse(better, ratio, verdict):
     quantities = {"rate": ComparedQuantity("1/s", better)}
     row = only(ratio_rows([pair(ratio)], quantities, margin=0.0, level=0.95))
     assert row.verdict == verdict
 
 
-def test_the_interval_is_that_of_the_models():
+def test_interval_equals_that_of_the_models():
     two = pair(0.97)
     row = only(ratio_rows([two], RATE, margin=0.0, level=0.9))
     expected = ratio_of_means(two.b.values, two.a.values, alpha=0.1)
@@ -74,7 +74,7 @@ def test_the_interval_is_that_of_the_models():
         (0.985, 0.02, "undecided"),
     ],
 )
-def test_a_margin_makes_small_changes_the_same(ratio, cv, verdict):
+def test_small_changes_are_the_same_within_the_margin(ratio, cv, verdict):
     row = only(ratio_rows([pair(ratio, cv)], RATE, margin=0.02, level=0.95))
     assert row.verdict == verdict
     assert (row.more_runs is not None) == (verdict == "undecided")
@@ -82,7 +82,7 @@ def test_a_margin_makes_small_changes_the_same(ratio, cv, verdict):
 
 @each_case("margin", [0.0, 0.02])
 @each_case("ratio", [0.95, 0.99, 1.004, 1.03])
-def test_the_interval_of_level_one_minus_p_reaches_the_margin(ratio, margin):
+def test_interval_at_level_one_minus_p_touches_the_margin(ratio, margin):
     found = contrast(pair(ratio))
     p = p_value(found, margin)
     ends = found.interval(1 - p)
@@ -91,7 +91,7 @@ def test_the_interval_of_level_one_minus_p_reaches_the_margin(ratio, margin):
     assert min(gaps) == pytest.approx(0, abs=1e-9)
 
 
-def test_rows_of_a_table_are_judged_together_by_holm():
+def test_rows_are_judged_together_by_holm():
     ratios = (0.98, 0.9885, 0.989, 0.9885, 1.0)
     quantities = {f"q{k}": ComparedQuantity("1/s", "higher") for k in range(len(ratios))}
     pairs = [pair(ratio, quantity=f"q{k}") for k, ratio in enumerate(ratios)]
@@ -103,7 +103,7 @@ def test_rows_of_a_table_are_judged_together_by_holm():
     assert [row.verdict for row in rows] == ["slower"] + ["undecided"] * 4
 
 
-def test_runs_in_blocks_are_compared_within_them():
+def test_runs_in_blocks_are_compared_within_blocks():
     days = tuple("abcdef")
     drift = np.array([1.0, 1.3, 0.8, 1.5, 0.9, 1.2])
     a = Replicates(100 * drift * (1 + 0.002 * SPREAD), days)
@@ -113,21 +113,21 @@ def test_runs_in_blocks_are_compared_within_them():
     assert row.compared == "within 6 blocks"
     paired = ratio_of_pairs(b.values, a.values)
     assert (row.low, row.high) == pytest.approx((paired.low, paired.high))
-    free = [Replicates(each.values, ("",) * 6) for each in (a, b)]
+    free = [Replicates(side.values, ("",) * 6) for side in (a, b)]
     row = only(ratio_rows([Pair("rate", (), *free)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"
 
 
-@each_case(("n_a", "n_b", "said"), [(1, 6, "A has"), (6, 1, "B has"), (1, 1, "A and B have")])
-def test_one_run_a_side_has_no_interval(n_a, n_b, said):
+@each_case(("n_a", "n_b", "message"), [(1, 6, "A has"), (6, 1, "B has"), (1, 1, "A and B have")])
+def test_single_run_per_side_has_no_interval(n_a, n_b, message):
     two = Pair("rate", (), side(100, spread=SPREAD[:n_a]), side(50, spread=OTHER_SPREAD[:n_b]))
     row = only(ratio_rows([two], RATE, margin=0.0, level=0.95))
     assert row.ratio == pytest.approx(0.5, rel=0.02)
     assert (row.verdict, row.low, row.high, row.p, row.more_runs) == ("undecided", *[None] * 4)
-    assert row.note.startswith(f"{said} one run: the variance between runs can't be estimated")
+    assert row.note.startswith(f"{message} one run: the variance between runs can't be estimated")
 
 
-def test_sides_of_one_day_each_have_no_interval():
+def test_one_block_per_side_has_no_interval():
     a = Replicates(side(100).values, ("",) * 6, ("2026-01-01",) * 6)
     b = Replicates(side(90).values, ("",) * 6, ("2026-01-02",) * 6)
     row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
@@ -135,13 +135,13 @@ def test_sides_of_one_day_each_have_no_interval():
     assert "so there is no interval" in row.note
 
 
-def test_runs_without_any_spread_decide_nothing():
+def test_runs_without_spread_give_no_verdict():
     same = [side(mean, cv=0.0) for mean in (100, 90)]
     row = only(ratio_rows([Pair("rate", (), *same)], RATE, margin=0.0, level=0.95))
     assert (row.verdict, row.note) == ("undecided", NO_SPREAD)
 
 
-def test_values_of_zero_are_compared_by_their_means():
+def test_zero_values_are_compared_by_means():
     a = Replicates(np.array([0.0, 4.0, 5.0, 6.0, 5.0, 4.0]), ("",) * 6)
     b = Replicates(10 * a.values + 1, ("",) * 6)
     row = only(ratio_rows([Pair("rate", (), b, a)], RATE, margin=0.0, level=0.95))
@@ -150,7 +150,7 @@ def test_values_of_zero_are_compared_by_their_means():
     assert ratio_rows([Pair("rate", (), nothing, nothing)], RATE, margin=0.0, level=0.95) == []
 
 
-def test_the_geometric_mean_over_conditions_has_an_interval_of_its_own():
+def test_geometric_mean_over_conditions_has_an_interval():
     ratios = (0.9, 0.95, 1.02)
     pairs = [pair(r, condition=(("guests", k),)) for k, r in enumerate(ratios)]
     rows = ratio_rows(pairs, RATE, margin=0.0, level=0.95)
@@ -167,7 +167,7 @@ def test_the_geometric_mean_over_conditions_has_an_interval_of_its_own():
     assert mean.verdict == "slower"
 
 
-def test_the_geometric_mean_of_runs_that_observe_everything_is_of_runs():
+def test_geometric_mean_of_complete_runs_is_taken_per_run():
     quantities = {
         name: ComparedQuantity("1/s", "higher", "rate") for name in ("rate of x", "rate of y")
     }
@@ -193,7 +193,7 @@ def test_the_geometric_mean_of_runs_that_observe_everything_is_of_runs():
     assert (mean.runs_a, mean.runs_b) == (6, 6)
 
 
-def test_the_runs_that_are_said_to_decide_do():
+def test_recommended_number_of_runs_is_sufficient():
     row = only(ratio_rows([pair(0.995)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"
     n = row.runs_a + row.more_runs

@@ -1,4 +1,4 @@
-"""Splits of equal runs: called different as seldom as said, unequal runs more often."""
+"""A/A splits: equal runs differ at the nominal rate, unequal runs more often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def split(cells, **options):
     return equal_splits(cells, RATE, **options)
 
 
-def test_equal_runs_are_seldom_called_different():
+def test_equal_runs_differ_at_the_nominal_rate():
     rng = np.random.default_rng(5)
     called = []
     for _ in range(40):
@@ -25,11 +25,11 @@ def test_equal_runs_are_seldom_called_different():
         (found,) = split({("rate", ()): runs}, splits=50)
         assert (found.splits, found.rows, found.possible) == (50, 1, 462)
         called.append(found.called)
-    # binomial around 5 % of 2,000 splits, which are not quite independent within a set of runs
+    # binomial around 5 % of 2,000 splits, which are slightly dependent within a set of runs
     assert sum(called) / 2000 == pytest.approx(0.05, abs=0.02)
 
 
-def test_splits_within_blocks_ignore_what_blocks_share():
+def test_splits_within_blocks_ignore_block_effects():
     rng = np.random.default_rng(7)
     blocks = tuple("abcdef")
     drift = np.array([1.0, 1.5, 0.7, 1.2, 0.9, 1.3])
@@ -46,7 +46,7 @@ def test_splits_within_blocks_ignore_what_blocks_share():
     assert within.possible > 10**6
 
 
-def test_conditions_that_vary_unlike_are_not_split_together():
+def test_conditions_with_unequal_spread_are_split_separately():
     rng = np.random.default_rng(2)
     spreads = (0.14, 0.005, 0.003, 0.002, 0.001, 0.001)
     cells = {
@@ -59,10 +59,10 @@ def test_conditions_that_vary_unlike_are_not_split_together():
     assert halves.design == "random halves of the runs of each condition"
 
 
-def test_the_same_seed_splits_alike():
+def test_splits_are_reproducible_with_a_seed():
     runs = Replicates(np.random.default_rng(3).normal(100, 5, 9), ("",) * 9)
     assert split({("rate", ()): runs}) == split({("rate", ()): runs})
 
 
-def test_runs_that_can_not_be_split_give_nothing():
+def test_too_few_runs_give_no_splits():
     assert split({("rate", ()): Replicates(np.array([1.0, 2.0, 3.0]), ("",) * 3)}) == []

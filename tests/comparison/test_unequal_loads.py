@@ -1,4 +1,4 @@
-"""Loads that are not the same on both sides, or are pooled."""
+"""Loads that differ between sides, or are pooled."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ NOISE = np.random.default_rng(1)
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    """A side of tables, each with one row or with one a load."""
+    """A side of tables, with one row per load."""
     monkeypatch.chdir(tmp_path)
 
     def of(side: str, tables: list[list[int]], level: float = 100.0) -> None:
@@ -28,42 +28,44 @@ def write(tmp_path, monkeypatch):
 
 def notes() -> list[str]:
     table = virtperf.compare("old", "new", higher=["throughput"])
-    return [said for said in table.remarks() if "clients" in said and "row by row" not in said]
+    return [
+        remark for remark in table.remarks() if "clients" in remark and "row by row" not in remark
+    ]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "shown"),
+    ("old", "new", "expected"),
     [
         ([1, 4, 16], [1, 4, 8], "1, 4, 16 in the runs of A and 1, 4, 8"),
         ([2], [4], "2 in the runs of A and 4"),
     ],
 )
-def test_unlike_loads_of_the_sides_are_named(write, old, new, shown):
+def test_different_loads_of_the_sides_are_reported(write, old, new, expected):
     write("old", [old] * 4)
     write("new", [new] * 4)
     (note,) = notes()
-    assert note.startswith(f"clients is {shown} in those of B")
+    assert note.startswith(f"clients is {expected} in those of B")
 
 
-def test_runs_at_several_loads_are_no_replicates(write):
+def test_runs_at_several_loads_are_not_replicates(write):
     write("old", [[n] for n in (1, 2, 4, 8, 16, 24)])
     write("new", [[n] for n in (1, 2, 4, 8, 16, 24)], 90)
     (note,) = notes()
     assert note.startswith("clients explains most of the variation between the runs of a side")
     assert "compare runs with equal clients" in note
     paired = virtperf.compare("old", "new", higher=["throughput"], paired=True)
-    assert not any("not replicates" in said for said in paired.remarks())
+    assert not any("not replicates" in remark for remark in paired.remarks())
 
 
 @pytest.mark.parametrize("loads", [[1, 4, 16], [4]])
-def test_equal_loads_are_not_spoken_of(write, loads):
+def test_equal_loads_are_not_reported(write, loads):
     write("old", [loads] * 6)
     write("new", [loads] * 6, 90)
     assert not notes()
 
 
-def test_measured_numbers_are_no_loads(tmp_path, monkeypatch):
-    """Whole numbers that were counted differ from run to run, and others are not whole."""
+def test_measured_numbers_are_not_loads(tmp_path, monkeypatch):
+    """Counts vary between runs, and other measurements are not integers."""
     monkeypatch.chdir(tmp_path)
     for side in ("old", "new"):
         (tmp_path / side).mkdir()
@@ -72,5 +74,5 @@ def test_measured_numbers_are_no_loads(tmp_path, monkeypatch):
             (tmp_path / side / f"{run}.csv").write_text(f"errors,seconds\n{errors},{seconds:.4f}\n")
     table = virtperf.compare("old", "new")
     assert not any(
-        "different levels" in said or "not replicates" in said for said in table.remarks()
+        "different levels" in remark or "not replicates" in remark for remark in table.remarks()
     )

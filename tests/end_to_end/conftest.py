@@ -1,4 +1,4 @@
-"""A copy of the repository's data in a folder of its own, on which tests may do damage."""
+"""A disposable copy of the repository's data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from virtperf.core.stage_tables import POINTS, VERDICTS
 
 STUDY = "zvm-xen-2009"
 EXAMPLES = "example-scaling-*-*[59]-r?"
-"""Example runs of both systems that are copied: to read and summarize all would take most of the time."""
+"""Example runs of both systems to copy: processing all of them would dominate the run time."""
 
 
 class Workplace:
@@ -23,7 +23,7 @@ class Workplace:
         self.root = root
 
     def run(self, *command: str, status: int = 0) -> Result:
-        """Run `virtperf` there and check its exit status."""
+        """Run `virtperf` in the copy and check its exit status."""
         result = CliRunner().invoke(main, ["--root", str(self.root), *command])
         if result.exit_code != status:
             raise AssertionError(
@@ -32,7 +32,7 @@ class Workplace:
         return result
 
     def verdicts(self) -> dict[str, str]:
-        """Verdicts by measured runs, by claim."""
+        """Verdicts of measured runs by claim."""
         table = VERDICTS.read(self.root / "data" / "verdicts" / STUDY / VERDICTS.file)
         return dict(zip(table["claim"], table["measured_verdict"], strict=True))
 
@@ -43,13 +43,13 @@ class Workplace:
 
     @property
     def measured(self) -> Path:
-        """The folder for people's runs."""
+        """The folder of measured runs."""
         return self.root / "data" / "measured" / STUDY
 
 
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Workplace:
-    """The repository's data as the pipeline left it; `make test` runs the pipeline first."""
+    """Data as the pipeline left them; `make test` runs the pipeline first."""
     if not (root / "data" / "reconstructed" / STUDY / POINTS.file).exists():
         raise AssertionError("the pipeline has not run: `virtperf pipeline` first")
     for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):

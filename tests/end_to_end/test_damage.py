@@ -1,6 +1,6 @@
-"""Damaged and hostile raw files: one clear error each, the rest of the study still renders, nothing executes.
+"""Damaged and hostile raw files: one clear error each, the rest is rendered, nothing executes.
 
-The runs are an analyst's own: those that are whole are drawn as measured and judge claims.
+The runs count as measured: intact ones are plotted and judge claims.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def unpacked(path):
 
 
 @pytest.mark.slow
-def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Workplace):
+def test_damage_is_reported_and_the_study_still_renders(workplace: Workplace):
     runs = workplace.measured
     for folder in workplace.examples.iterdir():
-        # the same made-up files stand in for a user's runs, in a folder that is thrown away
+        # made-up files take the place of measured runs in a temporary folder
         own = shutil.move(folder, runs / folder.name.removeprefix("example-")) / "run.yaml"
         text = re.sub(r"provenance: \w+", "provenance: measured", own.read_text())
         own.write_text(text.replace(folder.name, own.parent.name))
@@ -38,23 +38,23 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     garbled.write_bytes(gzip.compress(damaged))
     snapshots = next((runs / "scaling-xen-15-r1" / "drivers").rglob("*.xml*"))
     snapshots.write_bytes(gzip.compress(BOMB) if snapshots.suffix == ".gz" else BOMB)
-    named = runs / "scaling-xen-15-r3" / "xentop.txt.gz"
-    named.write_bytes(
-        gzip.compress(unpacked(named).replace(b"    lnweb2 ", b"<script>alert(1)</script> "))
+    unreadable = runs / "scaling-xen-15-r3" / "xentop.txt.gz"
+    unreadable.write_bytes(
+        gzip.compress(unpacked(unreadable).replace(b"    lnweb2 ", b"<script>alert(1)</script> "))
     )
     whole_condition = [f"scaling-zvm-15-r{replicate}" for replicate in (1, 2, 3)]
     for run in whole_condition:
         (runs / run / "run.yaml").write_text("study: [broken")
 
-    said = workplace.run("runs", STUDY, status=3).output
+    output = workplace.run("runs", STUDY, status=3).output
     for run, reason in {
         "scaling-xen-9-r2": "xentop.txt.gz",
         "scaling-zvm-9-r2": "perfkit.txt.gz line",
         "scaling-xen-15-r1": snapshots.name,
         **dict.fromkeys(whole_condition, "run.yaml"),
     }.items():
-        lines = [line for line in said.splitlines() if f"quarantined {run}:" in line]
-        assert len(lines) == 1, (run, said)
+        lines = [line for line in output.splitlines() if f"quarantined {run}:" in line]
+        assert len(lines) == 1, (run, output)
         assert reason in lines[0]
     index = json.loads((workplace.root / "data" / "samples" / STUDY / "index.json").read_text())
     refused = {
@@ -66,7 +66,7 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     assert {q["run"] for q in index["quarantined"]} == refused
     cut = next(run for run in index["runs"] if run["run_id"] == "scaling-xen-15-r2")
     assert any("is truncated" in w for file in cut["files"] for w in file["warnings"])
-    assert "hostname" not in said
+    assert "hostname" not in output
 
     decided = set(workplace.verdicts().values()) - {"no measurement", "not judged"}
     assert decided, "runs of Xen at 9 guests speak of its CPU utilization at least"
@@ -78,6 +78,6 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     assert [run for run in sorted(refused) if run not in quality] == []
     assert "<script>alert" not in "".join(pages)
     assert "measured, 95 % interval" in pages[0]
-    # nobody has run z/VM, whose 12 guests are 100 %
+    # z/VM, whose 12 guests are the 100 % reference, was not measured
     assert "because its reference point was not run" in pages[0]
     assert "Figure 12" in pages[0]

@@ -1,10 +1,10 @@
-"""The commands in the documentation, run as they stand there, their outputs compared.
+"""Runs the commands in the documentation and compares their output.
 
-A block that begins with ```console holds commands (lines that begin with ``$ ``, continued by ``> ``) and what they
-print. Blocks of a page run in order, in a copy of the parts of the repository that they need. Where no output is shown
-a command has to succeed; where one is shown it has to be that one: ``...`` stands for anything within a line, alone on a
-line for any lines or none, and blanks at line ends do not count. A shell runs them, but for `virtperf` alone with its
-arguments, which runs in this process: starting Python for each would take most of the time.
+A block that begins with ```console holds commands (lines that begin with ``$ ``, continued by ``> ``) and their
+output. The blocks of a page run in order, in a copy of the parts of the repository they need. A command without shown
+output has to succeed; otherwise the output has to match: ``...`` stands for anything within a line, alone on a line
+for any number of lines, and trailing blanks are ignored. A shell runs the commands, except plain `virtperf` calls,
+which run in this process because starting Python dominates the run time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ ANYTHING = "..."
 
 @dataclass(frozen=True)
 class Step:
-    """One command with the output that the page shows, None where it shows none."""
+    """One command and its shown output, None if the page shows none."""
 
     line: int
     command: str
@@ -86,18 +86,18 @@ def steps(text: str) -> list[Step]:
     return found
 
 
-def agrees(shown: str, output: str) -> bool:
-    """Whether an output is the one that a page shows."""
+def agrees(expected: str, output: str) -> bool:
+    """Whether an output matches the shown one."""
     plain = "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
     pattern = ""
-    for line in shown.strip("\n").splitlines():
+    for line in expected.strip("\n").splitlines():
         parts = (re.escape(part) for part in line.rstrip().split(ANYTHING))
         pattern += r"(?:.*\n)*?" if line.strip() == ANYTHING else ".*?".join(parts) + r"\n"
     return re.fullmatch(pattern, plain) is not None
 
 
-def alone(command: str) -> list[str]:
-    """The arguments of `virtperf` where a command is nothing else, else none."""
+def plain_call(command: str) -> list[str]:
+    """Arguments of a plain `virtperf` call, else None."""
     lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     name, *words = lexer
@@ -130,7 +130,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_is_what_happens(
+def test_commands_print_the_shown_output(
     page: str, root: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = steps((root / "docs" / f"{page}.md").read_text(encoding="utf-8"))
@@ -145,17 +145,17 @@ def test_what_a_page_shows_is_what_happens(
         "OMP_NUM_THREADS": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_ROOT_USER_ACTION": "ignore",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # loading all that are installed takes seconds
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # loading all installed plugins takes seconds
     }
     environment.pop(
         "PYTHONDONTWRITEBYTECODE", None
-    )  # compiling all libraries for each command takes most of the time
+    )  # compiling all libraries per command dominates the run time
     monkeypatch.chdir(workplace)
     for step in found:
-        if words := alone(step.command):
+        if words := plain_call(step.command):
             called = CliRunner().invoke(main, words)
             assert isinstance(called.exception, SystemExit | None), step.command
-            status, said = called.exit_code, called.output
+            status, output = called.exit_code, called.output
         else:
             done = subprocess.run(
                 ["bash", "-c", step.command],
@@ -167,18 +167,18 @@ def test_what_a_page_shows_is_what_happens(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
             )
-            status, said = done.returncode, done.stdout
-        place = f"docs/{page}.md line {step.line}: {step.command}\n{said}"
+            status, output = done.returncode, done.stdout
+        place = f"docs/{page}.md line {step.line}: {step.command}\n{output}"
         if step.shown is None:
             assert status == 0, place
         else:
-            assert agrees(step.shown, said), place
+            assert agrees(step.shown, output), place
 
 
 # ---- the runner itself
 
 
-def test_commands_and_outputs_are_told_apart():
+def test_commands_and_outputs_are_separated():
     text = "```console\n$ a b \\\n>   c\none\n\ntwo\n$ d\n```\n$ no\n```sh\n$ no\n```\n```console\n$ e\n```\n"
     assert steps(text) == [
         Step(2, "a b \\\n  c", "one\n\ntwo"),
@@ -187,8 +187,8 @@ def test_commands_and_outputs_are_told_apart():
     ]
 
 
-def test_commands_that_need_a_shell_are_told_apart():
-    assert alone("virtperf add run s \\\n  --file 'a/*' at_s=3") == [
+def test_commands_that_need_a_shell_are_recognised():
+    assert plain_call("virtperf add run s \\\n  --file 'a/*' at_s=3") == [
         "add",
         "run",
         "s",
@@ -202,11 +202,11 @@ def test_commands_that_need_a_shell_are_told_apart():
         "A=b virtperf read x",
         "cd x && virtperf check",
     ):
-        assert alone(command) == []
+        assert plain_call(command) == []
 
 
 @pytest.mark.parametrize(
-    ("shown", "output", "same"),
+    ("expected", "output", "same"),
     [
         ("one\ntwo", "one  \ntwo\n", True),
         ("one\ntwo", "one\n2\n", False),
@@ -218,29 +218,30 @@ def test_commands_that_need_a_shell_are_told_apart():
         ("a.c", "abc", False),
     ],
 )
-def test_outputs_are_compared(shown, output, same):
-    assert agrees(shown, output) == same
+def test_outputs_are_compared(expected, output, same):
+    assert agrees(expected, output) == same
 
 
-def test_every_page_with_commands_is_run(root):
+def test_every_page_with_commands_is_tested(root):
     docs = root / "docs"
     pages = {
         p.relative_to(docs).with_suffix("").as_posix()
         for p in docs.rglob("*.md")
         if "```console" in p.read_text(encoding="utf-8")
     }
-    # tests/comparison runs the page on comparisons, which needs all measured runs
+    # tests/comparison covers the page on comparisons, which needs all measured runs
     assert pages == set(PAGES) | {"compare"}
 
 
-def test_every_command_that_a_text_names_is_there(root: Path) -> None:
+def test_every_mentioned_command_exists(root: Path) -> None:
     texts = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("data/*/*/README.md")]
-    named = {
+    mentioned = {
         (path.name, word)
         for path in texts
         for word in re.findall(r"(?:`|^ {4}|\$ )virtperf ([a-z][a-z-]*)", path.read_text(), re.M)
     }
-    assert len({word for _, word in named}) > 15
+    assert len({word for _, word in mentioned}) > 15
     assert (
-        sorted((page, word) for page, word in named if word not in main.list_commands(None)) == []
+        sorted((page, word) for page, word in mentioned if word not in main.list_commands(None))
+        == []
     )  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Example runs are shown on request only and judge no claim; only runs that changed are read again."""
+"""Example runs are shown on request only and judge no claim; only changed runs are read again."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.loaded import load_study
 
 
-def test_the_page_of_examples_says_what_they_are(root):
+def test_example_page_marks_them_as_made_up(root):
     page = root / "reports" / f"example-{STUDY}.html"
     assert page.exists(), "the pipeline has not run: `virtperf pipeline` first"
     assert "made up around known values" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_examples_are_drawn_on_request_only_and_decide_nothing(workplace: Workplace):
+def test_examples_are_plotted_on_request_and_judge_nothing(workplace: Workplace):
     workplace.run("runs", STUDY)
     assert set(workplace.verdicts().values()) <= {"no measurement", "not judged"}
-    for shown in (False, True):
-        study = load_study(STUDY, workplace.root / "data", show_examples=shown)
+    for visible in (False, True):
+        study = load_study(STUDY, workplace.root / "data", show_examples=visible)
         record = study.show("figure-6").record
-        assert record is not None and (Provenance.EXAMPLE in record.provenance) is shown
-        assert len(study.runs("figure-6")) == (12 if shown else 0)
+        assert record is not None and (Provenance.EXAMPLE in record.provenance) is visible
+        assert len(study.runs("figure-6")) == (12 if visible else 0)
 
     samples = workplace.root / "data" / "samples" / STUDY
     before = {p.name: p.read_bytes() for p in samples.glob("*.parquet")}

@@ -1,4 +1,4 @@
-"""The notebooks in git are what the pipeline makes of them."""
+"""The committed notebooks equal the pipeline's output."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG, read_records
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
-"""The notebooks that belong to no study."""
+"""Notebooks without a study."""
 
 
 def notebooks(root):
     return sorted(p for p in (root / "notebooks").glob("*.ipynb") if p.stem not in (OWN, TOGETHER))
 
 
-def test_every_study_has_its_notebook(root):
+def test_every_study_has_a_notebook(root):
     assert [p.stem for p in notebooks(root)] == Layout(root).studies()
     assert all((root / "notebooks" / f"{name}.ipynb").is_file() for name in (OWN, TOGETHER))
 
 
-def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
+def test_notebook_defaults_equal_the_parameter_file(root):
     expected = load_parameters(root / "params.yaml")
     for path in notebooks(root):
         cells = json.loads(path.read_text())["cells"]
@@ -41,7 +41,7 @@ def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
         )
 
 
-def test_committed_outputs_are_those_of_the_last_execution(root):
+def test_committed_outputs_are_up_to_date(root):
     for path in [*notebooks(root), root / "notebooks" / f"{TOGETHER}.ipynb"]:
         executed = root / "build" / path.name
         assert executed.exists(), "the pipeline has not run: `dvc repro` first"
@@ -63,8 +63,8 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 
 
-def test_nothing_that_is_shown_rests_on_example_runs(root):
-    """No interval, p-value, probability or figure: neither by its provenance nor by a run that it names."""
+def test_no_output_depends_on_example_runs(root):
+    """Neither the provenance nor a run id of any interval, p-value, probability or figure."""
     together = read_records(root / "build" / f"{TOGETHER}.ipynb")
     assert together and not any(Provenance.EXAMPLE in record.provenance for record in together)
     for path in notebooks(root):
@@ -85,19 +85,19 @@ def test_nothing_that_is_shown_rests_on_example_runs(root):
             assert not runs & set(re.split(r"[\s\";:]+", record.model_dump_json())), record.id
 
 
-def test_no_cell_says_what_its_values_rest_on(root):
+def test_no_cell_states_the_provenance_of_its_values(root):
     for path in notebooks(root):
         for cell in json.loads(path.read_text())["cells"]:
             source = "".join(cell["source"])
-            named = source.replace(
+            stripped = source.replace(
                 ".assign(provenance=", ""
-            )  # of a frame that the cell makes of what study.yaml holds
-            assert not re.search(r"\b(of|provenance)=\[?[\"']", named), (
+            )  # of a frame built by the cell from study.yaml
+            assert not re.search(r"\b(of|provenance)=\[?[\"']", stripped), (
                 source
-            )  # it is read from the values
+            )  # the provenance is derived from the values
 
 
-def test_no_estimate_is_missing_because_it_was_misspelt(root):
+def test_no_estimate_is_missing_due_to_a_misspelt_name(root):
     for path in notebooks(root):
         for cell in json.loads(path.read_text())["cells"]:
             for output in cell.get("outputs", ()):

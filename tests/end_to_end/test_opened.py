@@ -1,4 +1,4 @@
-"""The data files that notebooks really open are what its stage depends on: nothing stale, nothing needless."""
+"""Notebook stages depend on exactly the data files that the notebooks open."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from tests.conftest import ROOT
 from tests.dvc_stages import load_stages
 
 STUDIES = ["firecracker-nsdi-2020", "xen-2026", "zvm-update-2011"]
-"""A paper with its authors' data, a measured study, a paper: stages of all studies are written alike."""
+"""A paper with published data, a measured study, a paper; all studies have the same stages."""
 
-# Runs the cells of each notebook in a namespace and a process of its own and prints the files below data/ that were
-# opened. Parquet is read by a library that opens files on its own, hence the second way of listening. Nothing is drawn:
-# that opens nothing.
+# Runs the cells of each notebook in a separate process and namespace, and prints the opened files below data/.
+# Parquet files are opened by a native library, hence the second hook. Nothing is drawn, since drawing opens no data.
 LISTEN = """
 import json, os, sys
 from pathlib import Path
@@ -48,7 +47,7 @@ for study in sys.argv[2:]:
 """
 
 
-def test_notebooks_open_what_their_stages_list() -> None:
+def test_notebook_inputs_equal_stage_dependencies() -> None:
     done = subprocess.run(
         [sys.executable, "-u", "-c", LISTEN, str(ROOT), *STUDIES],
         capture_output=True,
@@ -70,5 +69,5 @@ def test_notebooks_open_what_their_stages_list() -> None:
         idle = {
             str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)
         }
-        idle -= {"data/readings.yaml"}  # a study whose claims name no word opens no readings
+        idle -= {"data/readings.yaml"}  # a study whose claims use no word opens no readings
         assert not idle, f"{study}: remove from deps of report in dvc.yaml: {sorted(idle)}"

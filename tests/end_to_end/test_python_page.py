@@ -1,4 +1,4 @@
-"""The Python examples of the documentation, run as they stand there."""
+"""The Python examples of the documentation."""
 
 import doctest
 
@@ -9,7 +9,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTI
 
 
 @pytest.mark.parametrize(("page", "examples"), [("python", 16), ("which-question", 10)])
-def test_the_examples_give_what_the_page_shows(
+def test_examples_print_the_shown_output(
     root, page: str, examples: int, monkeypatch: pytest.MonkeyPatch
 ):
     ran = (root / "data" / "runs" / "zvm-xen-2009").is_dir()

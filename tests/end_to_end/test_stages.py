@@ -1,4 +1,4 @@
-"""Every stage depends on the folders of the package that its commands import, and on the data that they read."""
+"""Every stage depends on the package folders its command imports and the data it reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = SOURCE / "virtperf"
 STUDIES = Layout(ROOT).studies()
 STAGES = {stage.name: stage for stage in load_stages(ROOT) if stage.study in ("", STUDIES[0])}
 
-# What every command passes through, and no line of which changes a result.
+# Used by every command without affecting results.
 COMMON = frozenset(
     {
         "virtperf",
@@ -27,7 +27,7 @@ COMMON = frozenset(
         "virtperf.core.paths",
     }
 )
-# What notebooks reach by the package's own face, which imports it when it is asked for.
+# Loaded lazily by the package's public interface.
 FACE = {"virtperf.report.loaded", "virtperf.report.plot", "virtperf.models"}
 
 
@@ -36,7 +36,7 @@ def folders(stage: Stage) -> set[str]:
 
 
 def command_imports(name: str) -> set[str]:
-    """What the function behind a command imports, and what its module imports at the top."""
+    """Imports of a command's function and of its module's top level."""
     tree = ast.parse((PACKAGE / "cli" / f"{name}.py").read_text())
     return imported(tree)
 
@@ -67,7 +67,7 @@ def used_folders(stage: Stage) -> set[str]:
 
 
 def folder(path: Path) -> str:
-    """The folder that is a dependency: a package of virtperf, the core of rawperf or all of it."""
+    """The dependency folder: a package of virtperf, rawperf's core, or all of rawperf."""
     house, first, *_ = path.relative_to(SOURCE).parts
     if house == "rawperf":
         return "src/rawperf/core" if first == "core" else "src/rawperf"
@@ -75,20 +75,20 @@ def folder(path: Path) -> str:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_folders_of_a_stage_are_those_that_it_imports(stage: str) -> None:
+def test_stage_folders_equal_its_imports(stage: str) -> None:
     used = used_folders(STAGES[stage])
-    if "src/rawperf" in used:  # the core is a part of it
+    if "src/rawperf" in used:  # the core is part of rawperf
         used -= {"src/rawperf/core"}
     assert folders(STAGES[stage]) == used, f"change deps of {stage} in dvc.yaml"
 
 
-def test_the_command_line_itself_is_no_dependency() -> None:
+def test_command_line_module_is_not_a_dependency() -> None:
     assert not any(
         dep.startswith("src/virtperf/cli") for stage in STAGES.values() for dep in stage.deps
     )
 
 
-def test_every_dependency_is_produced_or_kept_in_the_repository() -> None:
+def test_every_dependency_is_produced_or_committed() -> None:
     stages = load_stages(ROOT)
     outs = [Path(out) for stage in stages for out in stage.outs]
     for stage in stages:
@@ -97,8 +97,8 @@ def test_every_dependency_is_produced_or_kept_in_the_repository() -> None:
             assert made or (ROOT / dep).exists(), f"{stage.study} {stage.name}: {dep}"
 
 
-def test_the_shared_pages_come_after_every_stage_of_every_study() -> None:
-    """`dvc repro` at the root runs what the stages there need: that has to be everything."""
+def test_shared_pages_depend_on_every_study_stage() -> None:
+    """`dvc repro` at the root has to run everything."""
     stages = load_stages(ROOT)
     needed = {dep for stage in stages if not stage.study for dep in stage.deps}
     reached: set[tuple[str, str]] = set()
@@ -115,11 +115,11 @@ def test_the_shared_pages_come_after_every_stage_of_every_study() -> None:
         needed |= {
             dep for stage in stages if (stage.study, stage.name) in reached for dep in stage.deps
         }
-    alone = {"example-report"}  # no page over all studies shows example runs
+    alone = {"example-report"}  # shared pages show no example runs
     assert {
         (stage.study, stage.name) for stage in stages if stage.study and stage.name not in alone
     } <= reached
 
 
-def test_every_study_has_its_stages() -> None:
+def test_every_study_has_stages() -> None:
     assert sorted({stage.study for stage in load_stages(ROOT) if stage.study}) == STUDIES

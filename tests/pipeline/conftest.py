@@ -1,4 +1,4 @@
-"""A repository with two studies whose stages copy files, so that DVC itself is what runs."""
+"""A repository with two studies whose stages only copy files, to test DVC itself."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ with open("ran.log", "a") as log:
 
 @pytest.fixture(scope="session")
 def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Studies a and b, a shared stage, nothing run yet; tests copy it."""
+    """Studies a and b and a shared stage, not run yet; tests copy it."""
     root = tmp_path_factory.mktemp("pipeline") / "repository"
     for study in ("a", "b"):
         for path, text in {
@@ -77,51 +77,53 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def all_said(root: Path, *arguments: str, status: int = 0) -> str:
-    """Run `virtperf pipeline` in this process, check its status, and return what it said."""
+def pipeline_output(root: Path, *arguments: str, status: int = 0) -> str:
+    """Run `virtperf pipeline` in this process, check its status, and return its output."""
     done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
     assert done.exit_code == status, done.output
     assert done.exception is None or isinstance(done.exception, SystemExit)
     return done.output
 
 
-def unusual(said: str) -> str:
-    """What the pipeline said beside its progress and its list of reports."""
-    return "\n".join(line for line in said.splitlines() if not PROGRESS.match(line))
+def unusual(output: str) -> str:
+    """The output without progress lines and the list of reports."""
+    return "\n".join(line for line in output.splitlines() if not PROGRESS.match(line))
 
 
 @pytest.fixture(scope="session")
 def pipeline() -> Callable[..., str]:
-    """A function that runs `virtperf pipeline` and returns what is unusual in what it said."""
-    return lambda root, *arguments, status=0: unusual(all_said(root, *arguments, status=status))
+    """A function that runs `virtperf pipeline` and returns its unusual output."""
+    return lambda root, *arguments, status=0: unusual(
+        pipeline_output(root, *arguments, status=status)
+    )
 
 
 @pytest.fixture(scope="session")
 def all_run(nothing_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same after the pipeline; tests copy it. What the pipeline said is in FIRST_RUN."""
+    """The repository after a pipeline run; tests copy it. FIRST_RUN holds the output."""
     root = Path(shutil.copytree(nothing_run, tmp_path_factory.mktemp("pipeline") / "repository"))
     with pytest.MonkeyPatch.context() as slow:
-        slow.setenv("PAUSE", "0.1")  # no stage takes 0.0 s, which would be no time that is known
-        said = all_said(root)
-    assert unusual(said) == ""
-    (root / FIRST_RUN).write_text(said)
+        slow.setenv("PAUSE", "0.1")  # a time of 0.0 s would count as unknown
+        output = pipeline_output(root)
+    assert unusual(output) == ""
+    (root / FIRST_RUN).write_text(output)
     return root
 
 
 @pytest.fixture
 def repository(nothing_run: Path, tmp_path: Path) -> Path:
-    """A copy of the repository in which nothing has run."""
+    """A copy of the repository before any run."""
     return Path(shutil.copytree(nothing_run, tmp_path / "repository"))
 
 
 @pytest.fixture
 def done(all_run: Path, tmp_path: Path) -> Path:
-    """A copy of the repository in which everything has run."""
+    """A copy of the repository after a complete run."""
     return Path(shutil.copytree(all_run, tmp_path / "repository"))
 
 
 def command(root: Path) -> list[str]:
-    """`virtperf pipeline` as a process."""
+    """`virtperf pipeline` as a subprocess."""
     return [str(Path(sys.executable).parent / "virtperf"), "--root", str(root), "pipeline"]
 
 

@@ -1,4 +1,4 @@
-"""A pipeline that is told to end leaves no process behind that would go on writing its results."""
+"""A terminated pipeline leaves no process that continues to write results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ with children_ended_by_signals() as children:
     thread.join()
 """
 STAGE = "{trap} echo $$ > pids; sleep 600 & echo $! >> pids; wait; wait"
-"""A process with one of its own, as DVC has a stage."""
+"""A process with a child, like a stage of DVC."""
 
 
 def running(pid: int) -> bool:
@@ -42,10 +42,10 @@ def running(pid: int) -> bool:
         (signal.SIGTERM, "", 128 + signal.SIGTERM),
         (signal.SIGHUP, "", 128 + signal.SIGHUP),
         (signal.SIGINT, "", -signal.SIGINT),
-        (signal.SIGTERM, "trap : INT;", 128 + signal.SIGTERM),  # it does not listen
+        (signal.SIGTERM, "trap : INT;", 128 + signal.SIGTERM),  # it ignores the signal
     ],
 )
-def test_what_it_started_ends_with_it(
+def test_children_end_with_the_pipeline(
     tmp_path: Path, number: signal.Signals, trap: str, code: int
 ) -> None:
     parent = subprocess.Popen(
@@ -68,7 +68,7 @@ def test_what_it_started_ends_with_it(
         time.sleep(0.05)
 
 
-def test_after_the_end_nothing_begins(tmp_path: Path) -> None:
+def test_no_stage_starts_after_termination(tmp_path: Path) -> None:
     children = Children()
     children.end()
     with (

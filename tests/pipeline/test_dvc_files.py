@@ -1,4 +1,4 @@
-"""Broken lock files are found and put back; whole ones have their stages in the order of dvc.yaml."""
+"""Damaged lock files are detected and restored; intact ones are sorted in the order of dvc.yaml."""
 
 from __future__ import annotations
 
@@ -63,23 +63,23 @@ def root(tmp_path: Path) -> Path:
 
 
 def repaired(root: Path) -> list[str]:
-    said: list[str] = []
-    repair_dvc_files(root, said.append)
-    return said
+    messages: list[str] = []
+    repair_dvc_files(root, messages.append)
+    return messages
 
 
-def test_whole_files_stay_and_are_copied_without_a_word(root):
+def test_intact_files_are_backed_up_silently(root):
     assert repaired(root) == []
     assert (root / "dvc.lock").read_text() == LOCK
     assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
-def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
+def test_truncated_lock_file_is_detected_or_lacks_whole_stages(root):
     second = LOCK.index("  second:")
     for end in range(len(LOCK)):
         cut = LOCK[:end]
         if not lock_file_error(cut.encode()):
-            # DVC runs a stage again that lacks inputs or outputs; no entry may be half of one
+            # DVC reruns a stage without inputs or outputs; partial entries must not occur
             assert (
                 cut == LOCK[:second]
                 or cut.endswith(("nfiles: 23\n", "    outs:\n", "cmd: copy\n", "size: 99\n"))
@@ -100,15 +100,15 @@ def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
         "<<<<<<< ours\n" + LOCK,
     ],
 )
-def test_a_broken_file_is_restored_from_its_copy_with_one_line(root, text):
+def test_damaged_file_is_restored_from_backup_with_one_message(root, text):
     repaired(root)
     (root / "pipelines" / "a" / "dvc.lock").write_text(text)
-    (said,) = repaired(root)
-    assert said.startswith("restored pipelines/a/dvc.lock, damaged by an interrupted run (")
+    (message,) = repaired(root)
+    assert message.startswith("restored pipelines/a/dvc.lock, damaged by an interrupted run (")
     assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
-def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
+def test_damaged_file_without_backup_is_removed_with_one_message(root):
     (root / "dvc.lock").write_text("")
     assert repaired(root) == ["removed dvc.lock, which is damaged (empty): its stages run again"]
     assert not (root / "dvc.lock").exists()
@@ -117,13 +117,13 @@ def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
 @pytest.mark.parametrize(
     ("text", "gone"), [("", True), ('{"a": ', True), ("[]", True), ("{}", False)]
 )
-def test_an_rwlock_that_is_no_json_is_removed_with_one_line(root, text, gone):
+def test_invalid_rwlock_is_removed_with_one_message(root, text, gone):
     (root / RWLOCK).parent.mkdir(parents=True)
     (root / RWLOCK).write_text(text)
     assert len(repaired(root)) == gone and (root / RWLOCK).exists() is not gone
 
 
-def test_stages_stand_in_the_order_of_dvc_yaml(root):
+def test_stages_are_sorted_as_in_dvc_yaml(root):
     second = LOCK.index("  second:")
     other = LOCK[: LOCK.index("  first:")] + LOCK[second:] + LOCK[LOCK.index("  first:") : second]
     assert sort_stages(other, ["first", "second"]) == LOCK
@@ -134,7 +134,7 @@ def test_stages_stand_in_the_order_of_dvc_yaml(root):
     assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
-def test_the_repositorys_own_files_are_whole(request):
+def test_lock_files_of_this_repository_are_intact(request):
     for path in request.config.rootpath.glob("**/dvc.lock"):
         if ".dvc" not in path.parts:
             assert lock_file_error(path.read_bytes()) == "", path
@@ -145,8 +145,8 @@ def holding(root: Path, pid: int) -> None:
     (root / RWLOCK).write_text(json.dumps({"out": {"write": {"pid": pid, "cmd": "dvc repro"}}}))
 
 
-def test_an_rwlock_in_the_name_of_another_living_process_is_removed(root, tmp_path_factory):
-    """Numbers of processes come again soon in containers: of a program of another kind, of Python elsewhere."""
+def test_rwlock_of_an_unrelated_process_is_removed(root, tmp_path_factory):
+    """Process ids are reused soon in containers: by another program, or Python in another folder."""
     waiting = [sys.executable, "-c", "input()"]
     others = ((["cat"], root), (waiting, tmp_path_factory.mktemp("elsewhere")))
     for command, folder in others:
@@ -157,15 +157,15 @@ def test_an_rwlock_in_the_name_of_another_living_process_is_removed(root, tmp_pa
             process.communicate(b"\n")
 
 
-def test_a_dvc_of_the_same_repository_is_waited_for(root):
-    said: list[str] = []
+def test_running_dvc_of_the_same_repository_is_waited_for(root):
+    messages: list[str] = []
     waiting = [sys.executable, "-c", "input()"]
     with subprocess.Popen(waiting, cwd=root, stdin=subprocess.PIPE) as process:
         holding(root, process.pid)
 
         def end(text: str) -> None:
-            said.append(text)
+            messages.append(text)
             process.communicate(b"\n")
 
         wait_for_dvc(root, end, interval_s=0.01)
-        assert said == [f"waiting for process {process.pid} (dvc repro)"]
+        assert messages == [f"waiting for process {process.pid} (dvc repro)"]

@@ -1,4 +1,4 @@
-"""`virtperf pipeline` as a user runs it: interrupted, with broken files, twice at once, with a stage that fails."""
+"""`virtperf pipeline`: interruption, damaged files, concurrent calls, failing stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import FIRST_RUN, all_said, command, locks
+from tests.pipeline.conftest import FIRST_RUN, command, locks, pipeline_output
 from virtperf.pipeline.run import dvc_environment
 
 
@@ -32,7 +32,7 @@ def wait_for(condition):
 ALL = ["a-1.txt", "a-2.txt", "b-1.txt", "b-2.txt", "site.txt"]
 
 
-def test_everything_runs_once_and_then_only_what_changed_as_is_said(done, pipeline):
+def test_only_changed_stages_run_again(done, pipeline):
     first = (done / FIRST_RUN).read_text()
     assert "to run: a (first, second), b (first, second), all studies (site)" in first
     assert "5 stages never ran here" in first and "] a first started\n" in first
@@ -41,7 +41,7 @@ def test_everything_runs_once_and_then_only_what_changed_as_is_said(done, pipeli
     assert sorted(before) == ["dvc.lock", "pipelines/a/dvc.lock", "pipelines/b/dvc.lock"]
     assert pipeline(done) == "" and ran(done) == [] and locks(done) == before
     (done / "in" / "b.txt").write_text("another text")
-    second = all_said(done)
+    second = pipeline_output(done)
     assert re.search(
         r"to run: b \(first, second\), all studies \(site\); about \d+ s, from the last durations\n",
         second,
@@ -52,58 +52,58 @@ def test_everything_runs_once_and_then_only_what_changed_as_is_said(done, pipeli
     assert ran(done) == ["b-1.txt", "b-2.txt", "site.txt"]
     changed = locks(done)
     assert changed["pipelines/a/dvc.lock"] == before["pipelines/a/dvc.lock"] and changed != before
-    # DVC at the root does the same
+    # `dvc repro` at the root agrees
     (done / "in" / "b.txt").write_text("text of b")
     subprocess.run(["dvc", "repro", "-q"], cwd=done, check=True)
     assert locks(done) == before
 
 
-def test_notebooks_in_their_own_folder_import_the_package_of_the_repository(tmp_path, monkeypatch):
+def test_notebooks_import_the_package_of_their_repository(tmp_path, monkeypatch):
     (tmp_path / "src").mkdir()
     monkeypatch.chdir(tmp_path)
     first, *_ = dvc_environment(Path())["PYTHONPATH"].split(os.pathsep)
     assert first == str(tmp_path / "src")
 
 
-def test_everything_by_force(done, pipeline):
+def test_force_runs_every_stage(done, pipeline):
     before = locks(done)
     ran(done)
     pipeline(done, "--force")
     assert ran(done) == ALL and locks(done) == before
 
 
-def test_one_study_alone(repository, pipeline):
+def test_single_study_can_be_selected(repository, pipeline):
     pipeline(repository, "a")
     assert ran(repository) == ["a-1.txt", "a-2.txt"]
     assert "there is no study 'c'" in pipeline(repository, "c", status=1)
 
 
-def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository, pipeline):
+def test_failing_stage_is_reported_and_other_studies_continue(repository, pipeline):
     (repository / "in" / "a.txt").write_text("fail")
-    said = pipeline(repository, status=1)
+    output = pipeline(repository, status=1)
     assert (
-        "a: the input says fail" in said
-        and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in said
+        "a: the input says fail" in output
+        and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in output
     )
-    assert said.splitlines()[-1].startswith("Error: stages failed in a.")
+    assert output.splitlines()[-1].startswith("Error: stages failed in a.")
     assert ran(repository) == ["b-1.txt", "b-2.txt"]
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])
-def test_broken_lock_files_are_repaired_and_the_end_is_the_same(done, text, pipeline):
+def test_damaged_lock_files_are_repaired_with_equal_results(done, text, pipeline):
     before = locks(done)
     ran(done)
     for path in before:
         (done / path).write_text(text)
     (done / ".dvc" / "tmp" / "rwlock").write_text(text[:9])
-    said = pipeline(done).splitlines()
-    assert len(said) == 4 and all(
-        line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in said
+    messages = pipeline(done).splitlines()
+    assert len(messages) == 4 and all(
+        line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in messages
     )
     assert locks(done) == before and ran(done) == []
 
 
-def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done, pipeline):
+def test_damaged_lock_file_without_backup_reruns_with_equal_results(done, pipeline):
     before = locks(done)
     (done / "pipelines" / "a" / "dvc.lock").write_text("")
     (done / ".dvc" / "tmp" / "virtperf-locks" / "pipelines" / "a" / "dvc.lock").unlink()
@@ -113,7 +113,7 @@ def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done, pipe
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [0, 3], ids=["in the first stages", "after three stages"])
-def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipeline):
+def test_rerun_after_a_kill_gives_equal_locks(done, ended, pipeline):
     before = locks(done)
     ran(done)
     for name in ("in", "out"):
@@ -125,7 +125,7 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipel
     process = subprocess.Popen(
         command(done), start_new_session=True, env=environment, stderr=subprocess.DEVNULL
     )
-    # DVC removes what a stage is to write before it starts it
+    # DVC removes the outputs of a stage before it starts
     wait_for(
         lambda: (
             len(log.read_text().split()) >= ended
@@ -143,7 +143,7 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipel
     assert locks(done) == before
 
 
-def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
+def test_second_pipeline_waits_and_reports_the_first(repository, pipeline):
     first = subprocess.Popen(
         [*command(repository), "a"],
         env={**os.environ, "PAUSE": "0.5"},
@@ -152,16 +152,16 @@ def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
     )
     file = repository / ".dvc" / "tmp" / "virtperf.lock"
     wait_for(lambda: file.exists() and file.read_text())
-    said = pipeline(repository, "a")
+    output = pipeline(repository, "a")
     assert re.fullmatch(
-        rf"waiting for process {first.pid}, running the pipeline since \d\d:\d\d:\d\d", said
+        rf"waiting for process {first.pid}, running the pipeline since \d\d:\d\d:\d\d", output
     )
     with first:
         assert first.wait(30) == 0
     assert ran(repository) == ["a-1.txt", "a-2.txt"]
 
 
-def test_an_input_that_is_not_there_is_one_line(repository, pipeline):
+def test_missing_input_is_a_one_line_error(repository, pipeline):
     (repository / "dvc.yaml").unlink()
-    said = pipeline(repository, status=1)
-    assert "Traceback" not in said
+    output = pipeline(repository, status=1)
+    assert "Traceback" not in output

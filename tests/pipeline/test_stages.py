@@ -1,4 +1,4 @@
-"""The order in which the stages of a file are listed."""
+"""Order of the stages in dvc.yaml."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stage(name: str, deps: str, outs: str, study: str = "a") -> Stage:
 @pytest.mark.parametrize(
     "study", sorted(path.parent.name for path in ROOT.glob("pipelines/*/dvc.yaml"))
 )
-def test_every_study_lists_its_stages_in_the_order_in_which_they_run(study):
+def test_stages_are_listed_in_execution_order(study):
     stages = load_stages(ROOT)
     assert in_order(stages, study)
     own = [stage for stage in stages if stage.study == study]
@@ -37,11 +37,11 @@ def test_every_study_lists_its_stages_in_the_order_in_which_they_run(study):
         ([stage("only", "others", "end"), stage("only", "in", "other", "b")], True),
     ],
 )
-def test_a_stage_needs_what_is_made_before(stages, expected):
+def test_stage_inputs_must_be_made_earlier(stages, expected):
     assert in_order(stages, "a") is expected
 
 
-def test_stages_listed_in_another_order_run_in_the_right_one(repository, pipeline):
+def test_stages_in_any_order_run_in_dependency_order(repository, pipeline):
     head, first, second = STAGES.format(study="a").partition("  first:")
     first, between, second = (first + second).partition("  second:")
     (repository / "pipelines" / "a" / "dvc.yaml").write_text(head + between + second + first)
@@ -50,7 +50,7 @@ def test_stages_listed_in_another_order_run_in_the_right_one(repository, pipelin
     assert (repository / "out" / "a-2.txt").read_text() == "text of a"
 
 
-def test_no_dvc_lock_remembers_a_stage_that_there_is_no_more(root):
+def test_dvc_locks_have_no_removed_stages(root):
     for lock in [*sorted(root.glob("pipelines/*/dvc.lock")), root / "dvc.lock"]:
         stages = yaml.safe_load(lock.with_name("dvc.yaml").read_text())["stages"]
         assert yaml.safe_load(lock.read_text())["stages"].keys() <= stages.keys(), lock

@@ -1,4 +1,4 @@
-"""A revision made again: equal bytes, and what differs named by its place."""
+"""`virtperf verify`: reruns a revision and compares bytes, with the location of differences."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ parquet.write_table(csv.read_csv("in.csv"), out / "points.parquet")
 
 
 def git(root: Path, *arguments: str) -> None:
-    who = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
-    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+    identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A committed repository of one study with one table, run, with its lock files committed."""
+    """A committed repository with one study, one table, a run and its lock files."""
     root = tmp_path / "repository"
     for path, text in {
         "in.csv": "exhibit,x,low\nfigure-1,1,2.0\nfigure-1,2,3.0\n",
@@ -73,32 +73,32 @@ def run(root: Path, *arguments: str, status: int = 0) -> str:
     return done.output
 
 
-def test_the_same_revision_gives_the_same_bytes_and_another_what_differs(repository):
-    said = run(repository, "verify")
-    assert "2 results are identical to those of HEAD" in said and "differ" not in said
+def test_same_revision_is_identical_and_another_lists_differences(repository):
+    output = run(repository, "verify")
+    assert "2 results are identical to those of HEAD" in output and "differ" not in output
     trees = subprocess.run(
         ["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True
     )
-    assert len(trees.stdout.splitlines()) == 1  # nothing is left
+    assert len(trees.stdout.splitlines()) == 1  # no leftover files
 
     (repository / "in.csv").write_text("exhibit,x,low\nfigure-1,1,2.0\nfigure-1,2,3.5\n")
     subprocess.run([sys.executable, "table.py"], cwd=repository, check=True)
-    said = run(repository, "verify", "HEAD", status=1)
-    assert "data/reconstructed/a/points.parquet" in said
-    assert "exhibit figure-1, x 2: low 3.0 before, 3.5 now" in said
-    assert "1 results are identical to those" in said and "; 1 differ" in said
+    output = run(repository, "verify", "HEAD", status=1)
+    assert "data/reconstructed/a/points.parquet" in output
+    assert "exhibit figure-1, x 2: low 3.0 before, 3.5 now" in output
+    assert "1 results are identical to those" in output and "; 1 differ" in output
     git(repository, "commit", "-qm", "an input without its lock file", "--", "in.csv")
     found = verify(Layout(repository), "HEAD", lambda event: None, jobs=1)
     assert "pipelines/a/dvc.lock" in found.recorded and not found.differences
 
 
-def test_an_unknown_revision_is_one_line(tmp_path):
+def test_unknown_revision_is_a_one_line_error(tmp_path):
     git(tmp_path, "init", "-q")
     with pytest.raises(RawperfError, match="git rev-parse failed"):
         verify(Layout(tmp_path), "no-such-branch", lambda event: None, jobs=1)
 
 
-def test_cells_rows_and_columns_of_tables():
+def test_table_differences_name_cells_rows_and_columns():
     old = pd.DataFrame({"name": ["a", "b"], "value": [1.0, float("nan")], "by": [["x"], ["y"]]})
     assert list(changed_cells(old, old.copy())) == []
     new = pd.DataFrame({"name": ["a", "c"], "value": [2.0, 3.0], "by": [["x", "z"], ["y"]]})
