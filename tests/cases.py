@@ -1,7 +1,7 @@
-"""A table of cases as one test: every case is tried, and each that fails is named with its arguments.
+"""A table of cases as one test: every case runs, and each failing one is reported with its arguments.
 
-`pytest.mark.parametrize` makes a test of each row, with fixtures of its own, which a row that is one call of a function does
-not need. Rows that take long, or that need a folder or a process of their own, stay tests of their own.
+`pytest.mark.parametrize` creates a test with its own fixtures per row, which is slow for rows that are one function
+call. Slow rows, and rows that need their own folder or process, stay separate tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 OF_ONE_TEST = {"capfd", "caplog", "capsys", "monkeypatch", "recwarn", "request", "tmp_path"}
-"""Fixtures in which one case would leave something to the next one."""
+"""Fixtures with state that one case would pass on to the next."""
 
 Test = Callable[..., None]
 

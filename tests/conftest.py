@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures shared by all tests."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-import virtperf.report.html  # noqa: F401 - it keeps nbformat, which tests import, from compiling a grammar
+import virtperf.report.html  # noqa: F401 - imported before nbformat, so that nbformat compiles no grammar
 
-matplotlib.use("Agg")  # no test opens a window
+matplotlib.use("Agg")  # no windows
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,4 +1,4 @@
-"""The stages of a repository, as its `dvc.yaml` files say."""
+"""The stages of a repository's `dvc.yaml` files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from virtperf.pipeline.dvc_files import pipeline_files
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the `dvc.yaml` in `file`: commands, each as words; inputs and outputs below the
-    repository's folder.
+    """One stage of the `dvc.yaml` in `file`: commands as argument lists; inputs and outputs relative to the
+    repository.
 
-    The study is "" for what all studies share. Metrics and plots are outputs.
+    The study is "" for shared stages. Metrics and plots are outputs.
     """
 
     file: Path
@@ -30,18 +30,14 @@ class Stage:
 
 
 def load_stages(root: Path) -> list[Stage]:
-    """All stages, those that all studies share last; raises `StudyError` where a file is not YAML
-    or holds none.
-    """
+    """All stages, shared ones last; `StudyError` for files without valid stages."""
     return [
         stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)
     ]
 
 
 def in_order(stages: Sequence[Stage], study: str) -> bool:
-    """Whether a study's stages can run as they are listed: none needs what a later one, or another
-    study, makes.
-    """
+    """Whether no stage of a study needs a later stage or another study."""
     unmade = [stage.outs for stage in stages if stage.study != study]
     own = [stage for stage in stages if stage.study == study]
     for place, stage in enumerate(own):

@@ -1,4 +1,4 @@
-"""Which of the packages' modules import which, read from the source."""
+"""The import graph of the packages' modules, read from the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PACKAGES = ("rawperf", "virtperf")
 
 
 def module_path(name: str) -> Path | None:
-    """The file of a module of the package, None for a name that is none."""
+    """The file of a module of the package, or None."""
     base = SOURCE.joinpath(*name.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
@@ -20,7 +20,7 @@ def module_path(name: str) -> Path | None:
 
 
 def imported(node: ast.AST) -> set[str]:
-    """Names of the package's modules that are imported anywhere below a syntax node."""
+    """Modules of the package imported anywhere below a syntax node."""
     names: set[str] = set()
     for child in ast.walk(node):
         if isinstance(child, ast.Import):
@@ -41,7 +41,7 @@ def _direct(name: str) -> frozenset[str]:
 
 
 def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
-    """Everything that importing these modules imports of the package, themselves included; `without` leads nowhere."""
+    """Transitive imports within the package, the modules included; `without` is not followed."""
     found: set[str] = set()
     todo = set(names)
     while todo:
@@ -53,7 +53,7 @@ def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
 
 
 def _loaded(node: ast.stmt) -> set[str]:
-    """Modules that one import statement loads: of `from package import module` the module."""
+    """Modules loaded by one import statement; for `from package import module`, the module."""
     if isinstance(node, ast.Import):
         return {alias.name for alias in node.names if module_path(alias.name)}
     if not isinstance(node, ast.ImportFrom) or not node.module:
@@ -64,9 +64,7 @@ def _loaded(node: ast.stmt) -> set[str]:
 
 
 def cycles() -> list[list[str]]:
-    """Groups of modules that import each other when they are loaded; imports in functions and for
-    type checkers only are left out.
-    """
+    """Groups of modules with circular imports at load time; imports in functions and under TYPE_CHECKING do not count."""
     graph: dict[str, set[str]] = {}
     for house in PACKAGES:
         for path in (SOURCE / house).rglob("*.py"):
@@ -81,7 +79,7 @@ def cycles() -> list[list[str]]:
         if not leaves:
             break
         graph = {name: found for name, found in graph.items() if name not in leaves}
-    # what is left imports a circle or is part of one
+    # the rest imports a cycle or is part of one
     while graph:
         imported_by_rest = {found for names in graph.values() for found in names}
         roots = graph.keys() - imported_by_rest

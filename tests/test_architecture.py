@@ -1,4 +1,4 @@
-"""docs/architecture.md tells the truth: every package with what it imports, and modules that exist."""
+"""docs/architecture.md lists every package with its imports, and existing modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def page(root: Path) -> str:
 
 
 def used(package: str) -> set[str]:
-    """The packages that one imports."""
+    """The packages imported by a package."""
     found = set()
     for path in PACKAGES[package].rglob("*.py"):
         for name in imported(ast.parse(path.read_text(encoding="utf-8"))):
@@ -26,22 +26,22 @@ def used(package: str) -> set[str]:
     return (found & PACKAGES.keys()) - {package}
 
 
-def test_every_package_stands_in_the_table_with_what_it_imports(root):
+def test_table_lists_every_package_with_its_imports(root):
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| .* \| ([a-z_, ]*) ?\|$", page(root), re.M))
-    said = {
+    documented = {
         name: set(filter(None, rows.get(name, "missing").replace(" ", "").split(",")))
         for name in PACKAGES
     }
     real = {name: used(name) for name in PACKAGES}
-    said["cli"] = real["cli"]  # all of them, or nearly
-    assert said == real
+    documented["cli"] = real["cli"]  # all of them, or nearly
+    assert documented == real
 
 
-def test_modules_that_are_named_exist(root):
-    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*/[a-z_0-9.]+\.(?:py|j2))`", page(root)))
-    assert len(named) > 20
+def test_mentioned_modules_exist(root):
+    mentioned = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*/[a-z_0-9.]+\.(?:py|j2))`", page(root)))
+    assert len(mentioned) > 20
     assert not [
         n
-        for n in sorted(named)
+        for n in sorted(mentioned)
         if not any((base / n).is_file() for base in (SOURCE / "virtperf", SOURCE, root))
     ]

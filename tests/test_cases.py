@@ -1,4 +1,4 @@
-"""A table of cases that is one test fails if any of its cases does, and names each that does."""
+"""`each_case`: a table of cases as one test fails if any case fails, and reports each of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.cases import each_case
 
 
-def test_every_case_is_tried_and_those_that_fail_are_named():
+def test_all_cases_run_and_failures_are_reported():
     tried = []
 
     @each_case("number, word", [(1, "a"), (2, "b"), (3, "c")])
@@ -23,7 +23,7 @@ def test_every_case_is_tried_and_those_that_fail_are_named():
     assert notes == [f"case: number={n}, word='{w}'" for n, w in ((1, "a"), (2, "b"), (3, "c"))]
 
 
-def test_a_case_that_fails_alone_fails_with_its_own_error():
+def test_single_failure_keeps_its_exception():
     @each_case("number", range(3))
     def small(number: int) -> None:
         assert number < 2
@@ -33,7 +33,7 @@ def test_a_case_that_fails_alone_fails_with_its_own_error():
     assert caught.value.__notes__ == ["case: number=2"]
 
 
-def test_tables_stand_upon_each_other():
+def test_stacked_tables_are_combined():
     seen = []
 
     @each_case("a", [1, 2])
@@ -45,7 +45,7 @@ def test_tables_stand_upon_each_other():
     assert seen == [(1, 3, 4), (1, 5, 6), (2, 3, 4), (2, 5, 6)]
 
 
-def test_what_is_no_table_is_refused():
+def test_invalid_table_is_rejected():
     for rows in ([], [(1, 2), (3,)]):
         with pytest.raises(ValueError, match="expected rows of 2 values"):
             each_case("a, b", rows)
@@ -57,5 +57,5 @@ def test_what_is_no_table_is_refused():
 
 @each_case("number", [1, 2])
 @pytest.mark.parametrize("other", [3, 4])
-def test_pytest_sees_the_arguments_that_are_left(number: int, other: int, root: object) -> None:
+def test_pytest_gets_the_remaining_arguments(number: int, other: int, root: object) -> None:
     assert number < other and root is not None

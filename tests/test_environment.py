@@ -1,4 +1,4 @@
-"""One set of versions: requirements.in, requirements.lock, environment.yml and pyproject.toml agree."""
+"""One set of versions in requirements.in, requirements.lock, environment.yml and pyproject.toml."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_direct_dependencies_are_sorted(root):
     assert names == sorted(set(names))
 
 
-def test_conda_users_get_the_same_versions(root):
+def test_conda_environment_has_the_same_versions(root):
     environment = yaml.safe_load((root / "environment.yml").read_text())
     parts = environment["dependencies"]
     conda = [part for part in parts if isinstance(part, str)]
@@ -58,7 +58,7 @@ def test_conda_users_get_the_same_versions(root):
     assert environment["name"] == "virtperf"
 
 
-def test_the_package_declares_what_is_locked_and_nothing_else(root):
+def test_declared_dependencies_equal_the_lock(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())
     declared = (
         project["project"]["dependencies"] + project["project"]["optional-dependencies"]["test"]
@@ -73,11 +73,11 @@ def test_every_locked_package_has_hashes(root):
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
-def test_the_lock_says_how_it_was_made(root):
+def test_lock_states_how_it_was_generated(root):
     command = (root / "requirements.lock").read_text().splitlines()[1]
     assert command.endswith("--generate-hashes --no-annotate requirements.in -o requirements.lock")
 
 
 @each_case("name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"])
-def test_no_registry_is_named(root, name):
+def test_lock_contains_no_registry_host(root, name):
     assert not HOSTS.search((root / name).read_text())

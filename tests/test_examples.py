@@ -35,7 +35,7 @@ from virtperf.study.definition import Study, load_study
 
 RUN_CV = 0.005
 MEAN_CV = 0.005
-"""Largest coefficient of variation of a run's mean that comes from noise within the run; see above."""
+"""Largest coefficient of variation of a run's mean due to noise within the run; see above."""
 STANDARD_DEVIATIONS = 3
 
 FORMATS = {
@@ -62,7 +62,7 @@ FORMATS = {
         "uperf",
     },
 }
-"""The raw formats that each paper's tools wrote, and its examples show."""
+"""Raw formats of each paper's tools that occur in its examples."""
 CAMPAIGN = "zvm-xen-2009"
 CAMPAIGN_FIGURES = ("figure-5", "figure-6", "figure-7", "figure-8", "figure-9")
 REPLICATES = 3
@@ -71,15 +71,16 @@ RESPONSE_TIME_LAW, WARM_UP = "response-time law", "warm-up"
 CLIENTS_PER_TRIPLET, GUESTS_PER_TRIPLET = 4, 3
 AUDIT_TOLERANCE = 0.02
 FALSE_ALARMS = 0.02
-"""Of steady series, the share in which the audit of the warm-up finds no steady state: at most that of the two tests of
-`summarize.steady.stationarity`, for a drift and for a step, at 0.01 each."""
+"""Share of steady series for which the warm-up audit finds no steady state: at most that of the two tests (drift,
+step) of `summarize.steady.stationarity` at 0.01 each.
+"""
 
 Key = tuple[str, str]
-"""A quantity's key and a scale."""
+"""A quantity key and a scale."""
 
 
 class Recovered(NamedTuple):
-    """What the stages made of a study's example runs."""
+    """Results of the stages for a study's example runs."""
 
     study: Study
     folder: Path
@@ -128,7 +129,7 @@ def recover(study_id: str, root: Path, out: Path) -> Recovered:
 
 
 def tolerance(mean: Mean, scale: str) -> float:
-    """Largest relative deviation from the truth that noise explains."""
+    """Largest relative deviation explained by noise."""
     of_run = math.hypot(RUN_CV, MEAN_CV)
     ratio = math.sqrt(2) if scale == "relative" else 1.0
     return STANDARD_DEVIATIONS * ratio * of_run / math.sqrt(mean.n)
@@ -142,22 +143,22 @@ def test_every_run_is_read_without_a_warning(recovered: Recovered):
     assert [warning for part in parts for warning in part["warnings"]] == []
 
 
-def test_every_run_says_that_it_is_made_up(recovered: Recovered):
+def test_every_run_is_marked_as_made_up(recovered: Recovered):
     for path in recovered.folder.glob("*/run.yaml"):
-        said = yaml.safe_load(path.read_text())
-        assert said["run"].startswith("example-")
-        assert said["provenance"] == "example"
-        assert "nothing in it was measured" in said["notes"]
+        run_yaml = yaml.safe_load(path.read_text())
+        assert run_yaml["run"].startswith("example-")
+        assert run_yaml["provenance"] == "example"
+        assert "nothing in it was measured" in run_yaml["notes"]
     page = " ".join((recovered.folder / "README.md").read_text().split())
     assert "Nothing in this folder was measured" in page
 
 
-def test_the_papers_formats_are_all_there(recovered: Recovered):
+def test_all_formats_of_the_papers_occur(recovered: Recovered):
     found = {file["format"] for run in recovered.listed["runs"] for file in run["files"]}
     assert found == FORMATS[recovered.study.id]
 
 
-def test_the_runs_give_back_the_truth(recovered: Recovered):
+def test_runs_recover_the_truth(recovered: Recovered):
     assert recovered.means.keys() == recovered.truth.keys()
     apart = {
         key: (mean.value, recovered.truth[key])
@@ -173,7 +174,7 @@ def limit(recovered: Recovered, key: Key) -> float:
     return tolerance(recovered.means[key], key[1]) * abs(recovered.truth[key])
 
 
-def test_audits_find_what_is_wrong_and_little_else(recovered: Recovered):
+def test_audits_report_known_problems_and_few_others(recovered: Recovered):
     violated = recovered.audits[recovered.audits["status"] != "ok"]
     assert set(violated["audit"]) <= {RESPONSE_TIME_LAW, WARM_UP}
     broken = violated.loc[violated["audit"] == RESPONSE_TIME_LAW, "run_id"]
@@ -183,7 +184,7 @@ def test_audits_find_what_is_wrong_and_little_else(recovered: Recovered):
 
 
 def law_breakers(recovered: Recovered) -> set[str]:
-    """Runs whose true throughput and response time do not make up the number of their clients."""
+    """Runs whose true throughput and response time violate the response time law."""
     found = set()
     for run in recovered.listed["runs"]:
         throughput, response = (
@@ -196,12 +197,12 @@ def law_breakers(recovered: Recovered) -> set[str]:
     return found
 
 
-def test_the_repository_stays_small(recovered: Recovered):
+def test_examples_are_small(recovered: Recovered):
     size = sum(path.stat().st_size for path in recovered.folder.rglob("*") if path.is_file())
     assert size < ALLOWED_BYTES[recovered.study.id]
 
 
-def test_the_campaign_has_every_condition_of_its_figures(campaign: Recovered):
+def test_campaign_has_every_condition_of_its_figures(campaign: Recovered):
     study = campaign.study
     runs = Counter(tuple(run["factors"].items()) for run in campaign.listed["runs"])
     planned = {
@@ -212,8 +213,8 @@ def test_the_campaign_has_every_condition_of_its_figures(campaign: Recovered):
     assert runs == dict.fromkeys(planned, REPLICATES)
 
 
-def test_intervals_of_the_campaign_cover_the_truth(campaign: Recovered):
-    # throughput alone: means of other quantities share the runs' factor and are not independent of it
+def test_campaign_intervals_cover_the_truth(campaign: Recovered):
+    # throughput only: other quantities share the runs' noise factor and are dependent
     covered = [
         mean.low <= campaign.truth[key] <= mean.high
         for key, mean in campaign.means.items()

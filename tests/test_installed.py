@@ -1,4 +1,4 @@
-"""The package installed from its wheel, used in a folder without a repository around."""
+"""The package installed from its wheel, used outside a repository."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ say(virtperf.cli.main, "compare", "a.txt", "b.txt")
 
 @pytest.fixture(scope="module")
 def installed(root, tmp_path_factory) -> Path:
-    """What the wheel installs, in a folder of its own."""
+    """The unpacked wheel."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     shutil.copytree(
         root / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__")

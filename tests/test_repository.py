@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.imports import SOURCE, cycles, imported, module_path
 
-# Packages of virtperf; each imports only what stands in an earlier row (or itself).
+# Layers of virtperf; each package imports only from earlier rows or itself.
 LAYERS = [
     {"core"},
     {"models", "study"},
@@ -24,7 +24,7 @@ LAYERS = [
     {"__main__"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
-# What a package may import at most, of this package and of the readers.
+# Allowed imports of a package from this package and rawperf.
 ONLY = {
     "core": {"core", "rawperf.core"},
     "models": {"core", "models", "rawperf.core"},
@@ -68,7 +68,7 @@ def without_docstrings(path: Path) -> str:
     return ast.unparse(tree)
 
 
-def test_packages_import_only_what_stands_above_them():
+def test_packages_import_only_from_lower_layers():
     wrong = []
     for path in MODULES:
         own = package(path)
@@ -82,7 +82,7 @@ def test_packages_import_only_what_stands_above_them():
     assert not wrong
 
 
-def test_readers_know_nothing_of_studies():
+def test_readers_do_not_import_study_code():
     readers = [path for path in MODULES if path.is_relative_to(SOURCE / "rawperf")]
     assert len(readers) > 20
     assert not [p for p in readers if used(p) - {"rawperf", "rawperf.core"}]
@@ -90,11 +90,11 @@ def test_readers_know_nothing_of_studies():
     assert not [p for p in shared if used(p) - {"rawperf.core"}]
 
 
-def test_no_modules_import_each_other():
+def test_no_circular_imports():
     assert cycles() == []
 
 
-def test_library_code_names_no_study(root):
+def test_library_code_mentions_no_study(root):
     studies = [p.parent.name for p in (root / "data").glob("*/*/study.yaml")]
     assert studies
     kinds = {".py", ".j2", ".css", ".js", ".json", ".yaml"}
@@ -102,7 +102,7 @@ def test_library_code_names_no_study(root):
     assert not [(p, s) for p in files for s in studies if s in p.read_text(encoding="utf-8")]
 
 
-def test_the_formatter_decides(root):
+def test_code_is_formatted(root):
     marks = re.compile(r"#\s*fmt:\s*(skip|off)")
     assert not [p for p in MODULES if marks.search(p.read_text(encoding="utf-8"))]
 
@@ -116,7 +116,7 @@ def test_tracked_files_are_small(root):
     assert not large, "keep large runs with `dvc add`, not in git"
 
 
-def test_no_registry_host_and_no_path_of_one_machine(root):
+def test_no_registry_hosts_or_local_paths(root):
     hosts = re.compile(
         r"py" + r"pi\.org|python" + r"hosted\.org|registry\.npm" + r"js|deb\.deb" + r"ian\.org"
     )
@@ -126,7 +126,7 @@ def test_no_registry_host_and_no_path_of_one_machine(root):
     )
     raw = [root / "data" / "measured", root / "tests" / "rawperf" / "samples"]
     for path in tracked(root):
-        if any(path.is_relative_to(place) for place in raw):  # raw files say what their tools say
+        if any(path.is_relative_to(place) for place in raw):  # raw files are quoted verbatim
             continue
         try:
             text = path.read_text(encoding="utf-8")
@@ -142,16 +142,16 @@ TAGS = (
     "link main meta nav ol option p path pre rect script section select small span strong style "
     "sub summary sup svg table tbody td text th thead title tr ul wbr"
 ).replace(" ", "|")
-# A tag as it stands, or its beginning with an attribute; not a named group of a regular expression.
+# A complete tag, or its beginning with an attribute; not a named group of a regular expression.
 MARKUP = re.compile(rf"(?<!\?P)<(/?({TAGS})(\s[^<>]*|/)?>|({TAGS})\s+[a-z-]+=)")
 
 
-def test_markup_is_written_by_templates_only():
+def test_markup_occurs_only_in_templates():
     found = []
     for path in MODULES:
         report = SOURCE / "virtperf" / "report"
         if path.is_relative_to(report / "html") or path == report / "plot" / "svg.py":
-            continue  # svg.py writes the root element of a drawing
+            continue  # svg.py writes the root element of an SVG
         tree = ast.parse(without_docstrings(path))
         texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
         found += [(path, text) for text in texts if isinstance(text, str) and MARKUP.search(text)]

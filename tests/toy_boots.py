@@ -1,4 +1,4 @@
-"""A paper whose authors published their raw files: boots of two monitors, in runs without a clock."""
+"""A study with published raw files: boot times of two monitors, in runs without a clock."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ not_encoded: [{ledger: c004, reason: an opinion about prices}]
 
 
 class Boots:
-    """The study in a `data` folder, to which runs are added."""
+    """The study in a `data` folder, to which runs can be added."""
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.data, self.metrics = folder / "data", folder / "metrics.yaml"
@@ -92,7 +92,7 @@ class Boots:
         """A run of one file, at the factors' levels."""
         (self.runs / name).mkdir()
         (self.runs / name / file).write_text(text)
-        said = {
+        document = {
             "study": "boots",
             "run": name,
             "provenance": "measured",
@@ -101,17 +101,17 @@ class Boots:
             "start": "2020-02-07T23:20:45",
         }
         if lines is not None:
-            said["files"] = [{"path": file, "lines": lines}]
-        (self.runs / name / "run.yaml").write_text(yaml.safe_dump(said))
+            document["files"] = [{"path": file, "lines": lines}]
+        (self.runs / name / "run.yaml").write_text(yaml.safe_dump(document))
 
     def read(self) -> dict[str, dict[str, object]]:
-        """Read all runs; the refused ones by name."""
+        """Read all runs; return rejected ones by name."""
         roots, cache = {"measured": self.runs}, self.data / "cache"
         done = ingest(self.study, roots, self.metrics, self.samples, cache, jobs=1)
         return {refused["run"]: refused for refused in done.quarantined}
 
     def table(self, declared: TableSchema) -> pd.DataFrame:
-        """A table of the runs that were read."""
+        """A table of the runs read."""
         summarize(self.study, self.samples, self.made, level=0.95, jobs=1)
         factors = tuple(self.study.factors) if declared.factors_before else ()
         return declared.read(self.made / declared.file, factors)
@@ -123,12 +123,12 @@ class Boots:
         return found.set_index("claim")
 
     def store_verdicts(self) -> None:
-        """Write what a report reads of verdicts."""
+        """Store the verdicts for reports."""
         folder = self.data / "verdicts" / "boots"
         folder.mkdir(parents=True)
         VERDICTS.write(self.judged().reset_index(), folder / VERDICTS.file)
-        there = self.judged(elsewhere=("machine", "small")).reset_index().assign(level="small")
-        table = VERDICTS_ELSEWHERE.frame(there.to_dict("records"))
+        elsewhere = self.judged(elsewhere=("machine", "small")).reset_index().assign(level="small")
+        table = VERDICTS_ELSEWHERE.frame(elsewhere.to_dict("records"))
         VERDICTS_ELSEWHERE.write(table, folder / VERDICTS_ELSEWHERE.file)
 
 

@@ -1,4 +1,4 @@
-"""A toy study with run folders that tests write, and small raw files in real formats."""
+"""A toy study with run folders and small raw files in real formats."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def toy_study(folder: Path) -> Study:
 def write_run(
     root: Path, name: str = "r1", raw: dict[str, bytes] | None = None, **fields: object
 ) -> Path:
-    """A run folder with the raw files `raw`; `fields` replace those of run.yaml, None removes one."""
+    """A run folder with the raw files `raw`; `fields` override those of run.yaml, None removes one."""
     folder = root / name
     folder.mkdir(parents=True)
     head: dict[str, object] = {
@@ -92,7 +92,7 @@ def console(
 
 
 def netstat(received: int, retransmitted: int = 0) -> bytes:
-    """A snapshot; like the tool's own, without counters that are zero."""
+    """A snapshot; like the tool's output, without zero counters."""
     again = f"    {retransmitted} segments retransmited\n" if retransmitted else ""
     text = f"Tcp:\n    5 active connections openings\n    {received} segments received\n{again}"
     return text.encode()
@@ -104,7 +104,7 @@ def xentop(
     interval: int = 60,
     start: str = "14:05",
 ) -> bytes:
-    """Samples with summary lines; `cpu` in percent and `seconds` by domain, one value a sample."""
+    """Samples with summary lines; `cpu` in percent and `seconds` by domain, one value per sample."""
     hour, minute = map(int, start.split(":"))
     lines = []
     samples = len(next(iter(cpu.values())))

@@ -1,6 +1,4 @@
-"""The data that the authors of the Firecracker paper published: how runs are made of them, and all
-values and verdicts against a script that shares no code.
-"""
+"""Published data of the Firecracker paper: conversion to runs, and values and verdicts against an independent script."""
 
 from __future__ import annotations
 
@@ -36,13 +34,13 @@ def study():
     return vp.load_study(STUDY, ROOT / "data")
 
 
-def test_the_script_imports_nothing_of_ours():
+def test_script_imports_no_project_code():
     text = (TESTBED / "recompute.py").read_text()
     imported = re.findall(r"^(?:from|import) (\w+)", text, re.M)
     assert not {"virtperf", "rawperf", "numpy", "scipy", "pandas"} & set(imported)
 
 
-def test_every_observed_value_is_the_recomputed_one(study, recomputed):
+def test_observed_values_equal_recomputed_ones(study, recomputed):
     table = study.data.observations.dropna(subset="value")
     ours = {
         f"{row['quantity']} {row['run_id']}": (row["value"], row["low"], row["high"])
@@ -56,7 +54,7 @@ def test_every_observed_value_is_the_recomputed_one(study, recomputed):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_verdict_is_the_recomputed_one(study, recomputed, machine):
+def test_verdicts_equal_recomputed_ones(study, recomputed, machine):
     found = study.data.verdicts
     if machine != MACHINES[0]:
         found = study.data.verdicts_elsewhere
@@ -64,13 +62,13 @@ def test_every_verdict_is_the_recomputed_one(study, recomputed, machine):
     found = found.set_index("claim")
     expected = recomputed["verdicts"][machine]
     assert found["measured_verdict"].to_dict() == {
-        claim: said["verdict"] for claim, said in expected.items()
+        claim: entry["verdict"] for claim, entry in expected.items()
     }
     for claim, value in found["estimate"].dropna().items():
         assert value == pytest.approx(expected[claim]["number"], rel=1e-6), claim
 
 
-def test_plotted_means_and_percentiles_are_the_recomputed_values(study, recomputed):
+def test_plotted_values_equal_recomputed_ones(study, recomputed):
     values = recomputed["values"]
     for exhibit in study.study.exhibits:
         if exhibit.kind == "distribution":
@@ -93,7 +91,7 @@ def test_plotted_means_and_percentiles_are_the_recomputed_values(study, recomput
             assert row["value"] == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 
-def test_runs_are_made_of_the_published_files_as_they_are(tmp_path):
+def test_runs_contain_the_published_files_unchanged(tmp_path):
     artifact = tmp_path / "artifact"
     for run in sorted(path for path in RUNS.iterdir() if path.is_dir()):
         machine = next(m for m in MACHINES if run.name.startswith(m))
@@ -114,18 +112,18 @@ def test_runs_are_made_of_the_published_files_as_they_are(tmp_path):
         assert sorted(same) == sorted(compared.common_files), name
 
 
-def test_every_file_is_read_or_named_with_the_reason(study):
+def test_every_file_is_read_or_listed_with_a_reason(study):
     index = study.data.index
     assert not index["quarantined"]
-    told = {file["path"] for run in index["runs"] for file in run["files"]}
+    listed = {file["path"] for run in index["runs"] for file in run["files"]}
     on_disk = {p.name for p in RUNS.glob("*/*") if p.name != "run.yaml"}
-    assert told == on_disk
+    assert listed == on_disk
     for run in index["runs"]:
         for file in run["files"]:
             assert file["samples"] or any(w.startswith("not read: ") for w in file["warnings"])
 
 
-def test_the_report_never_says_that_we_measured(study):
+def test_report_does_not_claim_our_own_measurement(study):
     assert study.study.artifact.words == "measured by the authors, January and February 2020"
     page = (ROOT / "reports" / f"{STUDY}.html").read_text()
     assert "measured by the authors, January and February 2020" in page

@@ -1,4 +1,4 @@
-"""The testbed of guests with kernels of their own: its readers, its groups, and what has been measured."""
+"""The testbed of guests with different kernels: readers, cgroups, measured runs."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ Pss:               90000 kB
 """
 
 
-def test_memory_of_guest_and_emulator_are_told_apart():
+def test_memory_of_guest_and_emulator_are_separated():
     assert host.pss_kib(SMAPS) == (60000, 90000)
 
 
-def test_the_page_cache_of_all_images_adds_up():
+def test_page_cache_of_all_images_is_summed():
     assert host.cached_kib("RES PAGES SIZE FILE\n4096 1 9000 a\n8192 2 9000 b\n") == 12
 
 
-def test_a_missing_line_of_meminfo_is_named():
+def test_missing_line_of_meminfo_is_reported():
     assert files.meminfo_kib("MemTotal:  5 kB\nCached:   7 kB\n", "Cached") == 7
     with pytest.raises(OSError, match="no line Cached"):
         files.meminfo_kib("MemTotal:  5 kB\n", "Cached")
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_weights_stand_in_groups_that_are_removed(version, tmp_path, monkeypatch):
+def test_weights_are_set_in_cgroups_that_are_removed(version, tmp_path, monkeypatch):
     monkeypatch.setattr(groups, "MOUNT", tmp_path)
     for controller in ("cpu", "cpuacct") if version == 1 else ():
         (tmp_path / controller).mkdir()
@@ -71,7 +71,7 @@ def test_weights_stand_in_groups_that_are_removed(version, tmp_path, monkeypatch
     assert (folder / name).read_text() == weight
 
 
-def test_merging_leaves_the_kernel_as_it_was(tmp_path, monkeypatch):
+def test_page_merging_settings_are_restored(tmp_path, monkeypatch):
     settings = {"run": "0", "pages_to_scan": "100", "sleep_millisecs": "20", "smart_scan": "1"}
     for name, value in settings.items():
         (tmp_path / name).write_text(value + "\n")
@@ -101,7 +101,7 @@ def column(run: Path, file: str, name: str) -> list[float]:
 
 
 @each_case("run", [path for path in MEASURED if path.name.startswith("dcss")])
-def test_tables_of_shared_data_are_those_of_the_raw_files(run):
+def test_tables_of_shared_data_equal_the_raw_files(run):
     numbers = recompute.dcss(run, {})
     assert numbers["host_data MiB"] == pytest.approx(column(run, "host.csv", "data_kib")[0] / 1024)
     reads = column(run, "guests.csv", "first_cpu_s")
@@ -111,7 +111,7 @@ def test_tables_of_shared_data_are_those_of_the_raw_files(run):
 @pytest.mark.parametrize(
     "run", [path for path in MEASURED if path.name.startswith("network")], ids=lambda run: run.name
 )
-def test_tables_of_the_network_are_those_of_the_raw_files(run):
+def test_network_tables_equal_the_raw_files(run):
     numbers = recompute.network(run, {})
     rows = dict(
         zip(column(run, "guests.csv", "packets"), column(run, "guests.csv", "bytes"), strict=True)
@@ -141,16 +141,18 @@ Tcp: 1 200 120000 -1 1 0 0 0 1 5 6 0 0 0 0
         ("guest2", [10, 200000, 1.0, 0.3125, -99.404, 31.25]),
     ],
 )
-def test_a_stream_is_counted_in_its_direction_and_by_the_clock_beside_it(name, expected):
+def test_stream_is_counted_per_direction_and_by_its_clock(name, expected):
     assert network._counted(name, STREAM) == pytest.approx(expected, abs=1e-4)
 
 
-def test_memory_of_a_tree_has_all_that_descends():
+def test_memory_of_a_process_tree_includes_all_descendants():
     program = subprocess.Popen(["sh", "-c", "sleep 60 & sleep 60 & wait"], start_new_session=True)
     try:
         until = time.monotonic() + 20
         names: list[str] = []
-        while names != ["sh", "sleep", "sleep"] and time.monotonic() < until:  # forked, then named
+        while (
+            names != ["sh", "sleep", "sleep"] and time.monotonic() < until
+        ):  # forked, then renamed
             found = host.memory_of_tree(program.pid)
             names = sorted(name for name, _ in found)
         assert names == ["sh", "sleep", "sleep"]
@@ -160,12 +162,12 @@ def test_memory_of_a_tree_has_all_that_descends():
         program.wait()
 
 
-def test_the_recomputation_needs_nothing_but_the_raw_files():
-    said = subprocess.run(
+def test_recomputation_needs_only_raw_files():
+    output = subprocess.run(
         [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    (once,) = (line for line in said.splitlines() if line.startswith("segment-is-there-once"))
+    (once,) = (line for line in output.splitlines() if line.startswith("segment-is-there-once"))
     assert -1 < float(once.split()[1]) < 1.28

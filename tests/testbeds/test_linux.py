@@ -1,4 +1,4 @@
-"""The Linux testbed: guests of both versions of control groups, its plan, and what has been measured."""
+"""The Linux testbed: guests in both cgroup versions, plan, measured runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ finally:
 
 @pytest.fixture
 def version_1(tmp_path):
-    """Mounted controllers of version 1."""
+    """Mounted cgroup v1 controllers."""
     for name in ("cpu", "cpuacct", "cpuset", "memory", "blkio"):
         (tmp_path / name).mkdir()
     (tmp_path / "cpuset" / "cpuset.cpus").write_text("0-1\n")
@@ -44,7 +44,7 @@ def version_1(tmp_path):
 
 @pytest.fixture
 def version_2(tmp_path):
-    """A mounted tree of version 2."""
+    """A mounted cgroup v2 tree."""
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
     return cgroup.Tree(tmp_path)
 
@@ -52,7 +52,7 @@ def version_2(tmp_path):
 LIMITS = {"weight": 2048, "quota": 0.25, "memory": 2**28, "cpus": "1", "reads": "8:0 2000"}
 
 
-def test_limits_of_version_1_stand_in_the_folders_of_their_controllers(version_1):
+def test_cgroup_v1_limits_are_in_controller_folders(version_1):
     cgroup.Group(version_1, "guest1").make(**LIMITS)
     files = {
         "cpu/virtperf/cpu.shares": str(cgroup.HEAVY),
@@ -68,7 +68,7 @@ def test_limits_of_version_1_stand_in_the_folders_of_their_controllers(version_1
     assert version_1.names() == ["guest1"]
 
 
-def test_limits_of_version_2_stand_in_one_folder(version_2):
+def test_cgroup_v2_limits_are_in_one_folder(version_2):
     group = cgroup.Group(version_2, "guest1").make(**LIMITS)
     files = {
         "cpu.weight": "200",
@@ -84,14 +84,14 @@ def test_limits_of_version_2_stand_in_one_folder(version_2):
     assert group.limited()
 
 
-def test_a_missing_controller_is_named(tmp_path):
+def test_missing_controller_is_reported(tmp_path):
     (tmp_path / "cgroup.controllers").write_text("cpu io memory\n")
     with pytest.raises(OSError, match="no control group controller cpuset"):
         cgroup.Tree(tmp_path)
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_counters_are_read_as_processor_time(version, request, tmp_path):
+def test_counters_are_read_as_cpu_time(version, request, tmp_path):
     tree = request.getfixturevalue(f"version_{version}")
     group = cgroup.Group(tree, "guest1").make()
     texts = {"cpu.stat": "nr_periods 0\nnr_throttled 0\n"}
@@ -137,7 +137,7 @@ def described(folder: Path) -> dict[str, Any]:
 
 
 def used_by_guests(folder: Path) -> float:
-    """Processors that all guests used within the window, from the lines of their counters."""
+    """Processors used by all guests within the window, from their counters."""
     run = described(folder)
     zero = datetime.fromisoformat(run["start"]).replace(tzinfo=UTC).timestamp()
     begin, end = (zero + at for at in run["window_s"])
@@ -150,7 +150,7 @@ def used_by_guests(folder: Path) -> float:
 
 
 @each_case("folder", MEASURED)
-def test_measured_shares_are_within_limits(folder):
+def test_measured_cpu_shares_are_within_limits(folder):
     used = used_by_guests(folder)
     assert 0 < used <= PROCESSORS * 1.01
     run = described(folder)
@@ -166,9 +166,9 @@ def test_measured_shares_are_within_limits(folder):
 
 
 @each_case("folder", [f for f in MEASURED if re.match("(long-)?[ax]-", f.name)])
-def test_what_drivers_sent_each_second_is_what_their_totals_say(folder):
-    """All of them together: one guest of eight gets more or less in the second before the seconds
-    are counted, when the kernel has yet to spread the guests over the processors.
+def test_per_second_rates_agree_with_totals(folder):
+    """Summed over guests: one of eight gets more or less in the second before counting starts, until the kernel has
+    balanced the guests over the processors.
     """
     total = sent = 0.0
     for path in folder.glob("drivers/wrk*.txt"):
@@ -180,7 +180,7 @@ def test_what_drivers_sent_each_second_is_what_their_totals_say(folder):
     assert sent == pytest.approx(total, rel=0.05)
 
 
-def test_a_guest_that_waits_for_memory_is_helped_on_and_keeps_its_limit(version_1):
+def test_guest_waiting_for_memory_is_resumed_and_keeps_its_limit(version_1):
     group = cgroup.Group(version_1, "guest1").make(memory=2**28)
     group.keep_alive()
     assert group.file("memory.oom_control").read_text() == "1"
@@ -192,7 +192,7 @@ def test_a_guest_that_waits_for_memory_is_helped_on_and_keeps_its_limit(version_
 
 
 @each_case("folder", MEASURED)
-def test_a_run_is_small_and_says_nothing_of_this_machine(folder):
+def test_run_is_small_and_anonymous(folder):
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert max(path.stat().st_size for path in files) < 2**20
     host = json.loads((folder / "host" / "sadf.json").read_text())["sysstat"]["hosts"][0]

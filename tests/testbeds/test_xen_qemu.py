@@ -1,4 +1,4 @@
-"""The Xen testbed's conditions and run folders, and what it has measured: shares, weights and caps as Xen promises them."""
+"""The Xen testbed: conditions, run folders, and measured shares against scheduler weights and caps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ finally:
 
 @pytest.fixture
 def out(tmp_path):
-    """What a boot leaves, of one condition with one busy guest and the web guest."""
+    """Output of one boot: one condition with one busy guest and the web guest."""
     root = tmp_path / "boot" / "out"
     run = root / "runs" / "web-1"
     run.mkdir(parents=True)
@@ -65,7 +65,7 @@ def write(out, run):
     return folders.write_run(out, run, conditions.BY_NAME["web-1"], position=3, versions=versions)
 
 
-def test_every_boot_runs_every_condition_in_an_order_of_its_own():
+def test_every_boot_runs_all_conditions_in_its_own_order():
     for kind, all_of_it in conditions.KINDS.items():
         orders = [conditions.ordered(kind, boot, seed=1) for boot in (1, 2, 3)]
         assert all(Counter(order) == Counter(all_of_it) for order in orders)
@@ -78,7 +78,7 @@ def test_every_boot_runs_every_condition_in_an_order_of_its_own():
     assert len(conditions.BY_NAME) == sum(len(kind) for kind in conditions.KINDS.values())
 
 
-def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path):
+def test_samples_after_the_workload_do_not_affect_gaps_within_it(out, tmp_path):
     times = out / "runs/web-1/times"
     late = [f"sample={1000 + t}" for t in (10, 15, 20, 25, 30, 35, 38, 41)]
     times.write_text("\n".join(["clock=998.0", "start=1000.0", *late, "end=1043.0"]))
@@ -87,7 +87,7 @@ def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path
     assert (fields["warmup_s"], fields["window_s"]) == (10, [10, 35])
 
 
-def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
+def test_run_has_all_logs_and_valid_run_yaml(out, tmp_path):
     run = tmp_path / "run"
     fields = LateFields.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(
         exclude_unset=True
@@ -105,7 +105,7 @@ def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
     assert (run / "guests/web1/sadf.json").read_text() == "{}\n"
 
 
-def test_the_harness_plans_the_conditions_of_the_boots():
+def test_plan_equals_the_conditions_of_the_boots():
     planned = plan(load_definition(STUDY / "measure.yaml", load_study(STUDY)), load_study(STUDY))
     boots = {
         k: [conditions.found(texts(run.levels)) for run in planned if run.replicate == k]
@@ -121,7 +121,7 @@ def texts(levels):
     return {factor: str(level) for factor, level in levels.items()}
 
 
-def test_a_boot_that_failed_is_not_repeated_by_every_run_of_it(tmp_path):
+def test_failed_boot_is_not_repeated_by_each_run(tmp_path):
     build = tmp_path / "build"
     work = build / "boots" / "web-4"
     work.mkdir(parents=True)
@@ -151,14 +151,14 @@ def test_a_boot_that_failed_is_not_repeated_by_every_run_of_it(tmp_path):
 
 
 @pytest.mark.parametrize("lost", ["end web-1\n", "begin web-1\n"])
-def test_a_log_that_is_not_there_is_an_error(out, tmp_path, lost):
+def test_missing_log_is_an_error(out, tmp_path, lost):
     console = out / "console" / "guest-busy1.log"
     console.write_text(console.read_text().replace(lost, ""))
     with pytest.raises(ValueError, match="busy1: no log of web-1"):
         write(out, tmp_path / "run")
 
 
-def test_a_sample_that_is_not_there_is_an_error(out, tmp_path):
+def test_missing_sample_is_an_error(out, tmp_path):
     times = out / "runs/web-1/times"
     times.write_text(times.read_text().replace("sample", "lost", 1))
     with pytest.raises(ValueError, match=f"{conditions.SAMPLES - 1} samples"):
@@ -166,7 +166,7 @@ def test_a_sample_that_is_not_there_is_an_error(out, tmp_path):
 
 
 @each_case("run", MEASURED)
-def test_measured_shares_are_those_that_the_scheduler_promises(run):
+def test_measured_shares_match_the_scheduler_settings(run):
     described = Run.model_validate(yaml.load((run / "run.yaml").read_text(), yaml.CSafeLoader))
     condition = conditions.found(texts(described.factors))
     frame = vp.read(run / "xentop.txt", interval_s=described.files[0].interval_s)
@@ -177,13 +177,13 @@ def test_measured_shares_are_those_that_the_scheduler_promises(run):
     for share, (_, cap) in zip(busy, condition.shares, strict=True):
         assert share <= (cap or 100) + 0.5
     if condition.test in ("overcommit", "weights"):
-        assert cpu.sum() >= 99.5  # busy guests leave none of it idle
+        assert cpu.sum() >= 99.5  # busy guests leave no idle time
         weights = [weight for weight, _ in condition.shares]
         for share, weight in zip(busy, weights, strict=True):
             assert share / sum(busy) == pytest.approx(weight / sum(weights), rel=0.02)
 
 
-def test_what_the_texts_say_of_the_time_before_the_monitor_is_recomputed():
+def test_documented_time_before_the_monitor_is_recomputed():
     done = subprocess.run(
         [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
         capture_output=True,

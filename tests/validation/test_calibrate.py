@@ -1,4 +1,4 @@
-"""A small calibration, so that a broken interval is found here and not only by `python -m validation.calibrate`.
+"""A small calibration that detects wrong intervals without `python -m validation.calibrate`.
 
 Acceptance band of a coverage from n data sets: between the binomial quantiles 0.001 of a true coverage of 93.5 % and
 0.999 of 96.5 %. The seed is fixed, so that a result changes with the code alone.
@@ -33,7 +33,7 @@ CHOSEN = {
     ("ratio", "replicated runs", 0.02): 5,
     ("steady mean", "ten minutes every 10 s", 0.0): 2,
 }
-"""Model, design and noise of the small calibration, and how many times DATA_SETS. The first such cell is taken."""
+"""Model, design and noise of the small calibration, and a multiplier of DATA_SETS. The first matching cell is used."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def assert_covers(found):
         assert low <= row["cover95"] <= high, (
             f"{row['model']}, {row['estimate']}: {row['cover95']:.3f} of {row['n']}"
         )
-    # Cells are independent, estimates of a cell are not: one of each cell together narrows the band.
+    # Cells are independent, estimates within a cell are not: one of each cell together narrows the band.
     one = judged.groupby("cell").first()
     n, hits = one["n"].sum(), (one["n"] * one["cover95"]).sum()
     low, high = limits(n)
@@ -81,7 +81,7 @@ def small(cells):
     return run(pick(cells), CASES, replicates=DATA_SETS, seed=SEED)
 
 
-def test_default_intervals_contain_the_truth_as_often_as_they_say(small):
+def test_default_intervals_have_nominal_coverage(small):
     assert set(small["model"]) == {model for model, _, _ in CHOSEN}
     assert_covers(small)
 
@@ -91,7 +91,7 @@ def test_default_intervals_contain_the_truth_as_often_as_they_say(small):
     [lambda t, df, alpha: t**0.5, lambda t, df, alpha: (3 * stats.f.ppf(1 - alpha, 3, df)) ** 0.5],
     ids=["t instead of its square", "threshold of the joint region"],
 )
-def test_a_wrong_threshold_of_the_profile_interval_is_found(cells, monkeypatch, wrong):
+def test_wrong_profile_threshold_is_detected(cells, monkeypatch, wrong):
     right = curves.t_quantile
     monkeypatch.setattr(curves, "t_quantile", lambda df, alpha: wrong(right(df, alpha), df, alpha))
     chosen = [c for c in pick(cells) if c.model == "scalability"]
@@ -101,7 +101,7 @@ def test_a_wrong_threshold_of_the_profile_interval_is_found(cells, monkeypatch, 
 
 
 @each_case(("quantile", "wrong"), [(stats.t(9).ppf, False), (stats.norm.ppf, True)])
-def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
+def test_normal_quantiles_for_ten_runs_are_detected(quantile, wrong):
     class Mean:
         measures, boundary, defaults = COVERAGE, "", {"mean": "t"}
 
@@ -168,22 +168,22 @@ def rates(replicates, **settings):
     ]
 
 
-def test_verdicts_are_as_seldom_wrong_as_they_say(monkeypatch):
+def test_verdicts_have_nominal_error_rates(monkeypatch):
     most = stats.binom.ppf(0.999, DATA_SETS, 0.05) / DATA_SETS
     found = rates(10)
     assert found.loc["true, at the limit", "refuted"] <= most
     assert found.loc["false, just outside", "reproduced"] <= most
     assert found.loc["false, far outside", "refuted"] > 0.95
-    assert not rates(1).to_numpy().any()  # single runs decide nothing
+    assert not rates(1).to_numpy().any()  # single runs give no verdict
     monkeypatch.setattr(regions, "bonferroni_level", lambda compared, level: level)
     assert rates(10).loc["true, at the limit", "refuted"] > most
 
 
-def test_a_step_is_told_for_each_chunk_and_times_multiplies_data_sets():
+def test_progress_is_reported_per_chunk_and_times_multiplies_data_sets():
     cell = Cell("ratio", "x", 0.02, {"ratio": 2.0, "replicates": 3, "times": 3})
-    told = []
-    found = run([cell], CASES, replicates=100, seed=1, step=lambda: told.append(1))
-    assert len(told) == coverage.chunks(cell, 100) == 2
+    chunks = []
+    found = run([cell], CASES, replicates=100, seed=1, step=lambda: chunks.append(1))
+    assert len(chunks) == coverage.chunks(cell, 100) == 2
     assert set(found["n"]) == {300}
 
 
@@ -268,21 +268,21 @@ def designs(tmp_path, *entries, head=DESIGNS):
         (LINE, "cell 2 is the same as cell 1"),
     ],
 )
-def test_a_bad_cell_is_named_with_its_line(tmp_path, entry, message):
+def test_invalid_cell_is_reported_with_line_number(tmp_path, entry, message):
     document = designs(tmp_path, LINE, entry)
     with pytest.raises(StudyError, match=rf"^designs\.yaml line 8: .*{message}"):
         expand(document, list(CASES))
 
 
 @pytest.mark.parametrize("part", ["replicates", "designs", "cells"])
-def test_a_missing_part_is_named(tmp_path, part):
+def test_missing_section_is_reported(tmp_path, part):
     document = designs(tmp_path, LINE)
     del document.data[part]
     with pytest.raises(StudyError, match=f"the designs have no '{part}'"):
         expand(document, list(CASES))
 
 
-def test_varied_settings_make_a_cell_each(tmp_path):
+def test_each_varied_setting_gives_a_cell(tmp_path):
     cells = expand(designs(tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]")), list(CASES))
     assert [c.noise for c in cells] == [0.1, 0.2]
     assert cells[0].settings["replicates"] == 3
@@ -343,13 +343,13 @@ def test_defaults_are_bold_and_marked_outside_the_band(page):
     assert "| 99.0 ±0.4 / 94.0 ±1.0 (600) ! |" in line_of(page, "30 % noise", "**t**")
 
 
-def test_boundary_cases_stand_apart_and_are_not_counted(page):
+def test_boundary_cases_are_separate_and_not_counted(page):
     before, after = page.split("### Boundary cases")
     assert "40 % noise" not in before
     assert "40 % noise, constant; 3 runs; alpha within reach of zero | **t** | 99.0" in after
     assert "!" not in after
-    said = "Of 4 coverages of default methods away from boundaries, 1 lie in that band and 1 within two standard errors"
-    assert said in page
+    sentence = "Of 4 coverages of default methods away from boundaries, 1 lie in that band and 1 within two standard errors"
+    assert sentence in page
 
 
 def test_reasons_are_printed(page):
@@ -365,7 +365,7 @@ def test_reasons_are_printed(page):
     assert "seed 5" in page
 
 
-def test_warm_ups_have_their_own_columns(tmp_path):
+def test_warm_up_tables_have_their_own_columns(tmp_path):
     document = designs(
         tmp_path,
         "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}",
@@ -413,24 +413,24 @@ def parsed(text):
 
 
 @pytest.mark.parametrize("name", ["calibration", "calibration-further"])
-def test_the_committed_page_comes_from_the_committed_designs(root, name):
+def test_committed_page_matches_the_committed_designs(root, name):
     text = (root / "docs" / f"{name}.md").read_text()
     cells = expand(load_yaml(root / "validation" / f"{name}.yaml"), list(CASES))
     assert int(re.search(r"([\d,]+) simulated data sets a cell", text)[1].replace(",", "")) >= 500
     rows = [r for r in parsed(text) if r.title != "Designs"]
-    shown = {(r.title, r.columns[0], r.columns[1]) for r in rows}
+    titles = {(r.title, r.columns[0], r.columns[1]) for r in rows}
     missing = []
     for cell in cells:
         at = table.TITLES[cell.model], cell.design
         fits = [
             w
-            for *place, w in shown
+            for *place, w in titles
             if tuple(place) == at and (w + ";").startswith(conditions(cell) + ";")
         ]
         if len(fits) != 1:
             missing.append(cell.id)
     assert not missing
-    assert len(shown) == len(cells)
+    assert len(titles) == len(cells)
 
     values = [
         value
@@ -441,11 +441,11 @@ def test_the_committed_page_comes_from_the_committed_designs(root, name):
         for value in r.columns[3:]
         if value.strip()
     ]
-    said = re.search(
+    match = re.search(
         r"Of (\d+) coverages of default methods away from boundaries, (\d+) lie in that band and (\d+)",
         text,
     )
-    total, inside, near = (int(said[k]) for k in (1, 2, 3))
+    total, inside, near = (int(match[k]) for k in (1, 2, 3))
     assert Counter(value.endswith("!") for value in values) == Counter(
         {False: inside, True: total - inside}
     )

@@ -1,4 +1,4 @@
-"""The commands of `validation`: a page from a small file of designs, quiet in a pipe, errors that name the line."""
+"""The commands of `validation`: output page, no progress bar in a pipe, errors with line number."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def calibrated(folder, *more, status=0):
     return call(calibrate, *given, status=status)
 
 
-def test_the_page_has_a_row_for_each_cell_and_method(repository):
+def test_page_has_a_row_per_cell_and_method(repository):
     result = calibrated(repository)
     page = (repository / "page.md").read_text(encoding="utf-8")
     assert page.startswith("# Calibration of intervals\n")
@@ -54,10 +54,10 @@ def test_the_page_has_a_row_for_each_cell_and_method(repository):
     assert "| runs |  | made up as well |" in page
     assert result.stdout.startswith("3 cells, ")
     assert result.stdout.rstrip().endswith("page.md")
-    assert result.stderr == ""  # no progress bar: it is no terminal
+    assert result.stderr == ""  # no progress bar without a terminal
 
 
-def test_the_page_depends_on_the_seed_alone(repository):
+def test_page_depends_on_the_seed_alone(repository):
     pages = []
     for name, options in (("a.md", ()), ("b.md", ()), ("c.md", ("--seed", "21"))):
         calibrated(repository, *options, "-o", repository / name)
@@ -76,9 +76,7 @@ def test_the_page_depends_on_the_seed_alone(repository):
         ("cells:", "cells: [", "not valid YAML"),
     ],
 )
-def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(
-    repository, right, wrong, message
-):
+def test_invalid_designs_are_reported_and_write_nothing(repository, right, wrong, message):
     (repository / "calibration.yaml").write_text(DESIGNS.replace(right, wrong))
     result = calibrated(repository, status=1)
     assert message in result.output
@@ -86,6 +84,6 @@ def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(
     assert not (repository / "page.md").exists()
 
 
-def test_without_designs_the_missing_file_is_named(repository):
+def test_missing_designs_file_is_reported(repository):
     (repository / "calibration.yaml").unlink()
     assert "calibration.yaml" in calibrated(repository, status=1).output

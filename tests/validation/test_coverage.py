@@ -1,13 +1,12 @@
-"""Do 95 % intervals contain the truth about 95 % of the time? A small seeded check, not a certificate.
+"""Coverage of 95 % intervals, as a small seeded check.
 
 Acceptance band: with true coverage 0.95 the number of hits in n simulations is binomial(n, 0.95). Its share has a
-standard error of sqrt(0.95 * 0.05 / n): 0.0109 for n = 400, 0.0069 for n = 1000. The bands are 0.95 +- 3.3 standard errors
-(a tail of about 0.001): 0.914 to 0.986 and 0.927 to 0.973. The nonlinear intervals hold only approximately at small n;
-the same band is asked of them.
+standard error of sqrt(0.95 * 0.05 / n): 0.0109 for n = 400, 0.0069 for n = 1000. The bands are 0.95 +- 3.3 standard
+errors (a tail of about 0.001): 0.914 to 0.986 and 0.927 to 0.973. Nonlinear intervals are only approximate at small n;
+the same band applies.
 
-How often the truth is not rejected is tried on more data sets in test_calibrate, where no limit of an interval has to be
-searched for. So some data sets are enough here: in each, the interval has to contain the truth where it is not rejected,
-and nowhere else.
+test_calibrate tests acceptance of the truth on more data sets, without searching interval limits. Here few data sets
+suffice: in each, the interval has to contain the truth if and only if it is accepted.
 """
 
 import math
@@ -23,7 +22,7 @@ from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
 
 DATA_SETS = 100
-"""Of a model whose intervals are searched for."""
+"""For models whose interval limits are searched."""
 P_ERROR = 3 * math.sqrt(0.05 * 0.95 / 1999)
 """Three standard errors of a simulated p-value near 0.05."""
 
@@ -34,7 +33,7 @@ def assert_covers(hits, n, level=0.95):
 
 
 def test_peak_load_of_the_scalability_law():
-    """Grid and noise like those of the SPEC SDM91 measurements; the noise SD is 83 there."""
+    """Grid and noise like the SPEC SDM91 measurements, whose noise SD is 83."""
     rng = np.random.default_rng(9)
     load = np.array([1, 18, 36, 72, 108, 144, 216.0])
     theta = np.array([0.0277, 1.04e-4, 90.0])
@@ -45,7 +44,7 @@ def test_peak_load_of_the_scalability_law():
     curve = throughput(load, theta)
     hits = 0
     for _ in range(DATA_SETS):
-        # A load of one gives 90 per hour: noise of SD 83 could make it negative, so it is cut at 1.
+        # A load of one gives 90 per hour, which noise of SD 83 could make negative; values are clipped at 1.
         fit = fit_usl(load, np.maximum(curve + 60 * rng.standard_normal(7), 1.0))
         _, accepted = inside(fit, {"peak": (at_peak, 1 / peak**2)})["peak"]
         assert (peak in fit.peak_load()) == accepted
@@ -69,7 +68,7 @@ def test_ratio_of_means(paired):
 
 @each_case("form", ["free", "plateau-decline"])
 def test_breakpoint(form):
-    """The p-value of the true place and the limits are simulated, each from its own random numbers."""
+    """The p-value of the true breakpoint and the limits are simulated with different random numbers."""
     rng = np.random.default_rng(12)
     x = np.arange(1.0, 13)
     curve = 20 - 1.5 * np.maximum(x - 6.3, 0) + (0.4 * x if form == "free" else 0)
