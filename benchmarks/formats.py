@@ -1,8 +1,9 @@
-"""Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py
-[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, ratios of short files, one process.
+"""Readers compared with other libraries that parse the same bytes: `benchmarks/formats.py
+[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, speed ratios for short files in
+one process.
 
-Every measurement is a process of its own, on one core: the best processor time of some turns, and
-the most memory that it had. See docs/performance.md.
+Every measurement is a separate process on one core: the minimum CPU time of several repetitions,
+and the peak memory. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from benchmarks.raw_files import KINDS, peak_memory, write
 MEGABYTES, TURNS = 50, 3
 BAR = Path(__file__).with_name("ratios.json")
 NO_LIBRARY = "split lines"
-"""What no bar is set by: it takes so little time that what else the machine does decides."""
+"""Libraries without a threshold: their time is so short that background load decides."""
 SHORT, SHORT_TURNS = 6_000_000, 5
-"""Bytes of a file, and turns, where only ratios are wanted."""
+"""File size and repetitions for `--bar`."""
 
 
 DECLARED_CSV = """
@@ -64,7 +65,7 @@ def ours(name: str) -> Callable[[Path], int]:
 
 
 def to_parquet(text: str, path: Path) -> int:
-    """All that `rawperf read -o FILE.parquet` does."""
+    """The work of `rawperf read -o FILE.parquet`."""
     from rawperf.tidy import opened_raw, write_parquet
 
     declaration = path.with_suffix(".yaml")
@@ -132,7 +133,7 @@ def orjson_loads(path: Path) -> int:
 
 def iterparse_standard(path: Path) -> int:
     count = 0
-    for _, element in iterparse(path):  # noqa: S314 - the file is this benchmark's own
+    for _, element in iterparse(path):  # noqa: S314 - the benchmark wrote the file itself
         count += 1
         if element.tag == "snapshot":
             element.clear()
@@ -177,7 +178,7 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
 
 
 def one(name: str, library: str, path: Path) -> None:
-    """Measure in this process, and print seconds and MB."""
+    """Measure in this process; print seconds and MB."""
     run = LIBRARIES[name][library] if library else ours(name)
     best = min(_seconds(run, path) for _ in range(TURNS))
     print(json.dumps([best, peak_memory()]))
@@ -190,11 +191,10 @@ def _seconds(run: Callable[[Path], int], path: Path) -> float:
 
 
 def ratios(name: str) -> dict[str, float]:
-    """How many times as fast as each library we read a short file, measured in a process of its
-    own.
+    """Speed-up over each library for a short file, measured in a subprocess.
 
-    Each side's best of some turns counts, which they take one after the other, so that what else
-    the machine does counts for all. A library that is not installed is left out.
+    Both sides alternate, and the minimum of several repetitions counts, so that background load
+    affects both. Libraries that are not installed are skipped.
     """
     return dict(_child("--ratios", name))
 
@@ -214,7 +214,7 @@ def _short(name: str, path: Path) -> dict[str, float]:
 
 
 def _child(*arguments: str) -> Any:
-    """What this script prints on one core; None where it wants a library that is not installed."""
+    """Output of this script on one core; None if it needs a library that is not installed."""
     alone = os.environ | dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1"
     )
@@ -228,7 +228,7 @@ def _child(*arguments: str) -> Any:
 
 
 def measured(name: str, library: str, path: Path) -> tuple[float, float] | None:
-    """Seconds and MB of a process that reads a file; None where the library is not installed."""
+    """Seconds and MB of a process that reads a file; None if the library is not installed."""
     found = _child("--one", name, library, str(path))
     return None if found is None else (found[0], found[1])
 

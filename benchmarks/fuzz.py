@@ -1,10 +1,10 @@
-"""Damaged files for every reader, many more than the tests give: `python benchmarks/fuzz.py
-[INPUTS] [FORMAT ...]`.
+"""Fuzzing of every reader with more mutants than the tests: `python benchmarks/fuzz.py [INPUTS]
+[FORMAT ...]`.
 
-The same damage as in tests/rawperf/test_fuzz.py, from the same seed: input n of a format is the
-same on every machine. Each must give a reading or a `FormatError` that names the file (and a line
-that the file has, if it names one), within a second, without any other exception and without a
-warning of Python. Failures are printed with their number; the script ends with 1 if there are any.
+Mutations and seed are those of tests/rawperf/test_fuzz.py: input n of a format is the same on
+every machine. Each must give a reading or a `FormatError` with the file and, if any, an existing
+line, within a second, without other exceptions or warnings. Failures are printed with their
+number, and the exit status is 1.
 """
 
 import sys
@@ -21,12 +21,12 @@ from tests.rawperf.trial import TooSlow, trial
 
 INPUTS = 100_000
 SHOWN = 10
-"""Failures of one format that are printed."""
+"""Maximum number of failures printed per format."""
 
 
 @dataclass
 class Tally:
-    """What became of the inputs of one format; seconds are processor time."""
+    """Results for the inputs of one format; seconds are CPU time."""
 
     inputs: int = 0
     read: int = 0
@@ -37,7 +37,7 @@ class Tally:
 
 
 def fuzz(form: Format, inputs: int) -> Tally:
-    """Read that many damaged files of a format."""
+    """Read that many mutants of a format."""
     found = Tally()
     begin = time.process_time()
     for number in range(inputs):
@@ -60,7 +60,7 @@ def fuzz(form: Format, inputs: int) -> Tally:
 
 
 def main() -> int:
-    """Print one row a format."""
+    """Print one row per format."""
     inputs = int(sys.argv[1]) if len(sys.argv) > 1 else INPUTS
     names = sys.argv[2:] or [name for name in all_formats() if name in SEEDS]
     print("| format | inputs | readings | named errors | failures | seconds | slowest, ms |")

@@ -1,10 +1,9 @@
-"""A measured study with more and more runs, through all its stages: `benchmarks/many_runs.py
-[STUDY] [TIMES ...]`.
+"""Scaling of all stages with the number of runs: `benchmarks/many_runs.py [STUDY] [TIMES ...]`.
 
-The runs are those of the study, as often as said, each time with another replicate number: what
-they hold is of no use to anybody, but it is as much as that many measured runs hold. Each has a
-host/sadf.json. It happens in a copy of the committed repository. Prints for each stage seconds and
-peak memory, then the largest page. See docs/performance.md.
+The study's runs are copied several times with new replicate numbers; the values are meaningless,
+but the amount of data is realistic. Each run has a host/sadf.json. Works in a copy of the
+committed repository. Prints seconds and peak memory per stage, then the largest page. See
+docs/performance.md.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _RUN = re.compile(r"(?P<condition>.*)-r(?P<replicate>\d+)")
 
 
 def repeat(runs: Path, times: int) -> int:
-    """Copy each run of a folder so often that there are `times` of it; how many there are then."""
+    """Copy runs until there are `times` as many; returns their number."""
     folders = sorted(path.parent for path in runs.glob("*/run.yaml"))
     for folder in folders:
         found = _RUN.fullmatch(folder.name)
@@ -35,20 +34,22 @@ def repeat(runs: Path, times: int) -> int:
             name = f"{found['condition']}-r{replicate}"
             made = runs / name
             shutil.copytree(folder, made)
-            said = (
+            run_yaml = (
                 (made / "run.yaml")
                 .read_text(encoding="utf-8")
                 .replace(f"run: {folder.name}\n", f"run: {name}\n")
             )
-            said = said.replace(f"replicate: {found['replicate']}\n", f"replicate: {replicate}\n")
-            (made / "run.yaml").write_text(said, encoding="utf-8")
+            run_yaml = run_yaml.replace(
+                f"replicate: {found['replicate']}\n", f"replicate: {replicate}\n"
+            )
+            (made / "run.yaml").write_text(run_yaml, encoding="utf-8")
             changed = made / "host" / "sadf.json"  # no two runs may have the same bytes
             changed.write_bytes(changed.read_bytes() + b"\n" * copy)
     return times * len(folders)
 
 
 def stage(root: Path, name: str, study: str) -> str:
-    """Run a stage; its seconds and the most memory of any process, in words."""
+    """Run a stage; returns its seconds and peak memory of any process as text."""
     command = [sys.executable, "-m", "virtperf.cli", "--root", str(root), name, study]
     script = f"import resource, subprocess; subprocess.run({command!r}, check=True)"
     script += "; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
@@ -61,14 +62,17 @@ def stage(root: Path, name: str, study: str) -> str:
 
 def main() -> int:
     """Print the table."""
-    study, times = (sys.argv[1:2] or [STUDY])[0], [int(each) for each in (sys.argv[2:] or TIMES)]
+    study, times = (
+        (sys.argv[1:2] or [STUDY])[0],
+        [int(factor) for factor in (sys.argv[2:] or TIMES)],
+    )
     print(f"| runs | {' | '.join(STAGES)} | largest page, MB |")
     print("|---" * (len(STAGES) + 2) + "|", flush=True)
-    for each in times:
+    for factor in times:
         with tempfile.TemporaryDirectory() as place:
             root = Path(place) / "repository"
             subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)  # noqa: S603, S607
-            count = repeat(root / "data" / "measured" / study, each)
+            count = repeat(root / "data" / "measured" / study, factor)
             took = [stage(root, name, study) for name in STAGES]
             largest = max(path.stat().st_size for path in (root / "reports").glob("*.html")) / 1e6
         print(f"| {count:,} | {' | '.join(took)} | {largest:.1f} |", flush=True)

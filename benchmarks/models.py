@@ -1,4 +1,4 @@
-"""USL fits and intervals against scipy.optimize.curve_fit on the same data; see
+"""USL fits and intervals compared with scipy.optimize.curve_fit on the same data; see
 benchmarks/README.md.
 """
 
@@ -19,8 +19,8 @@ REFITS = 10_000
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTH = np.array([0.04, 0.0015, 50.0])  # alpha, beta, gamma: a peak at a load of 25
 NOISE = 0.02  # standard deviation of the logarithm of throughput
-LONGEST = 0.020  # seconds that a profile interval may take
-BOUNDS = ([0, 0, 0], [1, np.inf, np.inf])  # those of fit_usl
+LONGEST = 0.020  # maximum seconds of a profile interval
+BOUNDS = ([0, 0, 0], [1, np.inf, np.inf])  # as in fit_usl
 
 
 def usl(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarray:
@@ -28,7 +28,7 @@ def usl(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarray:
 
 
 def start(x: np.ndarray) -> tuple[float, float, float]:
-    """A first guess as one makes it by hand."""
+    """A starting point as chosen by hand."""
     return 0.1, 1 / LOAD[-1] ** 2, x[0] / LOAD[0]
 
 
@@ -50,8 +50,8 @@ def our_interval(x: np.ndarray) -> np.ndarray:
 
 
 def scipy_interval(x: np.ndarray) -> np.ndarray:
-    """The same limits of the peak load: curve_fit of alpha and gamma at a fixed peak, and brentq on
-    the peak.
+    """Profile limits of the peak load with scipy: curve_fit of alpha and gamma at a fixed peak,
+    and brentq on the peak.
     """
     alpha, beta, gamma = scipy_fit(x)
     peak = np.sqrt((1 - alpha) / beta)
@@ -74,7 +74,7 @@ def scipy_interval(x: np.ndarray) -> np.ndarray:
 
 
 def interval_time(x: np.ndarray) -> float:
-    """Seconds of a profile interval of the peak load, without its fit: the best of `REPLICATES` /
+    """Seconds of a profile interval of the peak load without the fit: minimum of `REPLICATES` /
     10.
     """
     fit = fit_usl(LOAD, x, noise="constant")
@@ -87,7 +87,7 @@ def interval_time(x: np.ndarray) -> float:
 
 
 def fit_time(x: np.ndarray) -> float:
-    """Seconds of a fit: the best of `FITS`."""
+    """Seconds of a fit: minimum of `FITS`."""
     best = np.inf
     for _ in range(FITS):
         begin = time.perf_counter()
@@ -97,8 +97,8 @@ def fit_time(x: np.ndarray) -> float:
 
 
 def refits(samples: np.ndarray) -> float:
-    """Time of bounded curve_fit a data set, over ours where all are fitted at once; checks those
-    that both fit.
+    """Time of bounded curve_fit per data set over that of our batched fit; checks data sets that
+    both fit.
     """
     begin = time.perf_counter()
     family = Family(NOISES["constant"])
@@ -122,9 +122,7 @@ Fit = Callable[[np.ndarray], np.ndarray]
 
 
 def compare(ours: Fit, theirs: Fit, data: list[np.ndarray]) -> float:
-    """Time of theirs over ours, taken in turn on each data set; AssertionError where their numbers
-    differ.
-    """
+    """Ratio of their time to ours, alternating on each data set; AssertionError if results differ."""
     spent = np.zeros(2)
     for x in data:
         found = []
@@ -141,7 +139,7 @@ def main() -> None:
     samples = usl(LOAD, *TRUTH) * np.exp(NOISE * rng.standard_normal((REPLICATES, len(LOAD))))
     one, replicates = samples[0], list(samples)
     print(f"{'what':<50s}{'times':>7s}{'ratio':>8s}")
-    for what, ours, theirs, data in (
+    for label, ours, theirs, data in (
         ("fit, against bounded curve_fit", our_fit, scipy_fit, [one] * FITS),
         ("fit, against unbounded curve_fit", our_fit, scipy_unbounded, [one] * FITS),
         (
@@ -152,7 +150,7 @@ def main() -> None:
         ),
         ("fits of replicates, against bounded curve_fit", our_fit, scipy_fit, replicates),
     ):
-        print(f"{what:<50s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)
+        print(f"{label:<50s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)
     noise = np.exp(NOISE * rng.standard_normal((REFITS, len(LOAD))))
     print(
         f"{'fits at once, against bounded curve_fit':<50s}{REFITS:>7d}{refits(usl(LOAD, *TRUTH) * noise):>8.2f}"

@@ -1,4 +1,4 @@
-"""Raw files of any length, the same for the same length: what benchmarks/formats.py reads."""
+"""Reproducible raw files of any length, as input of benchmarks/formats.py."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ START = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def xentop(rng: np.random.Generator) -> Iterator[str]:
-    """32 domains, a sample a turn."""
+    """32 domains, one sample per call."""
     head = " ".join(name.rjust(width) for name, width in WIDTHS.items())
     seconds, first = np.zeros(len(GUESTS), dtype=int), True
     while True:
@@ -114,7 +114,7 @@ def _objects(
 
 
 def sadf(rng: np.random.Generator) -> Iterator[str]:
-    """The same machine as JSON; the file ends when it is long enough."""
+    """The same machine as JSON; the file ends at the requested size."""
     yield (
         '{"sysstat": {\n\t"hosts": [\n\t\t{\n\t\t\t"nodename": "host1",\n\t\t\t"sysname": "Linux",\n'
         '\t\t\t"number-of-cpus": 16,\n\t\t\t"file-date": "2026-01-05",\n\t\t\t"statistics": [\n'
@@ -167,9 +167,7 @@ def iwl_console(rng: np.random.Generator) -> Iterator[str]:
 
 
 def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
-    """Guests of a z/VM system, a page of so many rows a minute, and every ten minutes its
-    processors.
-    """
+    """Guests of a z/VM system: a page of `rows` per minute, and every ten minutes the processors."""
     users = (">System<", *(f"LINUX{number:03d}" for number in range(1, rows)))
     for minute in range(100_000_000):
         begin, end = (f"{START + timedelta(minutes=m):%H:%M:%S}" for m in (minute, minute + 1))
@@ -214,7 +212,7 @@ def declared_csv(rng: np.random.Generator) -> Iterator[str]:
 
 
 def declared_csv_long(rng: np.random.Generator) -> Iterator[str]:
-    """The same numbers, one a row, below the column of their names."""
+    """The same numbers in long format: one per row, with name and value columns."""
     yield "time,host,field,value\n"
     for second in range(0, 1_000_000_000, 125):
         v = rng.random((1000, 3)).tolist()
@@ -237,11 +235,11 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "declared-csv-long": (declared_csv_long, ""),
     "perfkit-short": (partial(perfkit, rows=20), ""),
 }
-"""By format (with ``-short``: with fewer rows a page) what makes its file, and what ends it."""
+"""Generator of the content and final bytes, by format (``-short``: fewer rows per page)."""
 
 
 def write(kind: str, path: Path, size: int, number: int = 0) -> None:
-    """Write a file of at least `size` bytes; another number, other values."""
+    """Write a file of at least `size` bytes; `number` selects other values."""
     make, end = KINDS[kind]
     with path.open("w", encoding="ascii") as file:
         written = 0
@@ -253,9 +251,9 @@ def write(kind: str, path: Path, size: int, number: int = 0) -> None:
 
 
 def peak_memory() -> float:
-    """MB that this process had at most.
+    """Peak memory of this process in MB.
 
-    Not getrusage: what it says of a new process begins with the size of the one that started it.
+    Not getrusage, whose value for a new process starts with the size of its parent.
     """
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024

@@ -1,9 +1,9 @@
-"""Many large runs ingested: `benchmarks/scale.py [FILES] [MEGABYTES]`, each run having one file of
-that size.
+"""Ingest of many large runs: `benchmarks/scale.py [FILES] [MEGABYTES]`, one file of that size per
+run.
 
-Prints a table of one file that grows, of more and more runs, and of one process beside two: size,
-seconds, the most memory of any process, and processor seconds a megabyte over those of the case
-before. Each case has its own process. See docs/performance.md.
+Prints tables for one file of growing size, for a growing number of runs, and for one and two
+processes: size, seconds, peak memory of any process, and CPU seconds per megabyte relative to the
+previous case. Each case is a separate process. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EVERY_S = 0.1
 
 
 def runs(root: Path, kinds: list[str], megabytes: int) -> float:
-    """Write a run for each of the kinds; MB of all files."""
+    """Write a run per kind; returns MB of all files."""
     for number, kind in enumerate(kinds):
         name = f"r{number:03d}"
         folder = write_run(
@@ -55,34 +55,31 @@ def runs(root: Path, kinds: list[str], megabytes: int) -> float:
 
 
 def watched(process: subprocess.Popen[str]) -> tuple[float, float]:
-    """Processor seconds, and the most memory in MB, of a process and those that it starts, until it
-    ends.
+    """CPU seconds and peak memory in MB of a process and its children until it ends.
 
-    It is watched from outside: a thread of its own would change how it starts others.
+    Sampled from outside: a thread in the process would change how it starts others.
     """
     found: dict[int, tuple[float, float]] = {}
     while process.poll() is None:
-        for each in (
+        for child in (
             psutil.Process(process.pid),
             *psutil.Process(process.pid).children(recursive=True),
         ):
             try:
-                lines = Path(f"/proc/{each.pid}/status").read_text(encoding="utf-8").splitlines()
-                used = each.cpu_times()
+                lines = Path(f"/proc/{child.pid}/status").read_text(encoding="utf-8").splitlines()
+                used = child.cpu_times()
             except (OSError, psutil.Error):
                 continue
             peak = next((line for line in lines if line.startswith("VmHWM")), "VmHWM 0")
-            before = found.get(each.pid, (0.0, 0.0))[
-                1
-            ]  # a process that has ended says nothing of its memory
-            found[each.pid] = used.user + used.system, max(before, int(peak.split()[1]) / 1024)
+            before = found.get(child.pid, (0.0, 0.0))[1]  # ended processes have no memory figures
+            found[child.pid] = used.user + used.system, max(before, int(peak.split()[1]) / 1024)
         time.sleep(EVERY_S)
     used_s, memory = zip(*found.values(), strict=True)
     return sum(used_s), max(memory)
 
 
 def one(folder: Path, jobs: int) -> None:
-    """Ingest the runs in this process, and print the seconds that it took."""
+    """Ingest the runs in this process and print the seconds."""
     start = time.perf_counter()
     done = ingest(
         load_study(folder / "toy"),
@@ -98,9 +95,9 @@ def one(folder: Path, jobs: int) -> None:
 
 
 def case(
-    what: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None
+    label: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None
 ) -> float:
-    """Measure and print a row; processor seconds a MB."""
+    """Measure and print a row; returns CPU seconds per MB."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         toy_study(folder)
@@ -108,13 +105,13 @@ def case(
         command = [sys.executable, __file__, "--one", str(folder), str(jobs)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
             used, memory = watched(process)
-            said = process.stdout.read() if process.stdout else ""
+            output = process.stdout.read() if process.stdout else ""
     if process.returncode:
         raise RuntimeError(f"it ended with status {process.returncode}")
-    seconds = float(said)
+    seconds = float(output)
     ratio = "" if before is None else f"{used / size / before:.2f}"
     print(
-        f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |",
+        f"| {label} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |",
         flush=True,
     )
     return float(used / size)

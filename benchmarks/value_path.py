@@ -1,12 +1,12 @@
 """The path of one raw value: modules and representations between a line of xentop and its page.
 
-`benchmarks/value_path.py` makes a study of one run in a temporary folder. One guest has the
-same CPU share in every sample, so that samples, means and the number on the page are one number,
-which nothing else in the study has. The stages run in this process under a profiler, and after
-each call of rawperf or virtperf the arguments, variables and result are searched for that number.
+`benchmarks/value_path.py` creates a study with one run in a temporary folder. One guest has the
+same CPU share in every sample, so that samples, mean and the number on the page are equal, and
+unique in the study. The stages run in this process under a profiler, and after each call of
+rawperf or virtperf the arguments, variables and result are searched for that number.
 
-Counted are the modules whose functions ran, those of them that held the value, and the
-representations: the kinds of object that hold it directly.
+Counted are the modules whose functions ran, the modules that held the value, and the
+representations: the types of object that directly hold it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TEXTS = tuple(map(str, VALUES))
 SAMPLES, EVERY_S = 40, 10
 MAX_DEPTH = 4
 PLAIN = {"float", "list", "str", "tuple"}
-"""Kinds that are no representation of their own: a number, its text, several things in a row."""
+"""Types that do not count as a representation: a number, its text, plain containers."""
 STUDY = """\
 study: path
 kind: measured
@@ -116,8 +116,8 @@ def write_study(root: Path) -> None:
 
 
 def holders(value: Any, kind: str = "", depth: int = 0) -> Iterator[str]:
-    """The kinds of object within `value` that hold the number directly; `kind` is that of the
-    object around it.
+    """Types of object within `value` that directly hold the number; `kind` is that of the
+    enclosing object.
     """
     if isinstance(value, str | bytes):
         words = value if isinstance(value, str) else value.decode("latin-1")
@@ -145,7 +145,7 @@ _FRAMES: dict[frozenset[str], str] = {}
 
 
 def _frame_kind(frame: pd.DataFrame) -> str:
-    """A frame by its columns; one that has further columns is no other representation."""
+    """A data frame identified by its columns; extra columns do not make another representation."""
     columns = frozenset(map(str, frame.columns))
     for known, kind in _FRAMES.items():
         if known <= columns:
@@ -191,20 +191,20 @@ def _nested_holders(value: Any, kind: str, depth: int) -> Iterator[str]:
 
 
 class Tracer:
-    """Where the value is seen: by module, the representations that its functions make of it.
+    """Records where the value is seen: representations created by each module's functions.
 
-    A function makes what its variables or its result hold at its end, without what its arguments
-    held at its begin and what the functions that it called have given it.
+    A function creates what its variables or result hold at its end, except what its arguments held
+    at the start and what called functions returned.
     """
 
     def __init__(self) -> None:
         self.makes: dict[str, dict[str, None]] = {}
         self.ran: set[str] = set()
-        self._calls: list[tuple[set[str], set[str]]] = []  # of each call: had, was given
+        self._calls: list[tuple[set[str], set[str]]] = []  # per call: held before, received
         self._busy = False
 
     def __call__(self, frame: FrameType, event: str, result: Any) -> None:
-        """A profiler as `sys.setprofile` takes it."""
+        """A profiler for `sys.setprofile`."""
         module = frame.f_globals.get("__name__", "")
         if self._busy or module.partition(".")[0] not in ("rawperf", "virtperf"):
             return
@@ -233,14 +233,14 @@ class Tracer:
 
 
 def show_exhibit(root: Path) -> list[NotebookNode]:
-    """The outputs of the notebook's cell that shows the value."""
+    """Outputs of the notebook cell that shows the value."""
     study = virtperf.load_study("path", root / "data")
     bundles = study.exhibit("figure-1").bundles()
     return [new_output("display_data", data, metadata=metadata) for data, metadata in bundles]
 
 
 def write_page(root: Path, outputs: list[NotebookNode]) -> None:
-    """The report with that one cell."""
+    """Write a report of that one cell."""
     notebook = new_notebook(cells=[new_code_cell("study.exhibit('figure-1')", outputs=outputs)])
     executed = root / "build" / "path.ipynb"
     executed.parent.mkdir()
@@ -250,7 +250,7 @@ def write_page(root: Path, outputs: list[NotebookNode]) -> None:
 
 
 def main() -> None:
-    """Print modules and representations, stage by stage."""
+    """Print modules and representations per stage."""
     kinds: dict[str, None] = {}
     held: set[str] = set()
     ran: set[str] = set()

@@ -1,4 +1,4 @@
-"""How well the models do: digits of certified results, coverage of intervals. Not part of the
+"""Validation of the models: digits of certified results, coverage of intervals. Not part of the
 package.
 
 python -m validation.certify      writes docs/certified-digits.md

@@ -65,8 +65,8 @@ def calibrate(
     designs: Path,
     output: Path,
 ) -> None:
-    """Count how often 90 % and 95 % intervals contain the truth; with the defaults on two
-    processors half an hour.
+    """Estimate the coverage of 90 % and 95 % intervals; the defaults take half an hour on two
+    processors.
     """
     try:
         document = load_yaml(designs)

@@ -1,9 +1,8 @@
-"""Do intervals contain the truth as often as they say? Data sets are simulated by the thousand,
-cell by cell.
+"""Simulated coverage of intervals, cell by cell.
 
-A cell is one model on one design (the loads or sizes at which a study measures, and its replicates)
-at one level of noise. What is simulated and fitted in a cell is a case; the designs are data
-(`calibration.yaml`).
+A cell is one model on one design (the loads or sizes at which a study measures, and its
+replicates) at one noise level. A case simulates and fits the data sets of a cell; the designs are
+data (`calibration.yaml`).
 """
 
 from __future__ import annotations
@@ -22,18 +21,16 @@ from virtperf.core.parallel import workers
 LEVELS = (0.90, 0.95)
 COVERAGE = ("cover90", "cover95")
 BAND = (0.935, 0.965)
-"""Where the coverage of a nominal 95 % interval must lie."""
+"""Acceptance band for the coverage of a nominal 95 % interval."""
 CHUNK = 250
-"""Data sets that are simulated from one seed. The results depend on it, and not on the number of
-processes.
-"""
+"""Data sets per seed. Results depend on it, but not on the number of processes."""
 
 
 class Outcome(NamedTuple):
-    """What one method made of one data set.
+    """Result of one method for one data set.
 
-    Values of intervals are whether they contain the truth, one for each of `LEVELS`; other cases
-    have other measures. None where the method refuses.
+    For intervals, the values are whether they contain the truth at each of `LEVELS`; other cases
+    have other measures. None if the method refuses.
     """
 
     estimate: str
@@ -47,29 +44,29 @@ class Cell:
 
     model: str  # key of the case
     design: str
-    noise: float  # standard deviation between replicates, as a share of the mean
+    noise: float  # standard deviation between replicates relative to the mean
     settings: Mapping[str, Any] = field(
         default_factory=dict
-    )  # what else the case needs: x, truth, replicates
+    )  # further input of the case: x, truth, replicates
 
     @property
     def id(self) -> str:
-        """Name that the cell's seeds come from."""
+        """Name from which the cell's seeds are derived."""
         more = sorted((k, v) for k, v in self.settings.items() if k not in ("reason", "times"))
         return f"{self.model}/{self.design}/{self.noise:g}/{more}"
 
 
 class Case(Protocol):
-    """A cell made ready: a call draws one data set and says what its intervals contain."""
+    """A prepared cell: a call simulates one data set and returns the outcomes."""
 
     @property
     def measures(
         self,
-    ) -> tuple[str, ...]: ...  # names of the outcomes' values; `COVERAGE` for intervals
+    ) -> tuple[str, ...]: ...  # names of the outcome values; `COVERAGE` for intervals
     @property
     def defaults(self) -> Mapping[str, str]: ...  # the default method of each estimate
     @property
-    def boundary(self) -> str: ...  # why nominal coverage is not to be expected here, else ""
+    def boundary(self) -> str: ...  # why nominal coverage is not expected, else ""
 
     def __call__(self, rng: np.random.Generator) -> Sequence[Outcome]: ...
 
@@ -79,8 +76,8 @@ Tally = dict[tuple[str, str], np.ndarray]
 
 
 def _simulate(given: tuple[Callable[[Cell], Case], Cell, int, int, int]) -> Tally:
-    """The tally of one chunk of a cell's data sets: what makes its case, the cell, chunk, size and
-    seed are given.
+    """The tally of one chunk of a cell's data sets; `given` is the factory of the case, the cell,
+    chunk, size and seed.
     """
     make, cell, chunk, size, seed = given
     case = make(cell)
@@ -135,8 +132,8 @@ def run(
             for chunk in range(chunks(cell, replicates))
         ]
     totals: list[Tally] = [{} for _ in cells]
-    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
-        found = each(_simulate, [given for _, given in work])
+    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as submit:
+        found = submit(_simulate, [given for _, given in work])
         for (place, _), tally in zip(work, found, strict=True):
             for key, sums in tally.items():
                 totals[place][key] = totals[place].get(key, 0.0) + sums
@@ -165,8 +162,8 @@ def run(
 
 
 def chunks(cell: Cell, replicates: int) -> int:
-    """How many chunks a cell has: ``times`` in its settings multiplies the replicates, for a case
-    that is quick.
+    """Number of chunks of a cell; ``times`` in its settings multiplies the replicates of fast
+    cases.
     """
     return -(-replicates * cell.settings.get("times", 1) // CHUNK)
 

@@ -17,12 +17,10 @@ from virtperf.models.usl import fit_usl
 from virtperf.models.usl_result import USLResult
 
 NEAR = 3.0
-"""A coefficient whose truth is so many standard errors or less from its bound is a boundary
-case.
-"""
+"""A true coefficient within this many standard errors of its bound is a boundary case."""
 PLACES: Mapping[str, tuple[int, ...]] = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 BEYOND = (2, 4)
-"""How many times beyond the tested loads predictions are judged."""
+"""Factor beyond the tested loads at which predictions are judged."""
 
 
 def throughput(load: Array, theta: Array) -> Array:
@@ -49,24 +47,24 @@ def noise_sd(cell: Cell, mean: Array) -> Array:
 
 
 def log_normal(rng: np.random.Generator, noise: float, n: int) -> Array:
-    """Numbers with the mean 1 and a coefficient of variation of `noise`."""
+    """Log-normal numbers with mean 1 and coefficient of variation `noise`."""
     s2 = math.log1p(noise**2)
     return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
 
 
 def rows_of(cell: Cell, x: list[float]) -> Array:
-    """The design's x, each as often as it is replicated."""
+    """The design's x, each repeated by its replicates."""
     return np.repeat(np.array(x, dtype=float), cell.settings["replicates"])
 
 
 def inside(
     fit: USLResult, asked: Mapping[str, tuple[ProfileConstraint, float]]
 ) -> dict[str, tuple[bool, ...]]:
-    """Whether the profile intervals of several quantities contain their truths, at all levels.
+    """Whether the profile intervals of several quantities contain their true values, at all
+    levels.
 
-    They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit
-    at the truth decides, and no limit has to be searched for. One batch of fits serves all
-    quantities.
+    An interval is the set where the profiled deviance is at most ``deviance + scale t**2``; so the
+    fit at the truth decides, without searching a limit. One batch of fits serves all quantities.
     """
     truths = [(constraint, np.array([c])) for constraint, c in asked.values()]
     rows, targets = (
@@ -82,7 +80,7 @@ def inside(
 
 
 def intervals(make: Callable[[float], Estimate], truth: float) -> tuple[bool, ...] | None:
-    """Whether the intervals of all levels contain the truth; None where the method refuses."""
+    """Whether the intervals of all levels contain the truth; None if the method refuses."""
     try:
         return tuple(truth in make(1 - level) for level in LEVELS)
     except ModelError:
@@ -90,12 +88,12 @@ def intervals(make: Callable[[float], Estimate], truth: float) -> tuple[bool, ..
 
 
 def within(band: Any, values: Array) -> Array:
-    """Whether each value lies in its interval of a prediction."""
+    """Whether each value is within its prediction interval."""
     return (band["low"].to_numpy() <= values) & (values <= band["high"].to_numpy())
 
 
 def near_bound(jacobian: Array, sd: Array, truth: Array, names: tuple[str, ...]) -> str:
-    """Say which coefficient's truth lies within `NEAR` expected standard errors of a bound."""
+    """Names coefficients whose true value is within `NEAR` expected standard errors of a bound."""
     scaled = jacobian / sd[:, None]
     se = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled)))
     near = [
@@ -109,8 +107,8 @@ def near_bound(jacobian: Array, sd: Array, truth: Array, names: tuple[str, ...])
 class Scalability:
     """USL or Amdahl's law: coefficients, peak and predictions, by profile likelihood.
 
-    The default is the fit that takes the noise for what it is; where it is proportional, the fit
-    that takes it as constant stands beside it. "robust scalability" fits by Huber's estimator.
+    The default fit assumes the true noise model; for proportional noise, the fit with constant
+    noise is added. "robust scalability" uses Huber's estimator.
     """
 
     measures = COVERAGE
@@ -163,13 +161,13 @@ class Scalability:
     def _of(self, y: Array, noise: str, rng: np.random.Generator) -> list[Outcome]:
         fit = fit_usl(self.load, y, kind=self.kind, noise=noise, robust=self.robust)
         way = "Huber" if self.robust else noise
-        # The equation of gamma is in terms of one over it.
+        # The equation for gamma is in terms of 1 / gamma.
         asked = {
             name: (fit.constraint(name), c if name != "gamma" else 1 / c)
             for name, c in self.truth.items()
         }
         if "peak load" in self.defaults:
-            # beta / (1 - alpha), which is one over the squared peak
+            # beta / (1 - alpha) is the inverse of the squared peak
             peak = ProfileConstraint(
                 lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf)
             )

@@ -25,12 +25,12 @@ from virtperf.models.result import Estimate, Missing
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
 SPREAD_OF_REQUESTS = 0.6
-"""Standard deviation of the logarithm of single response times within a run."""
+"""Standard deviation of log response times within a run."""
 
 
 class Contrast:
-    """The ratio of two of three conditions in blocks, by a fixed and by a random effect of the
-    block; in half of the data sets one run is lost.
+    """Ratio of two of three conditions in blocks, with fixed and random block effects; half of the
+    data sets lack one run.
     """
 
     measures = COVERAGE
@@ -57,7 +57,7 @@ class Contrast:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
-            )  # of small variances, which statsmodels takes for bounds
+            )  # for small variances, which statsmodels reports as boundary
             fits = {
                 "fixed blocks": smf.ols(f"{formula} + C(block)", frame).fit(),
                 "random blocks": smf.mixedlm(formula, frame, groups="block").fit(),
@@ -78,7 +78,7 @@ class Contrast:
 
 
 class Stopped:
-    """The mean of blocks that were measured until its half-width was 2 %, or twenty."""
+    """Mean of blocks under sequential stopping at a half-width of 2 %, at most twenty blocks."""
 
     measures = COVERAGE
 
@@ -102,7 +102,7 @@ class Stopped:
 
 
 class ClosedNetwork:
-    """The service demand of a closed network with think time."""
+    """Service demand of a closed network with think time."""
 
     measures = COVERAGE
 
@@ -123,8 +123,8 @@ class ClosedNetwork:
 
 
 class PercentileRatio:
-    """The ratio of a percentile of two conditions: log-normal response times, runs that differ by the
-    noise, in blocks or not.
+    """Ratio of a percentile of two conditions: log-normal response times with noise between runs,
+    with or without blocks.
     """
 
     measures = COVERAGE

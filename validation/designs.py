@@ -1,4 +1,4 @@
-"""The cells of a calibration from the file that lists designs and conditions."""
+"""Cells of a calibration, read from the file of designs and conditions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "correlation": ("a list of numbers from 0 to below 1", lambda v: _number(v) and 0 <= v < 1),
     "claim": ("a list of claims of validation/verdict_study", lambda v: v in CLAIMS),
 }
-"""Settings that are given as lists, one cell for each value, and what each value has to be."""
+"""Settings given as lists, one cell per value, with the type of the values."""
 KNOWN = {
     "model",
     "design",
@@ -75,7 +75,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "warm-up": ("samples", "correlation", "shape"),
     "verdict": ("noise", "spread", "form", "claim"),
 }
-"""What a cell of each model or its design has to say."""
+"""Required settings of a cell or its design, by model."""
 SPREADS = dict.fromkeys(
     (
         "ratio",
@@ -89,7 +89,7 @@ SPREADS = dict.fromkeys(
     ),
     "proportional",
 )
-"""Models whose case draws one kind of noise only."""
+"""Models whose case supports one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
 TRUTHS: Mapping[str, tuple[str, ...]] = {
     "scalability": LAW,
@@ -101,7 +101,7 @@ TRUTHS: Mapping[str, tuple[str, ...]] = {
     "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
 }
-"""The coefficients of each model's truth; those of a breakpoint depend on the form."""
+"""Coefficients of each model's truth; those of a breakpoint depend on the form."""
 
 
 def expand(document: Document, models: Sequence[str]) -> list[Cell]:
@@ -111,8 +111,8 @@ def expand(document: Document, models: Sequence[str]) -> list[Cell]:
     Raises
     ------
     StudyError
-        A part or a setting that is missing; a model, design, setting, word or coefficient that is
-        not known; a number out of range; two cells that are the same.
+        A missing part or setting; an unknown model, design, setting, word or coefficient; a number
+        out of range; two equal cells.
     """
     for part, kind in (("replicates", int), ("designs", Mapping), ("cells", list)):
         if not isinstance(document.data.get(part), kind):
@@ -194,9 +194,7 @@ def _number(value: object) -> bool:
 
 
 def conditions(cell: Cell) -> str:
-    """Return what is special about a cell, in words: what the truth is, the noise, how many
-    runs.
-    """
+    """Return the special properties of a cell in words: true values, noise, number of runs."""
     s = cell.settings
     parts = [str(s[name]) for name in ("claim", "form", "shape") if name in s]
     parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio") if name in s]

@@ -1,9 +1,9 @@
-"""How often `virtperf history` calls changes that are none, and misses those that are: `python -m
-validation.histories [HISTORIES]`.
+"""False alarms and missed changes of `virtperf history`: `python -m validation.histories
+[HISTORIES]`.
 
-Histories of 40 revisions with noise of 2 % and autocorrelation 0, 0.3 and 0.5: the share that shows any
-change where there is none; that of a fall of 5 % after the last of 40 which is found at one of the
-first three revisions that have it; and that of a fall in the middle.
+Histories of 40 revisions with noise of 2 % and autocorrelation 0, 0.3 and 0.5: the share with an
+alarm if nothing changes; the share in which a drop of 5 % after revision 40 is found within three
+further revisions; and the same for a drop in the middle.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(count: int) -> None:
             fallen[REVISIONS:] *= FALL
             revisions = [fallen[: REVISIONS + more] for more in range(1, NEWEST + 1)]
             within += any(map(_seen, revisions))
-            within_directed += any(_seen(each, "higher") for each in revisions)
+            within_directed += any(_seen(revision, "higher") for revision in revisions)
             half = row[:REVISIONS].copy()
             half[REVISIONS // 2 :] *= FALL
             middle += bool(changes(half).steps)

@@ -18,11 +18,11 @@ from virtperf.models.result import Estimate
 from virtperf.models.segmented import SIMULATIONS, SegmentedResult, fit_segmented
 
 BEYOND = 1.5
-"""How many times beyond the largest x of a line predictions are judged."""
+"""Factor beyond the largest x at which predictions of a line are judged."""
 
 
 class Line:
-    """Straight line: t intervals of the coefficients, of the line and of a new run."""
+    """Straight line: t intervals of coefficients, line and a new run."""
 
     measures = COVERAGE
 
@@ -46,7 +46,7 @@ class Line:
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.mean))
         if self.spread == "counts":
-            y = np.maximum(y, 0.0)  # no count is negative
+            y = np.maximum(y, 0.0)  # counts are not negative
         fit = fit_line(self.x, y, noise=self.spread)
         out = self._coefficients(fit, self.spread)
         at = np.array(list(self.ends.values()))
@@ -74,11 +74,11 @@ class Line:
 
 
 def place_pvalue(fit: SegmentedResult, psi: float, *, seed: int) -> float:
-    """P-value of a breakpoint at `psi`: it belongs to the simulated interval of a level if it is
-    not rejected there.
+    """P-value of a breakpoint at `psi`, which is in the simulated interval of a level unless
+    rejected there.
 
-    The statistic is ``(RSS(psi) - RSS) / s**2``. It is compared with F(1, df), and with data sets
-    that are simulated around the best curve with its break at psi; the larger p-value counts.
+    The statistic ``(RSS(psi) - RSS) / s**2`` is compared with F(1, df) and with data sets
+    simulated around the best curve with a break at psi; the larger p-value counts.
     """
     kinks = search(fit.x, fit.y, fit.weights, fit.form)
     at = FORMS[fit.form].sign * psi
@@ -90,8 +90,8 @@ def place_pvalue(fit: SegmentedResult, psi: float, *, seed: int) -> float:
 
 
 class Broken:
-    """Two pieces: the breakpoint with a simulated threshold and with F, slopes, and the curve at
-    the breakpoint.
+    """Segmented line: breakpoint with a simulated and an F threshold, slopes, and the curve at the
+    breakpoint.
     """
 
     measures = COVERAGE

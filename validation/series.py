@@ -1,5 +1,5 @@
-"""Cases of `coverage` for time series: the mean of a steady state, where a warm-up ends, both
-together; quantiles of independent samples.
+"""Cases of `coverage` for time series: steady-state mean, end of warm-up, both combined; quantiles
+of independent samples.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from virtperf.runs.summarize.steady import (
 )
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")
-"""Measures of a cut: samples that it is late, and the error of the mean that it leaves, in standard
+"""Measures of a truncation: samples too late, and the remaining error of the mean in standard
 deviations.
 """
 
 SETTLING = 500
-"""Values of an autoregression of order two that are left out, so that it is stationary."""
+"""Burn-in samples discarded from an AR(2) process, so that it is stationary."""
 
 
 def correlated(rng: np.random.Generator, n: int, r: float, second: float = 0.0) -> np.ndarray:
-    """Stationary noise with variance 1 and correlation r of neighbours, shape (n,).
+    """Stationary noise with variance 1 and lag-1 correlation r, shape (n,).
 
-    With `second` it is filtered once more, by that coefficient: an autoregression of order two, whose
-    variance is not scaled.
+    With `second` it is filtered again with that coefficient: an AR(2) process whose variance is
+    not rescaled.
     """
     if second:
         once = correlated(rng, n + SETTLING, r)
@@ -62,7 +62,7 @@ class SteadyMean:
         self.n, self.r = int(cell.settings["samples"]), float(cell.settings["correlation"])
         self.white = float(
             cell.settings.get("slow", 0.0)
-        )  # variance of white noise over that of the slow part
+        )  # variance of white noise relative to the slow component
         self.second = float(cell.settings.get("second_correlation", 0.0))
         self.defaults = {
             "mean": STATISTICS["mean"](np.arange(self.n, dtype=float), LEVELS[0]).method
@@ -81,7 +81,7 @@ class SteadyMean:
 
 
 def warmup_shape(cell: Cell) -> np.ndarray:
-    """How far below its level a series is, in standard deviations of its noise, negative."""
+    """Negative distance of a series from its level in standard deviations of the noise."""
     s = cell.settings
     depth, length = float(s.get("depth", 0.0)), float(s.get("length", 0.0))
     t = np.arange(1, int(s["samples"]) + 1)
@@ -95,14 +95,14 @@ def warmup_shape(cell: Cell) -> np.ndarray:
 
 
 class WarmupEnd:
-    """The end of a warm-up whose length is known, by truncation rules."""
+    """End of a warm-up of known length, by truncation rules."""
 
     measures = CUT
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
         self.r, self.mean = float(s["correlation"]), warmup_shape(cell)
-        # Where it never quite ends, it ends when half a standard deviation is missing.
+        # An asymptotic warm-up ends when half a standard deviation is missing.
         over = (
             np.flatnonzero(np.abs(self.mean) > 0.5)
             if s["shape"] == "exponential"
@@ -124,8 +124,8 @@ class WarmupEnd:
 
 
 class RunMean:
-    """The mean of a run as a study has it: the warm-up is sought in the whole run, of which the
-    first tenth is declared as such, and cut where it lasts longer.
+    """Mean of a run as in a study: the warm-up is searched in the whole run, whose declared
+    warm-up is the first tenth, and truncated if longer.
     """
 
     measures = COVERAGE
@@ -144,7 +144,7 @@ class RunMean:
 
 
 class Quantile:
-    """A quantile of independent log-normal samples, between order statistics."""
+    """Quantile of independent log-normal samples, between order statistics."""
 
     measures = COVERAGE
 

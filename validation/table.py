@@ -1,4 +1,4 @@
-"""The results of a calibration as a page: one table a model, boundary cases apart."""
+"""Results of a calibration as a page: one table per model, boundary cases separate."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ WRONG = {
     "false, just outside": "reproduced",
     "false, far outside": "reproduced",
 }
-"""The verdict that is an error, by the truth of the claim."""
+"""The erroneous verdict, by the truth of the claim."""
 MOST_WRONG = 0.05
 BOUNDARY = "Boundary cases"
 DESIGNS = "calibration.yaml"
@@ -92,7 +92,7 @@ def page(
     seed: int,
     designs: str = DESIGNS,
 ) -> str:
-    """Return what `coverage.run` found for `cells` as a page of Markdown; `document` is the file
+    """Return the results of `coverage.run` for `cells` as a Markdown page; `document` is the file
     with the designs, `designs` its name.
     """
     command = "python -m validation.calibrate"
@@ -124,22 +124,22 @@ def page(
     lines = ["## Designs\n", "| design | x | where it occurs |", "|---|---|---|"]
     for name, design in document["designs"].items():
         x = design.get("x", "")
-        shown = "; ".join(" and ".join(map(str, v)) if isinstance(v, list) else str(v) for v in x)
-        lines.append(f"| {name} | {shown} | {design['source']} |")
+        texts = "; ".join(" and ".join(map(str, v)) if isinstance(v, list) else str(v) for v in x)
+        lines.append(f"| {name} | {texts} | {design['source']} |")
     parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
 def outside(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the default methods' rows away from boundaries whose 95 % intervals do not cover as
-    they ought to.
+    """Return rows of default methods away from boundaries whose 95 % intervals do not have nominal
+    coverage.
     """
     rows = judged(found)
     return rows[~rows["cover95"].between(*BAND)]
 
 
 def judged(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that the band is for: coverages of default methods away from boundaries."""
+    """Return the rows subject to the band: coverages of default methods away from boundaries."""
     if "cover95" not in found:
         return found.iloc[:0].assign(cover95=math.nan)
     return found[found["default"] & (found["boundary"] == "") & found["cover95"].notna()]
@@ -168,7 +168,7 @@ def _summary(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
 
 
 def _verdicts(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
-    """The largest rate of wrong verdicts with each kind of noise."""
+    """The largest rate of wrong verdicts per kind of noise."""
     rows = found[found["model"] == "verdict"].to_dict("records")
     kinds = [cells[row["cell"]].settings.get("shape", "normal") for row in rows]
     lines = []
@@ -183,7 +183,7 @@ def _verdicts(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
 
 
 def _near(row: Mapping[Any, Any]) -> bool:
-    """Whether a coverage outside of the band could be one inside, but for the Monte Carlo error."""
+    """Whether a coverage outside the band may be inside within Monte Carlo error."""
     gap = max(BAND[0] - row["cover95"], row["cover95"] - BAND[1])
     return gap <= 2 * error(sum(BAND) / 2, int(row["n"]))
 
@@ -209,13 +209,13 @@ def _table(rows: pd.DataFrame, cells: Sequence[Cell]) -> str:
             values = _cut(first)
         else:
             cell_of = _rates if cell.model == "verdict" else _coverage
-            shown = {str(row["estimate"]): cell_of(row) for _, row in group.iterrows()}
-            values = [shown.get(name, "") for name in head[3:]]
+            cells_by_estimate = {str(row["estimate"]): cell_of(row) for _, row in group.iterrows()}
+            values = [cells_by_estimate.get(name, "") for name in head[3:]]
         note = f"; {first['boundary']}" if first["boundary"] else ""
-        known = f"; {first['estimate']}" if cell.model == "warm-up" else ""
+        suffix = f"; {first['estimate']}" if cell.model == "warm-up" else ""
         name = f"**{method}**" if group["default"].any() else method
         lines.append(
-            "| " + " | ".join([cell.design, conditions(cell) + known + note, name, *values]) + " |"
+            "| " + " | ".join([cell.design, conditions(cell) + suffix + note, name, *values]) + " |"
         )
     return "\n".join(lines) + "\n"
 

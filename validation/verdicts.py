@@ -1,8 +1,8 @@
-"""Cases of `coverage` for verdicts of measured runs: how often a true claim is refuted and a false
-one reproduced.
+"""Cases of `coverage` for verdicts of measured runs: rates of refuted true claims and reproduced
+false claims.
 
-Claims of every kind stand in `verdict_study/`; runs are simulated and judged by the function that
-judges a study's runs.
+Claims of every kind are in `verdict_study/`; simulated runs are judged by the function that judges
+a study's runs.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ TRUTHS: dict[str, tuple[list[float], list[float], list[float]]] = {
     "less": ([100, 99.9], [100, 100], [100, 110]),
     "most": ([50.1], [50], [40]),
 }
-"""True means of loads 1, 2, ... of each claim: it just holds, it just does not, it does not by far.
-The limits of printed numbers include their tolerance."""
+"""True means of loads 1, 2, ... of each claim: barely true, barely false, clearly false. Limits of
+printed numbers include their tolerance.
+"""
 
 
 @lru_cache
 def verdict_study() -> tuple[Study, Claims]:
-    """The study of `verdict_study/`, whose claims' words are read as `data/readings.yaml` says."""
+    """The study of `verdict_study/`, with the word readings of `data/readings.yaml`."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "data" / "published" / "verdicts"
         shutil.copytree(HERE / "verdict_study", folder)
@@ -67,11 +68,11 @@ def verdict_study() -> tuple[Study, Claims]:
 class Verdict:
     """One claim judged by simulated runs.
 
-    A cell's `form` is the plan: "independent" (`replicates` runs a condition), "blocks" (one run of
-    every condition in each of `blocks` blocks) or "separate blocks" (each condition has `blocks`
-    blocks of its own with `replicates` runs in each). Blocks differ by `block_noise`, runs within
-    them by `noise`; `second_noise` is that of every second condition, and `second_replicates`
-    its runs.
+    A cell's `form` is the plan: "independent" (`replicates` runs per condition), "blocks" (one run
+    of every condition in each of `blocks` blocks) or "separate blocks" (each condition has its own
+    `blocks` blocks with `replicates` runs each). Blocks differ by `block_noise`, runs within them
+    by `noise`; `second_noise` is that of every second condition, and `second_replicates` its
+    number of runs.
     """
 
     measures = RATES
@@ -92,8 +93,8 @@ class Verdict:
         if given is not None:
             self.truths = {s["says"]: list(given)}
         self.defaults = dict.fromkeys(self.truths, "regions")
-        named = [q for i in self.claim.instances for part in i.parts for _, q in part.terms]
-        self.conditions = sorted(set(named))
+        quantities = [q for i in self.claim.instances for part in i.parts for _, q in part.terms]
+        self.conditions = sorted(set(quantities))
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         drawn = self._drawn(rng)
@@ -112,7 +113,7 @@ class Verdict:
         return out
 
     def _drawn(self, rng: np.random.Generator) -> list[Replicates]:
-        """Runs of every condition, with the mean 1."""
+        """Runs of every condition with mean 1."""
         shared = self._factors(rng, self.block_noise, self.blocks)
         found = []
         for k, _ in enumerate(self.conditions):
@@ -139,7 +140,7 @@ class Verdict:
 def rates(
     claim: str, means: list[float], data_sets: int, seed: int = 1, **settings: object
 ) -> tuple[float, float]:
-    """Shares of simulated data sets with these true means in which a claim is refuted and
+    """Shares of simulated data sets with these true means in which a claim is refuted, and
     reproduced.
     """
     noise = float(settings.pop("noise"))  # type: ignore[arg-type]
