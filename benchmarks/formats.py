@@ -49,7 +49,7 @@ DECLARATIONS = {
 
 
 def ours(name: str) -> Callable[[Path], int]:
-    from rawperf import blocks_of, get_format
+    from rawperf import get_format, read_blocks
 
     if name in DECLARATIONS:
         return partial(to_parquet, DECLARATIONS[name])
@@ -58,19 +58,19 @@ def ours(name: str) -> Callable[[Path], int]:
 
     def run(path: Path) -> int:
         with path.open("rb") as stream:
-            return sum(len(block.records) for block in blocks_of(form, stream, file=path.name))
+            return sum(len(block.records) for block in read_blocks(form, stream, file=path.name))
 
     return run
 
 
 def to_parquet(text: str, path: Path) -> int:
     """All that `rawperf read -o FILE.parquet` does."""
-    from rawperf.tidy import opened_raw, write_parquet
+    from rawperf.tidy import open_raw, write_parquet
 
     declaration = path.with_suffix(".yaml")
     declaration.write_text(text, encoding="utf-8")
     with (
-        opened_raw(path, declaration) as raw,
+        open_raw(path, declaration) as raw,
         path.with_suffix(".parquet").open("wb") as out,
     ):
         write_parquet(raw.tables(coded=True), out)

@@ -15,30 +15,37 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
+    from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, Reading, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
-    from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
+    from rawperf.registry import (
+        all_formats,
+        extract_head,
+        get_format,
+        rank_formats,
+        read_blocks,
+        sniff,
+    )
     from rawperf.tidy import read
 
 __version__ = "0.2.0"
 __all__ = [
     "RECORD_COLUMNS",
+    "ExternalFormat",
     "Format",
     "FormatError",
-    "Outside",
     "RawperfError",
     "Reading",
     "all_formats",
-    "blocks_of",
-    "by_sample",
+    "extract_head",
     "get_format",
-    "head_of",
-    "ranking",
+    "rank_formats",
     "read",
+    "read_blocks",
+    "rechunk_by_sample",
     "sniff",
 ]
 
-_BASE = {"RECORD_COLUMNS", "Format", "Outside", "Reading", "by_sample"}
+_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "Reading", "rechunk_by_sample"}
 _ERRORS = {"FormatError", "RawperfError"}
 
 

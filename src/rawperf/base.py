@@ -16,7 +16,7 @@ from rawperf.core.tables import concat_tables
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
 
-LONGEST_SAMPLE = 1_000_000
+MAX_SAMPLE_RECORDS = 1_000_000
 """Largest number of records of one time that are kept together."""
 
 CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
@@ -120,11 +120,11 @@ def concat_readings(blocks: Iterable[Reading]) -> Reading:
     return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
 
 
-def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
+def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
     """Re-split readings at sample boundaries, so that parts of a sum stay together.
 
     No two readings share consecutive records of one time, except in a sample of more than
-    `LONGEST_SAMPLE` records. A single block stays one.
+    `MAX_SAMPLE_RECORDS` records. A single block stays one.
     """
     pending: Reading | None = None
     for block in blocks:
@@ -134,7 +134,7 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
                 yield pending
                 pending = block
                 continue
-            cut = sample_end(t)
+            cut = last_sample_start(t)
             if cut:
                 yield pending.part(slice(cut))
                 pending = replace(pending.part(slice(cut, None)), warnings=())
@@ -144,17 +144,17 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
         yield pending
 
 
-def sample_end(t: np.ndarray) -> int:
-    """Number of times before the last sample; all if that is longer than `LONGEST_SAMPLE`."""
+def last_sample_start(t: np.ndarray) -> int:
+    """Number of times before the last sample; all if that is longer than `MAX_SAMPLE_RECORDS`."""
     other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
     cut = int(other[-1]) + 1 if len(other) else 0
-    return cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
+    return cut if len(t) - cut <= MAX_SAMPLE_RECORDS else len(t)
 
 
 @runtime_checkable
-class Outside(Format, Protocol):
+class ExternalFormat(Format, Protocol):
     """A raw format that an external program reads."""
 
-    def outside(self) -> str:
+    def external_version(self) -> str:
         """Version of the external program, on which readings depend; "" if it is not installed."""
         ...

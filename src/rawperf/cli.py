@@ -135,7 +135,7 @@ def read_file(
     Raises `click.UsageError` if the table can't be written as named, and `RawperfError`.
     """
     from rawperf.registry import METRICS
-    from rawperf.tidy import opened_raw
+    from rawperf.tidy import open_raw
 
     if output not in (None, "-") and Path(output).suffix not in OUTPUT_SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
@@ -145,7 +145,7 @@ def read_file(
         raise click.UsageError(
             f"-o {output}: this is the input file, which would be overwritten. Name another file"
         )
-    with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
+    with open_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:
             _show_preview(raw, file)
         elif output == "-":
@@ -184,7 +184,7 @@ def _printable(text: str) -> str:
 
 def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
     """Write all tables in the format of the file's suffix; returns the number of records."""
-    from rawperf.core.files import replaced_file
+    from rawperf.core.files import replace_file
     from rawperf.tidy import write_json, write_parquet
 
     count = 0
@@ -195,7 +195,7 @@ def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
             count += len(table)
             yield table
 
-    with replaced_file(output) as out:
+    with replace_file(output) as out:
         if output.suffix == ".parquet":
             write_parquet(counted(coded=True), out)
         else:

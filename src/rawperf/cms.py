@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recode
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.pieces import PieceReader, cut_after_line, recode_piece
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
@@ -81,7 +81,7 @@ _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 class Responses:
     """Parser of CP responses, line by line; adds their numbers to `rows`."""
 
-    def __init__(self, rows: RecordRows, warnings: Warnings, info: dict[str, str]) -> None:
+    def __init__(self, rows: RecordBuilder, warnings: Warnings, info: dict[str, str]) -> None:
         self.rows, self.warnings, self.info = rows, warnings, info
         self.begin("")
 
@@ -119,7 +119,7 @@ class Responses:
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
         elif match := _SIZE.fullmatch(line):
             value = int(match[2]) * SIZE_UNITS[match[3].upper()] if match[2] else 0
-            self.rows.add(VIRTUAL, WHOLE, "", match[1].upper(), value)
+            self.rows.add(VIRTUAL, HOST, "", match[1].upper(), value)
         elif match := _CPU.fullmatch(line):
             self.rows.add(VIRTUAL, CPU, match[1], "CPU", 1)
             self.info.setdefault(f"CPU {match[1]}", " ".join(match[2].split()))
@@ -224,7 +224,7 @@ _TO_CP = re.compile(r"\A#?CP +(?=\S)")
 _MESSAGE = re.compile(r" *[A-Z]{3,8}\d{3,5}[A-Z] |\d\d:\d\d:\d\d |\* ?(?:MSG|WNG)\b", re.ASCII)
 _LOGON = re.compile(r"(?:LOGON|RECONNECTED) AT (\d\d:\d\d:\d\d\b.{0,60})", re.ASCII)
 _ENDS_SESSION = ("LOGOFF", "LOGOUT", "LOG", "DISCONN", "DISC")
-_LONGEST_COMMAND = 200
+_MAX_COMMAND_LENGTH = 200
 # Line breaks due to the screen's width: end of the first line, pattern of the rest.
 _WRAPS = (
     (" R/W", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
@@ -280,7 +280,7 @@ class CmsConsole(Streaming):
         known response.
         """
         session, encoding_warnings = _Session(file), Warnings(file)
-        pieces = Pieces(stream, line_end, file)
+        pieces = PieceReader(stream, cut_after_line, file)
         number = emitted_line = 0
         for number, line, value_at, cut in _unwrap_lines(_lines(pieces, encoding_warnings, file)):
             session.rows.line = value_at
@@ -297,7 +297,7 @@ class _Session:
 
     def __init__(self, file: str) -> None:
         self.file, self.warnings = file, Warnings(file)
-        self.rows, self.info = RecordRows(), dict[str, str]()
+        self.rows, self.info = RecordBuilder(), dict[str, str]()
         self.pending_info: dict[
             str, str
         ] = {}  # info of the open command; moved to `info` at its end
@@ -333,7 +333,7 @@ class _Session:
             return
         elif self.command is None and not _MESSAGE.match(line):
             words = " ".join(_PROMPT.sub("", line).upper().split())
-            self.command = _TO_CP.sub("", words)[:_LONGEST_COMMAND].strip()
+            self.command = _TO_CP.sub("", words)[:_MAX_COMMAND_LENGTH].strip()
             self.responses.begin(self.command)
         else:
             self.others += 1
@@ -426,13 +426,15 @@ class _Session:
 
 
 def _lines(
-    pieces: Pieces, encoding_warnings: Warnings, file: str
+    pieces: PieceReader, encoding_warnings: Warnings, file: str
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
     pending: str | None = None
     whole = True
     for piece in pieces:
-        lines, whole = split_lines(recode(piece, pieces.line, encoding_warnings, file).decode())
+        lines, whole = split_lines(
+            recode_piece(piece, pieces.line, encoding_warnings, file).decode()
+        )
         for line in lines:
             if pending is not None:
                 yield pending, False, False

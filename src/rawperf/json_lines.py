@@ -16,7 +16,7 @@ TOKEN = re.compile(
 )
 
 
-def loads(text: str) -> Any:
+def loads_strict(text: str) -> Any:
     """Parse a JSON document, rejecting NaN and infinities."""
     return json.loads(text, parse_constant=reject_constant)
 
@@ -30,7 +30,7 @@ def parse_with_lines(text: str, loads: Callable[[str], Any], before: int = 0) ->
     """Parse a document, and build its copy with each value replaced by its line, from 1.
 
     Objects and arrays, their keys and their order are the same in both, so that both can be
-    traversed in parallel. Lines of `text` end with a line feed; `loads` parses the document;
+    traversed in parallel. Lines of `text` end with a line feed; `loads_strict` parses the document;
     `before` is the number of preceding lines.
     """
     document = loads(text)

@@ -10,7 +10,7 @@ from functools import partial
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
 SPELLINGS = (
@@ -68,7 +68,7 @@ class NetstatFormat:
         """
         text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, decode_warnings), RecordRows()
+        warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
         section = histogram = ""
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):
@@ -103,7 +103,7 @@ class NetstatFormat:
                     raise error(f"{field!r} occurs twice in {section}", found=words)
                 seen.add((section, histogram + field))
                 rows.line = number
-                rows.add(section, WHOLE, "", histogram + field, value)
+                rows.add(section, HOST, "", histogram + field, value)
         if not seen:
             raise FormatError(
                 "no section in the file", file=file, line=1, expected="the output of netstat -s"

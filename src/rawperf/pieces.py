@@ -19,17 +19,17 @@ import pyarrow as pa
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
-from rawperf.text import strip_colours, utf8, utf8_warning
+from rawperf.text import recode_utf8, strip_colours, utf8_warning
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
-CHUNK = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 ALWAYS_ALLOWED_BYTES = 64 * 1024**2
 """Decompressed size that any compressed file may have."""
 MAX_UNPACK_RATIO = 500
 """Largest compression ratio (decompression bombs); logs of monitors have about 5 to 60."""
 _XZ_MEMORY = 128 * 1024**2
-_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_DECOMPRESSION_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def detect_compression(head: bytes) -> str:
@@ -37,7 +37,7 @@ def detect_compression(head: bytes) -> str:
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
-def unpacked_head(data: bytes, size: int) -> bytes:
+def decompress_head(data: bytes, size: int) -> bytes:
     """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
     kind = detect_compression(data)
     if not kind:
@@ -46,8 +46,8 @@ def unpacked_head(data: bytes, size: int) -> bytes:
         if kind == "zstd":
             with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
                 return bytes(stream.read(size))
-        return _decompressor(kind).decompress(data[:CHUNK], size)
-    except _DAMAGE:
+        return _decompressor(kind).decompress(data[:CHUNK_BYTES], size)
+    except _DECOMPRESSION_ERRORS:
         return b""
 
 
@@ -57,16 +57,18 @@ def decompress_stream(stream: BinaryIO, *, file: str) -> BinaryIO:
     Reading raises `FormatError` if the compressed data are damaged, truncated, or expand far more
     than a log would.
     """
-    head = read_full(stream, CHUNK)
+    head = read_full(stream, CHUNK_BYTES)
     kind = detect_compression(head)
-    source = _Stream(_chain_head(head, stream))
-    return io.BufferedReader(_Stream(_decompress(source, kind, file)) if kind else source, CHUNK)
+    source = _IteratorStream(_chain_head(head, stream))
+    return io.BufferedReader(
+        _IteratorStream(_decompress(source, kind, file)) if kind else source, CHUNK_BYTES
+    )
 
 
 def peek_stream(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """Read the first `CHUNK` bytes for recognition; also return the stream with them restored."""
-    head = read_full(stream, CHUNK)
-    return head, io.BufferedReader(_Stream(_chain_head(head, stream)), CHUNK)
+    """Read the first `CHUNK_BYTES` bytes for recognition; also return the stream with them restored."""
+    head = read_full(stream, CHUNK_BYTES)
+    return head, io.BufferedReader(_IteratorStream(_chain_head(head, stream)), CHUNK_BYTES)
 
 
 def read_full(stream: BinaryIO, size: int) -> bytes:
@@ -84,7 +86,7 @@ def _decompressor(kind: str) -> Any:
     return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
 
 
-class _Stream(io.RawIOBase):
+class _IteratorStream(io.RawIOBase):
     """Raw stream over an iterator of bytes; counts the bytes read."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
@@ -109,14 +111,16 @@ def _chain_head(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     """Chain the bytes already read and the rest of a stream."""
     while head:
         yield head
-        head = stream.read(CHUNK)
+        head = stream.read(CHUNK_BYTES)
 
 
-def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
+def _decompress(source: _IteratorStream, kind: str, file: str) -> Iterator[bytes]:
     """Decompress a stream, limiting its expansion."""
     produced = 0
     try:
-        for part in _zstd(source) if kind == "zstd" else _members(source, kind):
+        for part in (
+            _decompress_zstd(source) if kind == "zstd" else _decompress_members(source, kind)
+        ):
             produced += len(part)
             if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
                 raise FormatError(
@@ -127,7 +131,7 @@ def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
                     remedy="decompress it and check its content.",
                 )
             yield part
-    except _DAMAGE as err:
+    except _DECOMPRESSION_ERRORS as err:
         raise FormatError(
             f"the {kind} data are damaged",
             file=file,
@@ -136,32 +140,32 @@ def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
         ) from err
 
 
-def _zstd(source: _Stream) -> Iterator[bytes]:
+def _decompress_zstd(source: _IteratorStream) -> Iterator[bytes]:
     with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd") as stream:
-        while part := stream.read(CHUNK):
+        while part := stream.read(CHUNK_BYTES):
             yield bytes(part)
 
 
-def _members(source: _Stream, kind: str) -> Iterator[bytes]:
+def _decompress_members(source: _IteratorStream, kind: str) -> Iterator[bytes]:
     """Decompress the concatenated members of a gzip, xz or bzip2 stream."""
-    rest = source.read(CHUNK) or b""
+    rest = source.read(CHUNK_BYTES) or b""
     while rest:
         one = _decompressor(kind)
         take: Callable[[bytes, int], bytes] = one.decompress
         while not one.eof:
-            part = take(rest, CHUNK)
+            part = take(rest, CHUNK_BYTES)
             rest = one.unconsumed_tail if kind == "gzip" else b""
             if part:
                 yield part
             if not one.eof and not rest and (kind == "gzip" or one.needs_input):
-                rest = source.read(CHUNK) or b""
+                rest = source.read(CHUNK_BYTES) or b""
                 if not rest:
                     raise EOFError("the file is truncated")
-        rest = one.unused_data or source.read(CHUNK) or b""
+        rest = one.unused_data or source.read(CHUNK_BYTES) or b""
         rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
 
 
-PIECE = 1024**2
+PIECE_BYTES = 1024**2
 """Bytes per read."""
 MAX_PIECE_BYTES = 32 * 1024**2
 """Largest piece that a format may request."""
@@ -169,7 +173,7 @@ MAX_WHOLE_BYTES = 256 * 1024**2
 """Largest file that is read as a whole."""
 
 
-class Pieces:
+class PieceReader:
     """Iterator over a file in pieces, of whole lines unless `by_line` is False.
 
     Lines end with a line feed; a byte order mark and the colours of a terminal are dropped. `cut`
@@ -189,8 +193,8 @@ class Pieces:
         lines, rest = b"", b""  # complete lines, and a partial one
         at_start = True
         while not self.last:
-            raw = read_full(self._stream, PIECE)
-            self.last = len(raw) < PIECE
+            raw = read_full(self._stream, PIECE_BYTES)
+            self.last = len(raw) < PIECE_BYTES
             if at_start:
                 raw, at_start = raw.removeprefix(codecs.BOM_UTF8), False
             rest += raw
@@ -215,19 +219,19 @@ class Pieces:
             self.back = 0
             yield lines[:end]
             end -= self.back
-            self.line += line_ends(lines[:end])
+            self.line += count_line_feeds(lines[:end])
             lines = lines[end:]
 
 
-def recode(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
+def recode_piece(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
     """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
-    piece, bad_line = utf8(piece)
+    piece, bad_line = recode_utf8(piece)
     if bad_line >= 0:
         messages.once("utf8", utf8_warning(file, line + bad_line))
     return piece
 
 
-def whole(stream: BinaryIO, name: str, file: str) -> bytes:
+def read_whole_file(stream: BinaryIO, name: str, file: str) -> bytes:
     """Read a whole file for a format `name` that does not stream.
 
     The byte order mark and the colours of a terminal are dropped from text. Raises `FormatError` if
@@ -241,20 +245,22 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
             expected=f"at most {MAX_WHOLE_BYTES} bytes",
             remedy="split it.",
         )
-    return data if b"\0" in data[:PIECE] else strip_colours(data.removeprefix(codecs.BOM_UTF8))
+    return (
+        data if b"\0" in data[:PIECE_BYTES] else strip_colours(data.removeprefix(codecs.BOM_UTF8))
+    )
 
 
-def line_ends(text: bytes) -> int:
+def count_line_feeds(text: bytes) -> int:
     """Count the line feeds of a text, ten times as fast as in Python."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 
 
-def line_end(lines: bytes) -> int:
+def cut_after_line(lines: bytes) -> int:
     """Cut after the last complete line."""
     return lines.rfind(b"\n") + 1
 
 
-def paragraph_end(lines: bytes) -> int:
+def cut_after_blank_line(lines: bytes) -> int:
     """Cut after the last blank line, that is, after a table."""
     place = lines.rfind(b"\n\n")
     return place + 2 if place >= 0 else 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from rawperf.core.numbers import number
+from rawperf.core.numbers import format_number
 from rawperf.tidy import RawTables
 
 FIRST_RECORDS = 5
@@ -78,8 +78,8 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     for table in raw.tables():
         preview.add(table)
     yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
-    entities = _count(len(preview.entities), "entity", "entities")
-    yield f"{_count(preview.records, 'record')} of {entities}; {_time_range(raw, preview)}"
+    entities = _format_count(len(preview.entities), "entity", "entities")
+    yield f"{_format_count(preview.records, 'record')} of {entities}; {_time_range(raw, preview)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
     first = preview.first
@@ -89,7 +89,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
         if c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any()
     ]
     yield ""
-    yield f"The first of {_count(preview.records, 'record')}"
+    yield f"The first of {_format_count(preview.records, 'record')}"
     rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
     yield from _format_table(columns, rows)
     fields = preview.fields()
@@ -99,7 +99,15 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     yield from _format_table(
         ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"],
         (
-            [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, ends)]
+            [
+                report,
+                kind,
+                name,
+                metric or "-",
+                unit or "as printed",
+                samples,
+                *map(format_number, ends),
+            ]
             for report, kind, name, metric, unit, samples, *ends in rows_shown
         ),
     )
@@ -119,7 +127,7 @@ def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
         yield "  ".join(padded).rstrip()
 
 
-def _count(count: int, one: str, many: str = "") -> str:
+def _format_count(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -143,4 +151,4 @@ def _time_range(raw: RawTables, preview: FilePreview) -> str:
 def _cell(value: object) -> object:
     if not isinstance(value, float):
         return value
-    return "" if np.isnan(value) else number(value, 10)
+    return "" if np.isnan(value) else format_number(value, 10)

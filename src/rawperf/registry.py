@@ -20,12 +20,12 @@ from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.declaration import FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, stop
+from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, raise_problem
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
-from rawperf.declared.read import DeclaredFormat, presets
-from rawperf.pieces import decompress_stream, unpacked_head, whole
+from rawperf.declared.read import DeclaredFormat, load_presets
+from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
 from rawperf.text import strip_colours
 
 DELIMITERS = ",;\t|"
@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Columns:
+class CsvColumns:
     """Heading of a CSV, and rows below it."""
 
     delimiter: str
@@ -82,7 +82,7 @@ class Columns:
         return f"{{{', '.join(parts)}}}"
 
 
-def csv_columns(head: bytes) -> Columns | None:
+def detect_csv_columns(head: bytes) -> CsvColumns | None:
     """Detect the columns of a CSV from its head; None if it is not one, or has no heading."""
     text = head.decode("utf-8", "replace").replace("\r\n", "\n")
     lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
@@ -94,7 +94,7 @@ def csv_columns(head: bytes) -> Columns | None:
     return max(candidates, key=lambda columns: len(columns.names), default=None)
 
 
-def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | None:
+def _columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | None:
     try:
         names, *rows = csv.reader(lines, delimiter=delimiter, strict=True)
     except (csv.Error, ValueError):
@@ -107,7 +107,7 @@ def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | Non
         return None
     if max(Counter(names).values()) > 1:
         return None
-    columns = Columns(delimiter, names, fitting, commented)
+    columns = CsvColumns(delimiter, names, fitting, commented)
     return columns if columns.numbers() else None
 
 
@@ -277,21 +277,21 @@ _PATTERNS = tuple(
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Load all formats by name, in alphabetical order: programmed and declared ones (`presets`).
+    """Load all formats by name, in alphabetical order: programmed and declared ones (`load_presets`).
 
     Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
     formats: dict[str, Format] = {
         point.name: point.load() for point in entry_points(group="rawperf")
     }
-    for preset in presets():
+    for preset in load_presets():
         if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
         formats[preset.name] = preset
     return dict(sorted(formats.items()))
 
 
-def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
+def is_recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
     """Whether a format is recognised by file name too, since its content is ambiguous."""
     match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
     return match is not None and bool(match.file)
@@ -308,25 +308,25 @@ def get_format(name: str) -> Format:
     return formats[name]
 
 
-def ranking(data: bytes) -> list[tuple[float, str]]:
+def rank_formats(data: bytes) -> list[tuple[float, str]]:
     """Rank the formats by their certainty about a file's head, without those of certainty 0.
 
     A byte order mark and the colours of a terminal are ignored.
     """
-    head = head_of(data)
+    head = extract_head(data)
     scores = (
         (fmt.sniff(head), name)
         for name, fmt in all_formats().items()
-        if not recognised_by_name(fmt)
+        if not is_recognised_by_name(fmt)
     )
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
-    scores = ranking(data)
+    scores = rank_formats(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
-        what, help_ = _identify_unsupported(head_of(data))
+        what, help_ = _identify_unsupported(extract_head(data))
         nearest = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
             if scores
@@ -336,8 +336,8 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         if what:
             problem += f": {what}"
         else:
-            summary = _text_summary(head_of(data))
-            columns = csv_columns(head_of(data))
+            summary = _text_summary(extract_head(data))
+            columns = detect_csv_columns(extract_head(data))
             if columns is not None:
                 problem += ": it looks like a CSV file without a declaration"
                 summary = ", ".join(columns.names)[:MAX_SHOWN]
@@ -351,7 +351,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     return all_formats()[scores[0][1]]
 
 
-UTF16 = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+UTF16_PROBLEM = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
 """Problem and remedy of a file in UTF-16."""
 
 
@@ -378,7 +378,7 @@ def _identify_unsupported(head: bytes) -> tuple[str, str]:
             "decompress it, or compress it with gzip, xz or zstd",
         )
     if is_utf16(head):
-        return UTF16
+        return UTF16_PROBLEM
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
@@ -395,12 +395,12 @@ def _text_summary(head: bytes) -> str:
     return f"a first line of {len(first)} characters, {len(first.split())} words"
 
 
-def head_of(data: bytes) -> bytes:
+def extract_head(data: bytes) -> bytes:
     """Head of a file for recognition: decompressed, without byte order mark and colours."""
-    return strip_colours(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+    return strip_colours(decompress_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
-def blocks_of(
+def read_blocks(
     fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
 ) -> Iterator[Reading]:
     """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
@@ -417,7 +417,7 @@ def blocks_of(
     if isinstance(fmt, Streaming):
         yield from fmt.blocks(plain, file=file)
         return
-    yield fmt.read(whole(plain, fmt.name, file), file=file)
+    yield fmt.read(read_whole_file(plain, fmt.name, file), file=file)
 
 
 def extend_with_presets(
@@ -435,7 +435,7 @@ def extend_with_presets(
 def extend_dictionary(
     dictionary: MetricDictionary,
     formats: Iterable[DeclaredFormat],
-    report: Report = stop,
+    report: Report = raise_problem,
     *,
     preferred: bool = False,
 ) -> MetricDictionary:
@@ -529,10 +529,10 @@ def choose_format(
                 remedy=did_you_mean(format_name, known),
             )
         return known[format_name]
-    head = head_of(data)
+    head = extract_head(data)
     declared_first = (
         *inputs,
-        *(form for form in all_formats().values() if recognised_by_name(form)),
+        *(form for form in all_formats().values() if is_recognised_by_name(form)),
     )
     return next((form for form in declared_first if form.takes(path, head)), None) or sniff(
         data, file=file

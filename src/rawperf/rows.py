@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from rawperf.base import RECORD_COLUMNS
 
-WHOLE = "host"
+HOST = "host"
 """Entity kind of numbers that describe the whole system of the tool; their entity is empty."""
 
 MAX_WARNINGS = 20
 
 
-class RecordRows:
+class RecordBuilder:
     """Build records one by one, in order.
 
     `line` is the line of the file, from 1, of the records that are added next.
@@ -57,7 +57,7 @@ class RecordRows:
     def frame(self) -> pd.DataFrame:
         """Build `Reading.records`."""
         columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
-        return record_table(
+        return build_records(
             *map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:])
         )
 
@@ -66,7 +66,7 @@ class RecordRows:
         return np.array(self._lines, dtype=np.int64)
 
 
-class Codes(dict[str, int]):
+class DictionaryEncoder(dict[str, int]):
     """Dictionary encoder: integer codes of strings in the order of first lookup."""
 
     def __missing__(self, key: str) -> int:
@@ -74,7 +74,7 @@ class Codes(dict[str, int]):
         return self[key]
 
 
-def record_table(*columns: Any) -> pd.DataFrame:
+def build_records(*columns: Any) -> pd.DataFrame:
     """Build `Reading.records` from columns in the order of `RECORD_COLUMNS`.
 
     A string is a constant column.

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import TOKEN, first_line, loads, parse_with_lines
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import WHOLE, RecordRows, Warnings, record_table
-from rawperf.text import DAY, EPOCH, clock_seconds, strings
+from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import HOST, RecordBuilder, Warnings, build_records
+from rawperf.text import DAY, EPOCH, clock_seconds, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20
@@ -41,7 +41,7 @@ _NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
 Places = NDArray[np.int64]
 
 
-class Elements:
+class ListElements:
     """Offsets of the elements (objects and arrays) of a JSON list, and of their numbers.
 
     `data` begins after the list's bracket, or after an element.
@@ -161,13 +161,13 @@ class ElementPlace:
         return FormatError(problem, file=self.file, line=self.line, expected=expected, found=found)
 
 
-class Walk:
+class SampleWalker:
     """Traverse a sample and add its numbers to `rows`.
 
     `names` are the lines of the numbers that name elements.
     """
 
-    def __init__(self, rows: RecordRows, t: float, place: ElementPlace) -> None:
+    def __init__(self, rows: RecordBuilder, t: float, place: ElementPlace) -> None:
         self.rows, self.t, self.place = rows, t, place
         self.names: list[int] = []
 
@@ -181,7 +181,7 @@ class Walk:
             elif isinstance(value, list):
                 self._array("/".join((*path, name)), "", "", "", value, at[key], 1)
             else:
-                self._number("/".join(path), WHOLE, "", name, value, at[key])
+                self._number("/".join(path), HOST, "", name, value, at[key])
 
     def _array(
         self,
@@ -284,7 +284,7 @@ class SampleReader:
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
-    def records(self, elements: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    def records(self, elements: ListElements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
         """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(elements.data, np.uint8) == ord("\n"))
         values, fine = elements.values()
@@ -320,7 +320,7 @@ class SampleReader:
             if self.paths
             else [""] * 4
         )
-        return record_table(
+        return build_records(
             *columns, np.repeat(np.array(times, dtype=float), sizes), values[pick]
         ), lines
 
@@ -336,7 +336,7 @@ class SampleReader:
         return t
 
     def _record_zone(self, stamp: dict[str, Any]) -> None:
-        self.zones.setdefault(zone(stamp))
+        self.zones.setdefault(time_zone(stamp))
         if self.number == 1 and type(stamp.get("interval")) is int:
             self.interval = str(stamp["interval"])
 
@@ -348,19 +348,21 @@ class SampleReader:
     def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._drop_trailing_commas(
-            recode(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
+            recode_piece(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
         )
-        document, lines = parse_with_lines(text, loads, sample.line)
+        document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
         place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
         t = place.time(stamp)
         self._record_zone(stamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        Walk(RecordRows(), t, place).object((), activities, lines)  # errors with their line
-        rows = RecordRows()
-        walk = Walk(rows, t, place)
-        walk.object((), activities, _places(text))
+        SampleWalker(RecordBuilder(), t, place).object(
+            (), activities, lines
+        )  # errors with their line
+        rows = RecordBuilder()
+        walk = SampleWalker(rows, t, place)
+        walk.object((), activities, _number_indices(text))
         frame = rows.frame()
         names = list(
             zip(*(frame[column].tolist() for column in list(frame.columns)[:4]), strict=True)
@@ -381,7 +383,7 @@ class SampleReader:
     def _drop_trailing_commas(self, text: str, line: int) -> str:
         """Text of a sample without trailing commas, which old versions print."""
         try:
-            loads(text)
+            loads_strict(text)
         except RecursionError as err:
             raise FormatError(
                 "nested too deeply", file=self.file, expected="a file made by sadf -j"
@@ -390,7 +392,7 @@ class SampleReader:
             repaired = TRAILING.sub("", text)
             number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
             try:
-                loads(repaired)
+                loads_strict(repaired)
             except (ValueError, RecursionError):
                 raise json_error(self.file, number, err) from err
             self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
@@ -402,7 +404,7 @@ class SampleReader:
 class _Sample:
     """Element of `statistics`: its offsets, its first number, and the number of preceding lines."""
 
-    found: Elements
+    found: ListElements
     begin: int
     end: int
     first: int
@@ -420,7 +422,7 @@ class _Sample:
         if at < 0 or begin < 0 or not end or data[at + len(_STAMP) : begin].strip() != b":":
             return None
         try:
-            stamp = loads(data[begin:end].decode())
+            stamp = loads_strict(data[begin:end].decode())
         except ValueError:
             return None
         return stamp if isinstance(stamp, dict) else None
@@ -431,7 +433,7 @@ class _Sample:
         return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
 
 
-def zone(stamp: dict[str, Any]) -> str:
+def time_zone(stamp: dict[str, Any]) -> str:
     """Time zone: ``tz`` since 12.x; ``utc`` 1 or 0 before."""
     if "tz" in stamp:
         return str(stamp["tz"])
@@ -469,7 +471,7 @@ def _zero_times(shape: bytes) -> bytes:
     return shape[:begin] + shape[begin:end].translate(_DIGITS) + shape[end:]
 
 
-def _places(text: str) -> Any:
+def _number_indices(text: str) -> Any:
     """Parse a document with each number replaced by its index among the numbers."""
     places = itertools.count()
 
@@ -481,7 +483,7 @@ def _places(text: str) -> Any:
 
 def _column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
     codes, unique = pd.factorize(np.array(words, dtype=object))
-    return strings(list(unique), codes[path])
+    return take_strings(list(unique), codes[path])
 
 
 HEADER = {
@@ -534,7 +536,7 @@ class _File:
         self.file = file
         self.messages = Warnings(file)
         self.samples = SampleReader(file, self.messages)
-        self.pieces = Pieces(stream, _bracket_end, file, by_line=False)
+        self.pieces = PieceReader(stream, _cut_after_bracket, file, by_line=False)
         self.head = b""  # text up to the samples' opening bracket
         self.info: dict[str, str] = {}
         self.separated = True  # whether a sample may follow
@@ -554,14 +556,14 @@ class _File:
                 line += self.head.count(b"\n")
             body = piece[begin:]
             if within:
-                elements = Elements(body)
+                elements = ListElements(body)
                 end = self._check_commas(elements, line)
                 closed = elements.closed >= 0
                 within = not closed
                 records, lines = self.samples.records(elements, line)
                 self.pieces.back = len(body) - end
             elif self.pieces.last:
-                end, (records, lines) = 0, (RecordRows().frame(), RecordRows().lines())
+                end, (records, lines) = 0, (RecordBuilder().frame(), RecordBuilder().lines())
             else:
                 self.pieces.back = len(piece)
                 continue
@@ -575,7 +577,7 @@ class _File:
         """Facts of the host that precede the samples."""
         text = self._text(self.head + _CLOSED, 0)
         try:
-            root = loads(text)
+            root = loads_strict(text)
         except (ValueError, RecursionError):
             return {}  # parsed again at the end of the file
         return _host_facts(_host(root, self.file))
@@ -586,9 +588,9 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recode(data, line, self.messages, self.file).decode()
+        return recode_piece(data, line, self.messages, self.file).decode()
 
-    def _check_commas(self, elements: Elements, line: int) -> int:
+    def _check_commas(self, elements: ListElements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
         end = 0
         data = elements.data
@@ -661,13 +663,13 @@ class _File:
             raise json_error(self.file, number, err) from err
 
 
-def _bracket_end(data: bytes) -> int:
+def _cut_after_bracket(data: bytes) -> int:
     """Cut after a bracket, so that no character is split."""
     return max(data.rfind(b"}"), data.rfind(b"[")) + 1
 
 
 def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
-    document, lines = parse_with_lines(text, loads)
+    document, lines = parse_with_lines(text, loads_strict)
     return document, _shift_lines(lines, above + 1, gone) if gone else lines
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rawperf.core.metrics import WHOLE
+from rawperf.core.metrics import HOST
 
 ROW = np.dtype(
     [
@@ -70,7 +70,7 @@ def sort_samples(rows: SampleRows, *names: str) -> SampleRows:
     return rows.take(np.lexsort((rows["order"], t, *(rows[name] for name in reversed(names)))))
 
 
-Key = tuple[str, str, str, str]
+SeriesKey = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
 _EARLIER_PART = -1  # order of a sample from an earlier part
 
@@ -79,14 +79,14 @@ SAME_NUMBER = 0.01
 """Relative tolerance for a number printed twice on a line: sadf's ``rkB`` and ``rd_sec``."""
 
 
-class DropDuplicates:
+class DuplicateFilter:
     """Drop duplicate samples of one series and time, keeping the first.
 
     `key_of` returns the key of a series number. Duplicates on one line in other units are not
     reported.
     """
 
-    def __init__(self, key_of: Callable[[int], Key]) -> None:
+    def __init__(self, key_of: Callable[[int], SeriesKey]) -> None:
         self._key_of = key_of
         self._count = 0
         self._first: np.void | None = None
@@ -116,7 +116,7 @@ class DropDuplicates:
         source, _, entity, metric = self._key_of(int(self._first["series"]))
         return [
             f"{self._count} duplicate value(s) were dropped, the first being {metric} of "
-            f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
+            f"{entity or HOST} from {source} at {self._first['t']:g} s"
         ]
 
 
@@ -131,14 +131,14 @@ def _same_value_other_unit(rows: SampleRows) -> NDArray[np.bool_]:
     return is_duplicate
 
 
-class Rates:
+class CounterRates:
     """Rates of counters per second since the previous sample, which may be in an earlier part."""
 
-    def __init__(self, key_of: Callable[[int], Key]) -> None:
+    def __init__(self, key_of: Callable[[int], SeriesKey]) -> None:
         self._key_of = key_of
-        self._duplicates = DropDuplicates(key_of)
+        self._duplicates = DuplicateFilter(key_of)
         self._last = np.zeros(0, ROW)
-        self._resets: dict[str, dict[Key, float]] = {}
+        self._resets: dict[str, dict[SeriesKey, float]] = {}
 
     def of(self, counters: SampleRows) -> SampleRows:
         """Rates at the later sample's time, sorted by series and time; none across a counter reset.

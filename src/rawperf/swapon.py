@@ -13,7 +13,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import RecordRows, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 SUMMARY, SHOW = "summary", "show"
@@ -29,7 +29,7 @@ _TYPES, _KIB, _LEVEL = (
 _SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII)
 _VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
 _VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
-_LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
+_MAX_PATH_LENGTH = 4 * 4096  # Linux's limit, every byte escaped
 _IGNORED_COLUMNS = (
     "UUID",
     "LABEL",
@@ -72,7 +72,7 @@ class SwaponFormat:
         lines, whole = split_lines(text)
         warnings = Warnings(file, decode_warnings)
         table: _Table | None = None
-        rows, info = RecordRows(), dict[str, str]()
+        rows, info = RecordBuilder(), dict[str, str]()
         snapshots = others = 0
         wrapped = False
         for number, line in enumerate(lines, start=1):
@@ -138,7 +138,7 @@ class _Table:
     """Parser of the rows below one heading; adds to `rows` and `info`."""
 
     def __init__(
-        self, columns: list[str], rows: RecordRows, info: dict[str, str], t: float
+        self, columns: list[str], rows: RecordBuilder, info: dict[str, str], t: float
     ) -> None:
         self.columns = columns
         self._rows, self._info, self._t = rows, info, t
@@ -156,7 +156,7 @@ class _Table:
         shaped = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
-            or len(name) > _LONGEST_PATH
+            or len(name) > _MAX_PATH_LENGTH
             or len(cells) < len(self._read)
             or not shaped
         ):

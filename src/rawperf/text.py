@@ -19,7 +19,7 @@ _BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
 _BLANKS = b" \t\n\v\f\r"
 _DIGIT_0, _DIGIT_9 = ord("0"), ord("9")
 
-Places = NDArray[np.int64]
+IndexArray = NDArray[np.int64]
 
 
 class WordOffsets:
@@ -42,17 +42,17 @@ class WordOffsets:
         ends = np.flatnonzero(self.bytes == ord("\n"))
         if len(data) and not data.endswith(b"\n"):
             ends = np.append(ends, len(data))
-        self.line_end: Places = ends
-        self.line_begin: Places = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+        self.line_end: IndexArray = ends
+        self.line_begin: IndexArray = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
         nonblank = (self.bytes != _BLANK) & (self.bytes - np.uint8(_TAB) >= _CONTROLS)
         edges = np.flatnonzero(nonblank[1:] != nonblank[:-1]) + 1
         if len(nonblank) and nonblank[0]:
             edges = np.concatenate([[0], edges])
         if len(edges) % 2:
             edges = np.append(edges, len(data))
-        self.begin: Places = edges[::2]
-        self.end: Places = edges[1::2]
-        self.first: Places = np.append(
+        self.begin: IndexArray = edges[::2]
+        self.end: IndexArray = edges[1::2]
+        self.first: IndexArray = np.append(
             np.searchsorted(self.begin, self.line_begin), len(self.begin)
         )
         offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
@@ -67,19 +67,19 @@ class WordOffsets:
         """Text of a line, numbered from 0."""
         return self.data[self.line_begin[number] : self.line_end[number]].decode()
 
-    def digit(self, places: Places) -> NDArray[np.bool_]:
+    def digit(self, places: IndexArray) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
         byte = self.at(places)
         return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
-    def at(self, places: Places) -> NDArray[np.uint8]:
+    def at(self, places: IndexArray) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
             return np.full(len(places), ord("\n"), dtype=np.uint8)
         bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
         return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
-    def starting(self, places: Places, text: bytes) -> NDArray[np.bool_]:
+    def starting(self, places: IndexArray, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
         is_match = np.ones(len(places), dtype=bool)
         for k, byte in enumerate(text):
@@ -104,13 +104,13 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     `file`.
     """
     warnings: tuple[str, ...] = ()
-    data, bad_line = utf8(data.removeprefix(codecs.BOM_UTF8))
+    data, bad_line = recode_utf8(data.removeprefix(codecs.BOM_UTF8))
     if bad_line >= 0:
         warnings = (utf8_warning(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
 
 
-def utf8(data: bytes) -> tuple[bytes, int]:
+def recode_utf8(data: bytes) -> tuple[bytes, int]:
     """Recode a text in UTF-8; also return the first line, from 0, that was Latin-1, else -1."""
     try:
         data.decode()
@@ -141,7 +141,7 @@ def match_certainty(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: b
     return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
 
-def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
+def take_strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
     """Build the string column ``[values[c] for c in codes]`` without a Python loop."""
     if len(values) == 1:
         return pd.array(pa.repeat(pa.scalar(values[0], pa.large_string()), len(codes)), dtype="str")
@@ -159,7 +159,7 @@ def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]
     return parts.flatten(), offsets - offsets[0]
 
 
-def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
+def parse_numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     """Parse decimal numbers as float64; also return the index of the first invalid token, else -1.
 
     A token is invalid if it is not a number or not finite.

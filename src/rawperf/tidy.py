@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf import Reading, blocks_of, by_sample, ranking
+from rawperf import Reading, rank_formats, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
+from rawperf.core.tables import decode_categories
 from rawperf.core.tables import encode_categories as category
-from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.pieces import peek_stream
 from rawperf.registry import (
@@ -27,9 +27,9 @@ from rawperf.registry import (
     build_dictionary,
     choose_format,
     format_dictionary,
-    recognised_by_name,
+    is_recognised_by_name,
 )
-from rawperf.sample_rows import Key, Rates, SampleRows, build_samples
+from rawperf.sample_rows import CounterRates, SampleRows, SeriesKey, build_samples
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""
@@ -87,9 +87,9 @@ class RawTables:
         head, self._stream = peek_stream(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
         specified = (
-            format_name is not None or self._chosen in inputs or recognised_by_name(self._chosen)
+            format_name is not None or self._chosen in inputs or is_recognised_by_name(self._chosen)
         )
-        scores = [] if specified else ranking(head)
+        scores = [] if specified else rank_formats(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
         # certainty of the recognition, 0 to 1; NaN if none was needed
@@ -103,7 +103,7 @@ class RawTables:
         self.info: dict[str, str] = {}  # header facts, as far as the file was read
         self.table = pd.DataFrame(columns=list(COLUMNS))  # the whole table, set by `read_raw`
         self._messages: list[str] = []
-        self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
+        self._metrics = MetricTranslator(dictionary or MetricDictionary(()), self.format)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ class RawTables:
         Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
         not number its samples.
         """
-        for reading in by_sample(self._blocks()):
+        for reading in rechunk_by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info
             self._messages += reading.warnings
             if self._interval_s is not None:
@@ -141,11 +141,11 @@ class RawTables:
                 np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
             )
             table = table[list(COLUMNS)]
-            yield table if coded else plain_texts(table)
+            yield table if coded else decode_categories(table)
 
     def _blocks(self) -> Iterator[Reading]:
         try:
-            yield from blocks_of(self._chosen, self._stream, file=self._file, coded=True)
+            yield from read_blocks(self._chosen, self._stream, file=self._file, coded=True)
         except FormatError as err:
             if not self.rival or err.remedy:
                 raise
@@ -153,7 +153,7 @@ class RawTables:
             raise err.restated(FormatError, remedy=remedy) from err
 
 
-class Translation:
+class MetricTranslator:
     """Translate the records of one file to metrics, part by part.
 
     A counter becomes its rate per second since the previous sample. Its first sample has no value,
@@ -164,8 +164,8 @@ class Translation:
     def __init__(self, dictionary: MetricDictionary, format_name: str) -> None:
         self._dictionary, self._format = dictionary, format_name
         self._clock_without_rates = ""
-        self._series: dict[Key, int] = {}
-        self._rates = Rates(lambda number: list(self._series)[number])
+        self._series: dict[SeriesKey, int] = {}
+        self._rates = CounterRates(lambda number: list(self._series)[number])
 
     def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
         """Add columns for the metric of each record, its value in the metric's unit, and that unit.
@@ -268,7 +268,7 @@ def read(
     RawperfError
         The file can't be read, or no format recognises it.
     """
-    with opened_raw(path, format, interval_s, metrics) as raw:
+    with open_raw(path, format, interval_s, metrics) as raw:
         parts = list(raw.tables())
     table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     table.attrs["warnings"] = list(raw.warnings)
@@ -276,7 +276,7 @@ def read(
 
 
 @contextmanager
-def opened_raw(
+def open_raw(
     path: str | Path,
     format: str | Path | None = None,  # noqa: A002 - users' word
     interval_s: float | None = None,
@@ -336,13 +336,13 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
             )
             part = part.cast(schema)
         else:
-            part = _arrow(table, schema)
+            part = _to_arrow_table(table, schema)
         writer.write_table(part)
     if writer is not None:
         writer.close()
 
 
-def _arrow(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+def _to_arrow_table(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     """Convert a table to a known schema.
 
     pandas' own conversion infers the schema again for every table, which takes as long as
@@ -393,7 +393,7 @@ def open_input(path: str | Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-def file_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """Read a file, or standard input for "-"; raises as `open_input` does, and if it is too large."""
     with open_input(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)

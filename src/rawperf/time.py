@@ -15,7 +15,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
@@ -141,7 +141,7 @@ def _parse_seconds(text: str) -> float | None:
     ) / 100
 
 
-class TimeBlocks:
+class TimeBlockParser:
     """Parser of blocks in a file's lines; `whole` is False if the last line has no line end."""
 
     def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
@@ -259,7 +259,7 @@ _STATUS = re.compile(
     r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})",
     re.A,
 )
-_LONGEST_LABEL = 300
+_MAX_LABEL_LENGTH = 300
 # Lines that name the timed command: a shell's trace, a prompt or a comment, a heading.
 _TRACE = re.compile(r"\++ (\S.*)")
 _PROMPT = re.compile(r"(?:\[[^\]]{1,80}\]|(?=[^\s#$]*[@:~/])[^\s#$]{1,80}|) ?[#$] +(\S.*)")
@@ -301,7 +301,7 @@ class TimeFormat:
         text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        time_blocks = TimeBlocks(lines, whole, file)
+        time_blocks = TimeBlockParser(lines, whole, file)
         blocks: list[tuple[TimeBlock, str]] = []
         preceding = _PrecedingLines()
         others = at = 0
@@ -331,7 +331,7 @@ class TimeFormat:
                 others += not preceding.takes(line, at + 1)
                 at += 1
                 continue
-            label = (block.command or preceding.label())[:_LONGEST_LABEL].strip()
+            label = (block.command or preceding.label())[:_MAX_LABEL_LENGTH].strip()
             # the exit status is printed before the block
             blocks.append((replace(block, fields=preceding.status | block.fields), label))
             preceding, at = _PrecedingLines(), block.end
@@ -346,13 +346,13 @@ class TimeFormat:
         times = Counter((block.report, entity) for block, entity in blocks)
         repeated = max(times.values()) > 1
         seen: Counter[tuple[str, str]] = Counter()
-        rows = RecordRows()
+        rows = RecordBuilder()
         for block, entity in blocks:
             key = (block.report, entity)
             t = float(seen[key]) if repeated else np.nan
             for field, (value, number) in block.fields.items():
                 rows.line = number
-                rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
+                rows.add(block.report, "command" if entity else HOST, entity, field, value, t)
             seen[key] += 1
         info = {"other lines": str(others)} if others else {}
         clock = "sample" if repeated else "none"

@@ -15,7 +15,7 @@ import numpy as np
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recode
+from rawperf.pieces import PieceReader, cut_after_line, recode_piece
 from rawperf.rows import Warnings
 from rawperf.sar.table import SarRows, TableHeading, table_records
 
@@ -49,9 +49,9 @@ class VmstatFormat(Streaming):
         not fit its heading, only some rows have times, and no row but the first.
         """
         listing, encoding_warnings = _Listing(file), Warnings(file)
-        pieces = Pieces(stream, line_end, file)
+        pieces = PieceReader(stream, cut_after_line, file)
         for piece in pieces:
-            text = recode(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode_piece(piece, pieces.line, encoding_warnings, file).decode()
             table, t, messages = listing.rows(text, pieces.line, pieces.last)
             if pieces.last and listing.count < 2:
                 raise FormatError(

@@ -19,9 +19,16 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
-from rawperf.text import WordOffsets, clock_seconds, numbers, strings, unwrap_midnight, utf8
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
+from rawperf.text import (
+    WordOffsets,
+    clock_seconds,
+    parse_numbers,
+    recode_utf8,
+    take_strings,
+    unwrap_midnight,
+)
 
 COLUMNS_19 = (
     "NAME",
@@ -143,7 +150,7 @@ class ListingLines:
         )
 
 
-def boundary(lines: bytes, timed: bool, plain: bool) -> int:
+def cut_before_sample(lines: bytes, timed: bool, plain: bool) -> int:
     """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
 
     `timed` and `plain` are those of `XentopState`.
@@ -162,10 +169,10 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     return 0
 
 
-def scan(words: WordOffsets, line: int, state: XentopState, last: bool) -> ListingLines:
+def classify_lines(words: WordOffsets, line: int, state: XentopState, last: bool) -> ListingLines:
     """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
     listing = ListingLines(words, line, state)
-    _rows(listing)
+    _find_domain_rows(listing)
     is_row = np.zeros(len(words) + 1, dtype=bool)
     is_row[listing.rows] = True
     end = len(words) - 1
@@ -212,7 +219,7 @@ def scan(words: WordOffsets, line: int, state: XentopState, last: bool) -> Listi
     return listing
 
 
-def _rows(listing: ListingLines) -> None:
+def _find_domain_rows(listing: ListingLines) -> None:
     """Find the domain rows by their state, followed by a digit.
 
     Names may contain blanks and be longer than their column, so the state is the only reliable
@@ -347,7 +354,7 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
         return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
-    samples, number = _by_names(listing, headers)
+    samples, number = _number_samples_by_name(listing, headers)
     if "repeat_header" in state.info or number + 1 < len(headers) - len(empty):
         state.info["repeat_header"] = "yes"
         return samples, number + 1 - (listing.cut >= 0)
@@ -355,7 +362,9 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
     return samples, number + 1 - (cut and not len(empty))
 
 
-def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _number_samples_by_name(
+    listing: ListingLines, headers: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
     """Sample number of each row and of the last sample, if every row has its own header."""
     rows, samples = listing.rows, np.full(len(listing.rows), -1)
     begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
@@ -382,7 +391,7 @@ def bytes_from_header(listing: ListingLines, row: int) -> int:
     return len(listing.words.data) - int(listing.words.line_begin[header])
 
 
-def entities(
+def encode_entities(
     listing: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Factorize the domain names; equal names in one sample are numbered in order."""
@@ -403,7 +412,7 @@ def entities(
     return [str(name) for name in unique], codes
 
 
-def has_no_cpu(
+def missing_cpu_mask(
     samples: NDArray[np.int64],
     ids: NDArray[np.int64],
     keep: NDArray[np.bool_],
@@ -490,7 +499,7 @@ def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
         mask = np.zeros(len(flat), dtype=bool)
         mask[odd] = True
         tokens = pc.if_else(pa.array(mask), "0", tokens)
-    values, unreadable = numbers(tokens)
+    values, unreadable = parse_numbers(tokens)
     for place in (bad, unreadable):
         if place >= 0:
             row = place // len(columns)
@@ -529,8 +538,8 @@ def listing_records(
     row = has_value // len(columns)
     column = has_value - row * len(columns)
     line = listing.rows
-    name_codes, what = strings(names, ids[row]), strings(columns, column)
-    frame = record_table("", "domain", name_codes, what, t[row], values.ravel()[has_value])
+    name_codes, what = take_strings(names, ids[row]), take_strings(columns, column)
+    frame = build_records("", "domain", name_codes, what, t[row], values.ravel()[has_value])
     owner = np.searchsorted(line, [detail[0] for detail in listing.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
@@ -587,15 +596,17 @@ class XentopFormat(Streaming):
         values, and if no sample is left.
         """
         state = XentopState(file, Warnings(file))
-        pieces = Pieces(stream, lambda lines: boundary(lines, state.timed, state.plain), file)
+        pieces = PieceReader(
+            stream, lambda lines: cut_before_sample(lines, state.timed, state.plain), file
+        )
         for piece in pieces:
             if not pieces.last:
-                pieces.back = _open_end(piece, pieces.line, state)
+                pieces.back = _open_sample_bytes(piece, pieces.line, state)
                 piece = piece[: len(piece) - pieces.back]
                 if not piece:
                     continue
-            words = WordOffsets(recode(piece, pieces.line, state.messages, file))
-            listing = scan(words, pieces.line, state, pieces.last)
+            words = WordOffsets(recode_piece(piece, pieces.line, state.messages, file))
+            listing = classify_lines(words, pieces.line, state, pieces.last)
             if not state.columns:
                 raise FormatError(
                     "no xentop header in the file",
@@ -608,7 +619,7 @@ class XentopFormat(Streaming):
             yield _reading(listing, pieces.last)
 
 
-def _open_end(piece: bytes, line: int, state: XentopState) -> int:
+def _open_sample_bytes(piece: bytes, line: int, state: XentopState) -> int:
     """Number of bytes at the end of a part that belong to a sample that may continue after it.
 
     If each row has its own header, only the names of the domains separate samples.
@@ -616,7 +627,7 @@ def _open_end(piece: bytes, line: int, state: XentopState) -> int:
     if state.plain or state.timed:
         return 0
     copied = copy.deepcopy(state)
-    listing = scan(WordOffsets(utf8(piece)[0]), line, copied, False)
+    listing = classify_lines(WordOffsets(recode_utf8(piece)[0]), line, copied, False)
     if not copied.columns:
         return len(piece)
     if listing.summaries:
@@ -641,11 +652,11 @@ def _reading(listing: ListingLines, last: bool) -> Reading:
         raise listing.error(
             "no complete sample in the file", max(listing.cut, 0), remedy="collect the run again."
         )
-    names, ids = entities(listing, samples, keep)
+    names, ids = encode_entities(listing, samples, keep)
     columns = state.columns[2:]
     if "CPU(%)" in columns and keep.any():
         cpu = values[:, columns.index("CPU(%)")]
-        cpu[has_no_cpu(samples, ids, keep, cpu, names, state)] = np.nan
+        cpu[missing_cpu_mask(samples, ids, keep, cpu, names, state)] = np.nan
     clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
     if state.timed:
         clock, raw = "time-of-day", np.array(listing.clock, dtype=float)

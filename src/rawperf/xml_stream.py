@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
-from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peek_stream, recode
+from rawperf.pieces import MAX_PIECE_BYTES, PieceReader, peek_stream, recode_piece
 from rawperf.rows import Warnings
 from rawperf.text import decode, strip_colours
 
@@ -27,7 +27,7 @@ _TRUNCATION_CODES = {
 }
 
 
-class Target:
+class XmlTarget:
     """Parser target that tracks the path of open elements and builds no tree."""
 
     def __init__(self, file: str, root: str, max_depth: int) -> None:
@@ -52,14 +52,14 @@ class Target:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Parser callback for a start tag."""
-        self.path.append(local(tag))
+        self.path.append(local_name(tag))
         self.text, self._length = [], 0
         if len(self.path) > self.max_depth:
             problem = "elements are nested too deeply"
             raise self.error(problem, f"at most {self.max_depth} levels", "/".join(self.path[:6]))
         if len(self.path) == 1 and self.path[0] != self.root:
             raise self.error("wrong root element", self.root, self.path[0])
-        self.on_start(tag, {local(key): value for key, value in attributes.items()})
+        self.on_start(tag, {local_name(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
         """Parser callback for character data."""
@@ -94,7 +94,7 @@ class Target:
         )
 
 
-def parse_xml(data: bytes, target: Target, max_bytes: int) -> tuple[tuple[str, ...], int]:
+def parse_xml(data: bytes, target: XmlTarget, max_bytes: int) -> tuple[tuple[str, ...], int]:
     """Parse a document into `target`.
 
     Without an encoding declaration it is read as UTF-8, or else as Latin-1 with a warning.
@@ -120,7 +120,7 @@ def parse_xml(data: bytes, target: Target, max_bytes: int) -> tuple[tuple[str, .
     if not declares_encoding(data):
         text, warnings = decode(data, file)
         data = text.encode()
-    feed = XmlFeed(target)
+    feed = XmlParser(target)
     feed.feed(data)
     return warnings, feed.close()
 
@@ -130,7 +130,7 @@ def declares_encoding(data: bytes) -> bool:
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-class XmlPieces(Pieces):
+class XmlPieceReader(PieceReader):
     """Pieces of a document for the parser: without colours, in UTF-8 if no encoding is declared.
 
     `encoding_warnings` gets one warning on a line that is not UTF-8, which is read as Latin-1.
@@ -149,7 +149,7 @@ class XmlPieces(Pieces):
         for piece in super().__iter__():
             plain = strip_colours(piece) if self._coloured else piece
             if not self._declares_encoding:
-                plain = recode(plain, self.line, self._encoding_warnings, self._file).replace(
+                plain = recode_piece(plain, self.line, self._encoding_warnings, self._file).replace(
                     b"\r\n", b"\n"
                 )
             yield plain
@@ -165,10 +165,10 @@ class XmlPieces(Pieces):
         return tag if tag > line and data[line:tag].isascii() else line
 
 
-class XmlFeed:
+class XmlParser:
     """Feed a document, or the part below a file's first `above` lines, to a target piecewise."""
 
-    def __init__(self, target: Target, above: int = 0) -> None:
+    def __init__(self, target: XmlTarget, above: int = 0) -> None:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
         target.place, target.above = self._parser.parser, above
@@ -217,6 +217,6 @@ class XmlFeed:
             ) from err
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """Local part of a qualified name."""
     return name.rpartition("}")[2]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from rawperf import all_formats, head_of, pieces, sniff
+from rawperf import all_formats, extract_head, pieces, sniff
 from rawperf.core.errors import FormatError
 from rawperf.pieces import decompress_stream
 from tests.cases import each_case
@@ -109,4 +109,4 @@ def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 @each_case("name", FORMATS)
 def test_any_bytes_behind_a_magic_have_a_head(name: str) -> None:
     for magic in pieces.MAGIC:
-        assert isinstance(head_of(magic + SEEDS[name][0]), bytes)
+        assert isinstance(extract_head(magic + SEEDS[name][0]), bytes)

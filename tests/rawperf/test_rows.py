@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rawperf.base import RECORD_COLUMNS
-from rawperf.rows import RecordRows, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 
 
 def test_rows_have_the_columns_and_types_of_records():
-    rows = RecordRows()
+    rows = RecordBuilder()
     empty = rows.frame()
     rows.add("r", "k", "e", "f", 1)
     rows.add("r", "k", "e", "g", 2, 3.0)
@@ -18,7 +18,7 @@ def test_rows_have_the_columns_and_types_of_records():
 
 
 def test_time_given_later_and_records_forgotten():
-    rows = RecordRows()
+    rows = RecordBuilder()
     for value in range(4):
         rows.line = 10 + value
         rows.add("r", "k", "e", "f", value)

@@ -41,7 +41,7 @@ def test_its_first_bytes_tell_it() -> None:
 
 def test_without_sadf_the_error_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert FORMAT.outside() == ""
+    assert FORMAT.external_version() == ""
     with pytest.raises(
         FormatError, match=r"sadf, which converts binary sar files, is not installed.*sadf -j FILE"
     ) as caught:
@@ -71,7 +71,7 @@ def test_what_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
 def test_what_sadf_refuses_is_refused(
     sadf, monkeypatch: pytest.MonkeyPatch, commands: str, words: str
 ) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(binary, "SECONDS", 0.5)
+    monkeypatch.setattr(binary, "TIMEOUT_S", 0.5)
     sadf(commands)
     with pytest.raises(FormatError, match=words) as caught:
         FORMAT.read(MAGIC, file="sa03")

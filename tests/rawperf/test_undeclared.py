@@ -9,7 +9,7 @@ import pytest
 
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import load_declaration
-from rawperf.registry import csv_columns, sniff
+from rawperf.registry import detect_csv_columns, sniff
 
 FILES = {
     # rows that have the shape of perf stat -x,
@@ -45,6 +45,6 @@ def test_a_csv_is_named_and_its_declaration_reads_it(name: str, tmp_path: Path) 
 
 
 def test_a_table_without_names_is_no_csv_to_be_declared() -> None:
-    assert csv_columns(FILES["numbers first"].encode()) is None
-    assert csv_columns(b"one line, and no row\n") is None
-    assert csv_columns(b"a,b\nx,y\n") is None  # no numbers
+    assert detect_csv_columns(FILES["numbers first"].encode()) is None
+    assert detect_csv_columns(b"one line, and no row\n") is None
+    assert detect_csv_columns(b"a,b\nx,y\n") is None  # no numbers

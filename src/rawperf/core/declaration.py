@@ -12,7 +12,15 @@ from pydantic import AfterValidator, Field, Strict, model_validator
 from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.metrics import Metric, MetricKind
-from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
+from rawperf.core.model import (
+    Flag,
+    InsertKeyAsName,
+    Model,
+    Number,
+    Positive,
+    Texts,
+    WrapSingleString,
+)
 from rawperf.core.patterns import check_pattern, group_names
 from rawperf.core.units import conversion_factor
 
@@ -51,8 +59,8 @@ def _check_groups(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(check_pattern)]
 Groups = Annotated[str, AfterValidator(_check_groups)]
 """A pattern with named groups."""
-Patterns = Annotated[tuple[Pattern, ...], Listed]
-GroupPatterns = Annotated[tuple[Groups, ...], Listed]
+Patterns = Annotated[tuple[Pattern, ...], WrapSingleString]
+GroupPatterns = Annotated[tuple[Groups, ...], WrapSingleString]
 
 
 class Match(Model):
@@ -182,7 +190,7 @@ class Histogram(Model):
         return self
 
 
-Each = Literal["mean", "max", "sum", "count", "rate"]
+Aggregation = Literal["mean", "max", "sum", "count", "rate"]
 Printed = dict[str, str | Number] | Literal["duration"] | None
 Condition = dict[str, Texts]
 """Patterns by field, with ``*`` and ``?``; one of them must match the field's text."""
@@ -202,7 +210,7 @@ class FieldRule(Model):
     where: Condition = {}
     needs: str | None = None
     per: str | None = None
-    each: Each = "mean"
+    each: Aggregation = "mean"
     optional: Flag = False
 
     @model_validator(mode="after")
@@ -353,10 +361,10 @@ class Declaration(TableDeclaration):
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
     ignore: Patterns = ()
-    missing: Annotated[tuple[str, ...], Listed] = ()
+    missing: Annotated[tuple[str, ...], WrapSingleString] = ()
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", "'", " "] = ""
-    metrics: Annotated[dict[str, Metric], Keyed] = {}
+    metrics: Annotated[dict[str, Metric], InsertKeyAsName] = {}
     tables: tuple[TableDeclaration, ...] = ()
 
     @cached_property

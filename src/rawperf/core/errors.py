@@ -115,10 +115,10 @@ class RawperfError(Exception):
 
 
 Report = Callable[[RawperfError], None]
-"""Callback for a loader's problems: `stop`, or `append` of a list to collect them all."""
+"""Callback for a loader's problems: `raise_problem`, or `append` of a list to collect them all."""
 
 
-def stop(problem: RawperfError) -> None:
+def raise_problem(problem: RawperfError) -> None:
     """Raise the problem, so that loading ends at the first one."""
     raise problem
 

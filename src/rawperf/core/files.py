@@ -16,7 +16,7 @@ PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
 
 
 @contextmanager
-def replaced_folder(folder: Path) -> Iterator[Path]:
+def replace_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces `folder` when the block ends without an error.
 
     An interrupted run leaves the previous folder or none, never a partial one; the next run removes
@@ -37,7 +37,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replaced_file(path: Path) -> Iterator[BinaryIO]:
+def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file that atomically replaces `path` when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -52,7 +52,7 @@ def replaced_file(path: Path) -> Iterator[BinaryIO]:
 
 def write_atomically(path: Path, data: bytes | str) -> None:
     """Write a file atomically: readers see the old content or the whole new one."""
-    with replaced_file(path) as out:
+    with replace_file(path) as out:
         out.write(data.encode() if isinstance(data, str) else data)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import RawperfError, Report, StudyError, stop
-from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
-from rawperf.core.tables import combinations, encode_categories
+from rawperf.core.errors import RawperfError, Report, StudyError, raise_problem
+from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
+from rawperf.core.tables import encode_categories, factorize_rows
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
 MetricKind = Literal["gauge", "counter", "total"]
-WHOLE = "host"
+HOST = "host"
 """Entity kind of records that describe the whole system that a file was written on."""
 
 
@@ -69,25 +69,25 @@ class Metric(Model):
 
 
 class _File(Model):
-    metrics: Annotated[dict[str, Metric], Keyed]
+    metrics: Annotated[dict[str, Metric], InsertKeyAsName]
 
 
 _NAMES = ["report", "entity_kind", "entity", "field"]
-Name = tuple[str, str, str, str]
+SeriesName = tuple[str, str, str, str]
 """Entity kind, entity, metric and kind of a value."""
 
 
 @dataclass(frozen=True)
-class Named:
+class TranslatedRows:
     """Values in the dictionary's units; `names[which[k]]` identifies row k of `rows`."""
 
     rows: pd.DataFrame
     which: np.ndarray
-    names: list[Name]
+    names: list[SeriesName]
 
 
 @dataclass(frozen=True)
-class Gauges:
+class GaugeValues:
     """Values of records in the dictionary's units; value k belongs to `metrics[which[k]]`.
 
     Records without a metric have the value NaN and the metric "".
@@ -129,7 +129,7 @@ class MetricDictionary:
             **{name: encode_categories(named.which, list(column)) for name, column in columns}
         )
 
-    def named(self, records: pd.DataFrame, format_name: str) -> Named:
+    def named(self, records: pd.DataFrame, format_name: str) -> TranslatedRows:
         """Translate raw records (`Reading.records`, optionally with further columns) into metrics.
 
         Values are in the dictionary's units. Rows keep their order and all columns but the names;
@@ -140,9 +140,9 @@ class MetricDictionary:
         row, which = _expand_rows(place, np.array(source_counts, dtype=np.int64))
         rows = records.drop(columns=_NAMES).take(row).reset_index(drop=True)
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _combine_parts(Named(rows, which, names), sources, self._fields_by_metric)
+        return _combine_parts(TranslatedRows(rows, which, names), sources, self._fields_by_metric)
 
-    def gauges(self, records: pd.DataFrame, format_name: str) -> Gauges | None:
+    def gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:
         """Fast path of `named` for gauges: one value per record, a number times a factor.
 
         None if there are counters, combined metrics, or fields of several metrics.
@@ -159,15 +159,15 @@ class MetricDictionary:
         which[known] = np.arange(1, len(sources) + 1)
         with np.errstate(over="ignore"):
             values = records["value"].to_numpy(dtype=float) * factors[place]
-        return Gauges(values, which[place], ["", *(metric.name for metric, _ in sources)])
+        return GaugeValues(values, which[place], ["", *(metric.name for metric, _ in sources)])
 
     def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
-    ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
+    ) -> tuple[np.ndarray, list[int], list[SeriesName], list[tuple[Metric, Source]]]:
         """Look up sources by distinct names: index per record, source counts, names, sources."""
-        place, first = combinations(records, _NAMES)
+        place, first = factorize_rows(records, _NAMES)
         source_counts: list[int] = []
-        names: list[Name] = []
+        names: list[SeriesName] = []
         sources: list[tuple[Metric, Source]] = []
         for report, kind, entity, name in zip(
             *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
@@ -177,17 +177,17 @@ class MetricDictionary:
             source_counts.append(len(applicable))
             sources += applicable
             names += [
-                (*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind)
+                (*((HOST, "") if s.entity else (kind, entity)), metric.name, s.kind)
                 for metric, s in applicable
             ]
         return place, source_counts, names, sources
 
 
 def _combine_parts(
-    named: Named,
+    named: TranslatedRows,
     sources: list[tuple[Metric, Source]],
     parts: dict[tuple[str, str, str, str], list[str]],
-) -> Named:
+) -> TranslatedRows:
     """Combine the parts of combined metrics; the row of the first part carries the result."""
     if not any(metric.combine for metric, _ in sources):
         return named
@@ -202,7 +202,7 @@ def _combine_parts(
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"
     combined = group[named.which] >= 0
     which, rows = named.which[combined], named.rows[combined]
-    same, _ = combinations(
+    same, _ = factorize_rows(
         rows.assign(group=group[which]), ["group", *(c for c in rows if c not in ("value", "line"))]
     )
     columns = {"value": rows["value"], "first": first[which], "same": same}
@@ -212,7 +212,7 @@ def _combine_parts(
     value, keep = named.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)
     value[combined] = np.where(whole, np.where(rest[which], 1.0 - total, total), np.nan)
     keep[combined] = groups.cumcount() == 0
-    return Named(
+    return TranslatedRows(
         named.rows.assign(value=value)[keep].reset_index(drop=True), named.which[keep], named.names
     )
 
@@ -225,7 +225,7 @@ def _expand_rows(place: np.ndarray, source_counts: np.ndarray) -> tuple[np.ndarr
     return row, (np.cumsum(source_counts) - source_counts)[place[row]] + nth
 
 
-def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
+def load_metrics(path: Path, report: Report = raise_problem) -> MetricDictionary:
     """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line of any mistake.
 
     A valid dictionary is cached by the file's bytes, whatever its path: every raw file that is read
@@ -235,7 +235,7 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
         try:
             return _load_cached(_ContentKey(path.read_bytes(), path))
         except StudyError:
-            if report is stop:
+            if report is raise_problem:
                 raise
     return _load(path, report)
 
@@ -250,7 +250,7 @@ class _ContentKey:
 
 @lru_cache(maxsize=4)
 def _load_cached(content: _ContentKey) -> MetricDictionary:
-    return _load(content.path, stop)
+    return _load(content.path, raise_problem)
 
 
 def _load(path: Path, report: Report) -> MetricDictionary:

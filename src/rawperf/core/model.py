@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import RawperfError, Report, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, did_you_mean, raise_problem
 from rawperf.core.yamlio import Document, load_yaml
 
 M = TypeVar("M", bound=BaseModel)
@@ -71,7 +71,7 @@ def _yaml_number_hint(text: str) -> str:
     return f"YAML reads it as text: write {whole}{part or '.0'}e{sign or '+'}{power}"
 
 
-def _insert_keys(entries: Any) -> Any:
+def _insert_key_as_name(entries: Any) -> Any:
     if not isinstance(entries, Mapping):
         return entries
     return {
@@ -81,9 +81,9 @@ def _insert_keys(entries: Any) -> Any:
 
 
 Number = Annotated[float, Strict()]
-NotNegative = Annotated[float, Strict(), Field(ge=0)]
+NonNegative = Annotated[float, Strict(), Field(ge=0)]
 Positive = Annotated[float, Strict(), Field(gt=0)]
-Whole = Annotated[int, Strict()]
+Integer = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
 Flag = Annotated[bool, Strict()]
 Level = Annotated[str | int | float, BeforeValidator(_check_level)]
@@ -93,16 +93,18 @@ Levels = Annotated[
     AfterValidator(_check_distinct),
     AfterValidator(_reject_numeric_strings),
 ]
-Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+WrapSingleString = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 """Wrap a single string in a tuple."""
-Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), Listed]
+Texts = Annotated[
+    tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), WrapSingleString
+]
 """One string, or a list of distinct strings."""
-Keyed = BeforeValidator(_insert_keys)
+InsertKeyAsName = BeforeValidator(_insert_key_as_name)
 """Mapping of models: passes each its key through the alias <name>, which no file uses."""
 
 
 def load_model(
-    path: Path, model: type[M], report: Report = stop, *, aliases: bool = True
+    path: Path, model: type[M], report: Report = raise_problem, *, aliases: bool = True
 ) -> tuple[M, Document]:
     """Read a YAML file as a model.
 

@@ -37,7 +37,7 @@ def round_digits(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
     return np.where(np.abs(result) < 1e-9, 0.0, result)
 
 
-def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def factorize_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Factorize rows by several columns: group number of each row, and first row of each group."""
     code, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in names:
@@ -84,7 +84,7 @@ _cached_categories = lru_cache(maxsize=1024)(_categories)
 """Cached: small files share few names, and building an index takes longer than reading a line."""
 
 
-def plain_texts(frame: pd.DataFrame) -> pd.DataFrame:
+def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
     """Convert categorical columns to strings."""
     categories = frame.columns[[isinstance(kind, pd.CategoricalDtype) for kind in frame.dtypes]]
     return frame.astype(dict.fromkeys(categories, "str"))
@@ -98,7 +98,7 @@ def concat_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         if all(isinstance(frame[name].dtype, pd.CategoricalDtype) for frame in frames)
     ]
     if not coded_in_all:
-        return pd.concat([plain_texts(frame) for frame in frames], ignore_index=True)
+        return pd.concat([decode_categories(frame) for frame in frames], ignore_index=True)
     columns = {
         name: union_categoricals([frame[name] for frame in frames])
         if name in coded_in_all

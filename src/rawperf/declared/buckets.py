@@ -13,7 +13,7 @@ from rawperf.core.buckets import Bucket
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.values import NumberReader
+from rawperf.declared.values import NumberParser
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
 """Texts of an infinite upper bound."""
@@ -23,10 +23,10 @@ ANY_UNIT = "*"
 """Key of `units` for all texts of a line above that are not declared."""
 
 
-class Buckets:
+class BucketConverter:
     """Convert the rows of a table into buckets, each an entity of its own, chunk by chunk."""
 
-    def __init__(self, part: TableDeclaration, numbers: NumberReader, file: str) -> None:
+    def __init__(self, part: TableDeclaration, numbers: NumberParser, file: str) -> None:
         assert part.histogram is not None
         self._part, self._histogram = part, part.histogram
         self._numbers, self._file = numbers, file
@@ -49,11 +49,9 @@ class Buckets:
         if self._histogram.middle_bits is not None:
             lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
         counts = self._numbers.of(
-            _join_names(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+            _to_list(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
-        names = (
-            _join_names(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
-        )
+        names = _to_list(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
         explicit_bounds = (
             self._histogram.lower is not None or self._histogram.middle_bits is not None
         )
@@ -119,7 +117,7 @@ class Buckets:
 
         `else_` is the upper bound of a bucket of a single integer.
         """
-        cells = _join_names(chunk.column(name))
+        cells = _to_list(chunk.column(name))
         lines = chunk.lines_of(name)
         none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
         rule = FieldRule(field=name, printed=self._printed)
@@ -159,7 +157,7 @@ class Buckets:
         return units
 
 
-def _join_names(cells: Any) -> list[Any]:
+def _to_list(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
 
 

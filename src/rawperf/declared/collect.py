@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError, did_you_mean
-from rawperf.core.patterns import capture_groups, first_group, full_matches
-from rawperf.declared.buckets import Buckets
+from rawperf.core.patterns import capture_groups, first_group, full_match_mask
+from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.intervals import Intervals
-from rawperf.declared.values import MAX_CACHED_TEXTS, NumberReader, TimeReader
-from rawperf.rows import Codes
+from rawperf.declared.intervals import IntervalAggregator
+from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
+from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
 CODE = np.int32
@@ -36,17 +36,17 @@ class Collector:
         self,
         declaration: Declaration,
         part: TableDeclaration,
-        entities: Codes,
-        fields: Codes,
+        entities: DictionaryEncoder,
+        fields: DictionaryEncoder,
         file: str,
     ) -> None:
         self.declaration, self.part, self._file = declaration, part, file
         self._entities, self._fields = entities, fields
-        self._numbers = NumberReader(
+        self._numbers = NumberParser(
             declaration.missing, declaration.decimal, declaration.thousands, file
         )
         self._time = part.time
-        self._clock = TimeReader(part.time, self._numbers, file)
+        self._clock = TimeParser(part.time, self._numbers, file)
         self._long_names: dict[str, None] = {}
         self._rows_to_skip = declaration.leave_out_rows
         self._has_times: bool | None = None  # whether the file has its optional times
@@ -63,8 +63,10 @@ class Collector:
             part.entity.file, file.rpartition("/")[2]
         )
         each = {rule.record: rule.each for rule in part.fields}
-        self._intervals = Intervals(part.every_s, each, file) if part.every_s is not None else None
-        self._buckets = Buckets(part, self._numbers, file) if part.histogram else None
+        self._intervals = (
+            IntervalAggregator(part.every_s, each, file) if part.every_s is not None else None
+        )
+        self._buckets = BucketConverter(part, self._numbers, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -115,7 +117,7 @@ class Collector:
             addends = [
                 self._values(chunk, rule)[0]
                 if rule.field
-                else _count_values(self._condition_mask(chunk, rule.where, True))
+                else _count_addends(self._condition_mask(chunk, rule.where, True))
                 for rule in self._field_rules
             ]
             self._intervals.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
@@ -191,7 +193,7 @@ class Collector:
         for name, patterns in condition.items():
             cells, codes = _distinct(chunk.column(name))
             # texts of one chunk often repeat
-            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches, patterns))
+            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches_any, patterns))
             fits = np.array(
                 [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
             )
@@ -319,7 +321,7 @@ class Collector:
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            cells = _mask(cells, fits)
+            cells = _mask_cells(cells, fits)
         if rule.within is not None:
             cells = self._extract_values(_to_list(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
@@ -334,7 +336,7 @@ class Collector:
         texts = [_text(cell).strip() for cell in cells]
         there = [place for place, text in enumerate(texts) if text not in missing]
         array = pa.array([texts[place] for place in there], pa.string())
-        fits = full_matches(rule.within, array).to_numpy(zero_copy_only=False)
+        fits = full_match_mask(rule.within, array).to_numpy(zero_copy_only=False)
         if not fits.all():
             wrong = there[int(np.argmin(fits))]
             raise FormatError(
@@ -472,7 +474,7 @@ class Collector:
             self.parts.append((entity, code, t, values, at))
 
 
-def _matches(patterns: tuple[str, ...], text: str) -> bool:
+def _matches_any(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
@@ -494,7 +496,7 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 
-def _mask(cells: Any, fits: np.ndarray) -> Any:
+def _mask_cells(cells: Any, fits: np.ndarray) -> Any:
     """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
         return np.where(fits, cells, np.nan)
@@ -503,7 +505,7 @@ def _mask(cells: Any, fits: np.ndarray) -> Any:
     return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
 
 
-def _count_values(fits: np.ndarray) -> np.ndarray:
+def _count_addends(fits: np.ndarray) -> np.ndarray:
     """Summand of a count: 1 in rows that fit, else NaN."""
     return np.where(fits, 1.0, np.nan)
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import capture_groups, full_matches, group_names
+from rawperf.core.patterns import capture_groups, full_match_mask, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.declared.values import Cells, TypedRows
+from rawperf.declared.values import ArrowRowParser, Cells
 
 ROWS = 20_000
 """Rows per chunk when cells are read one by one."""
@@ -31,7 +31,7 @@ def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[st
     Raises `FormatError`: no heading, a declared column that is missing, a row with more or fewer
     cells than the heading.
     """
-    source = _Lines(texts, context)
+    source = _RowLines(texts, context)
     start, names = source.heading()
     columns = _Columns(names, start, context)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
@@ -100,7 +100,7 @@ class _Columns:
         self.typed = (
             None
             if self._group
-            else TypedRows(len(self.names), self._wanted, context.declaration, melted)
+            else ArrowRowParser(len(self.names), self._wanted, context.declaration, melted)
         )
 
     def checked(self, row: list[str], line: int) -> list[str]:
@@ -157,13 +157,13 @@ class _Columns:
                 self._into.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
 
 
-Melted = list[tuple[dict[str, str], dict[str, str]]]
+MeltedRows = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
 def _parse_melt_names(
     names: list[str], part: TableDeclaration, line: int, context: ReadContext
-) -> Melted:
+) -> MeltedRows:
     """Parse column names by the melt expression.
 
     Raises `FormatError` if none matches and a field is required, or two give the same field.
@@ -171,7 +171,7 @@ def _parse_melt_names(
     pattern = part.melt
     assert pattern is not None
     array = pa.array(names, pa.string())
-    places = np.flatnonzero(full_matches(pattern, array).to_numpy(zero_copy_only=False))
+    places = np.flatnonzero(full_match_mask(pattern, array).to_numpy(zero_copy_only=False))
     if not len(places):
         if all(rule.optional for rule in part.fields):
             return []
@@ -199,11 +199,11 @@ def _parse_melt_names(
     return list(rows.values())
 
 
-def _melted_columns(melted: Melted) -> set[str]:
+def _melted_columns(melted: MeltedRows) -> set[str]:
     return {name for _, called in melted for name in called.values()}
 
 
-def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
+def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: MeltedRows) -> Chunk:
     """Melt rows of several entities into rows of one entity each, in file order."""
     gone = _melted_columns(melted)
     count, each = len(lines), len(melted)
@@ -244,7 +244,7 @@ def _interleave(sources: Sequence[Any], count: int) -> Any:
     return [None if s is None else s[row] for row in range(count) for s in lists]
 
 
-class _Lines:
+class _RowLines:
     """Lines of a file that are rows, each record with its first line."""
 
     def __init__(self, texts: Iterable[str], context: ReadContext) -> None:
@@ -290,7 +290,7 @@ class _Lines:
         for text in self._texts:
             lines = text.split("\n")
             matches = np.flatnonzero(
-                full_matches(
+                full_match_mask(
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )

@@ -11,7 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import first_line, loads, parse_with_lines, reject_constant
+from rawperf.json_lines import first_line, loads_strict, parse_with_lines, reject_constant
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -46,7 +46,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
         )
     body, start = documents[-1]
     try:
-        document, lines = parse_with_lines("\n" * (start - 1) + body, loads)
+        document, lines = parse_with_lines("\n" * (start - 1) + body, loads_strict)
     except RecursionError as err:
         raise context.error("nested too deeply", start) from err
     except ValueError as err:
@@ -54,7 +54,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
         raise context.error(
             "not JSON", line, found=str(err), remedy="collect the file again."
         ) from err
-    _send_tables(document, lines, context)
+    _emit_tables(document, lines, context)
     return {"documents": str(len(documents))} if len(documents) > 1 else {}
 
 
@@ -72,7 +72,7 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
             if not line.strip():
                 continue
             try:
-                document = loads(line)
+                document = loads_strict(line)
             except (ValueError, RecursionError) as err:
                 if number == first + len(lines):  # truncated: no line end
                     context.messages.append(
@@ -102,7 +102,7 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _send_tables(document.data, _build_lines(document.data, document.lines, ()), context)
+    _emit_tables(document.data, _build_lines(document.data, document.lines, ()), context)
     return {}
 
 
@@ -132,7 +132,7 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
         opening = _OPENS.search(text, end)
 
 
-def _send_tables(document: Any, lines: Lines, context: ReadContext) -> None:
+def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
     for place, part in enumerate(context.declaration.parts):
         cells = _CellBuffer(place, context)
         for row, at in _rows(document, lines, part, context):

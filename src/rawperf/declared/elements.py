@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.xml_stream import Target, XmlFeed
+from rawperf.xml_stream import XmlParser, XmlTarget
 
 MAX_DEPTH = 64
 ROWS = 20_000
 
 
 def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[None]:
-    """Read the elements at a declaration's paths from `XmlPieces`; yields after many of them.
+    """Read the elements at a declaration's paths from `XmlPieceReader`; yields after many of them.
 
     A cell is an attribute of the element, or the text of a child of that name. The complete
     elements of a truncated document are kept.
@@ -22,7 +22,7 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     nesting.
     """
     target = _Elements(context)
-    feed = XmlFeed(target)
+    feed = XmlParser(target)
     for piece in pieces:
         feed.feed(piece)
         if target.settled():
@@ -36,7 +36,7 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     yield
 
 
-class _Elements(Target):
+class _Elements(XmlTarget):
     def __init__(self, context: ReadContext) -> None:
         declaration = context.declaration
         super().__init__(context.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)

@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
-from rawperf.core.declaration import Each
+from rawperf.core.declaration import Aggregation
 from rawperf.core.errors import FormatError
 
 MAX_INTERVALS = 1_000_000
@@ -21,7 +21,7 @@ ROWS = 1 << 18
 """Rows that are aggregated at a time."""
 
 
-class Intervals:
+class IntervalAggregator:
     """Aggregate the rows of a table over intervals of `length_s` from the earliest row on.
 
     `each` is the aggregation by field. The earliest row is known only at the end of the file. Until
@@ -29,7 +29,7 @@ class Intervals:
     complete intervals count; `messages` reports that rows after the last one were left out.
     """
 
-    def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
+    def __init__(self, length_s: float, each: Mapping[str, Aggregation], file: str) -> None:
         self._length, self._each, self._file = length_s, each, file
         self.messages: list[str] = []
         self._row = np.dtype(
@@ -133,7 +133,7 @@ class Intervals:
         while part := self._rows.read(ROWS * self._row.itemsize):
             yield np.frombuffer(part, self._row)
 
-    def _numbers(self, each: Each, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
+    def _numbers(self, each: Aggregation, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
         if each == "count":
             return rows.astype(float)
         if each in ("mean", "max"):

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError
-from rawperf.core.patterns import LONGEST_LINE, capture_groups, full_matches
+from rawperf.core.patterns import MAX_LINE_LENGTH, capture_groups, full_match_mask
 from rawperf.declared.chunks import Chunk, ReadContext
 
 _BLANK = re.compile(r"[ \t]+")
@@ -22,7 +22,7 @@ _SnapshotKey = tuple[str | None, str | None, int]
 """Time and entity above a snapshot, and the line of the last of them."""
 
 
-class _Text:
+class _IndexedLines:
     """Complete lines of a text, right-stripped.
 
     It also locates the lines that give a time, an entity or a unit to those below them.
@@ -49,13 +49,13 @@ class _Text:
             (
                 number
                 for number, line in enumerate(lines, start=first + 1)
-                if len(line) > LONGEST_LINE
+                if len(line) > MAX_LINE_LENGTH
             ),
             0,
         )
         if long:
             raise context.error(
-                "the line is too long", long, expected=f"at most {LONGEST_LINE} characters"
+                "the line is too long", long, expected=f"at most {MAX_LINE_LENGTH} characters"
             )
         self.lines = lines
         self.array = pa.array(lines, pa.string())
@@ -81,21 +81,21 @@ class _Text:
 
     def matching(self, pattern: str) -> np.ndarray:
         """Positions of the lines that a pattern matches as a whole; they are marked as used."""
-        is_match = full_matches(pattern, self.array).to_numpy(zero_copy_only=False)
+        is_match = full_match_mask(pattern, self.array).to_numpy(zero_copy_only=False)
         self.used |= is_match
         return np.flatnonzero(is_match)
 
     def above(self, places: np.ndarray) -> list[str | None] | None:
         """Time from the nearest line above each position."""
-        return _nearest(self.stamps, self._before, places)
+        return _nearest_above(self.stamps, self._before, places)
 
     def whose(self, places: np.ndarray) -> list[str | None] | None:
         """Entity from the nearest line above each position."""
-        return _nearest(self.owners, self._owner, places)
+        return _nearest_above(self.owners, self._owner, places)
 
     def scales(self, places: np.ndarray) -> list[str | None] | None:
         """Unit of bounds from the nearest line above each position."""
-        return _nearest(self.units, self._unit, places)
+        return _nearest_above(self.units, self._unit, places)
 
     def last(self) -> tuple[str | None, str | None, str | None]:
         """Last time, entity and unit, for the next text."""
@@ -106,7 +106,7 @@ class _Text:
         )
 
 
-def _nearest(
+def _nearest_above(
     values_by_place: dict[int, str], before: str | None, places: np.ndarray
 ) -> list[str | None] | None:
     """Value of the nearest line above each position, `before` if the text has none."""
@@ -128,7 +128,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     declaration = context.declaration
     first, stamp, owner, unit, others = 0, None, None, None, 0
     for text in texts:
-        lines = _Text(text, context, first, stamp, owner, unit)
+        lines = _IndexedLines(text, context, first, stamp, owner, unit)
         for number, part in enumerate(declaration.parts):
             chunk = _rows(lines, part)
             if chunk is not None:
@@ -149,7 +149,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
         yield {"other lines": str(others)} if others else {}
 
 
-def _rows(source: _Text, part: TableDeclaration) -> Chunk | None:
+def _rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
     """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
         source.matching(pattern) if source.lines else np.zeros(0, dtype=int)
@@ -196,7 +196,7 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     ended: list[tuple[_Pairs, _SnapshotKey]] = []
     first, count = 0, 1
     for text in texts:
-        source = _Text(text, context, first)
+        source = _IndexedLines(text, context, first)
         for number, line in enumerate(source.lines, start=first + 1):
             place, (time, owner, _) = number - 1 - first, stamp
             if place in source.stamps or place in source.owners:
@@ -216,13 +216,13 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                     )
                 pairs[key] = (value, number)
         first += len(source.lines)
-        _send_snapshots(ended, context)
+        _emit_snapshots(ended, context)
         ended.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
-    _send_snapshots([(pairs, stamp)], context)
+    _emit_snapshots([(pairs, stamp)], context)
 
 
-def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
+def _emit_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     """Send consecutive snapshots with the same keys together: much faster than one by one."""
     for _, same_keys in groupby(
         snapshots,
@@ -234,15 +234,15 @@ def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadC
     ):
         together = list(same_keys)
         try:
-            _send(together, context)
+            _emit(together, context)
         except FormatError:
             # report the first faulty snapshot, not the first faulty field
             for snapshot in together:
-                _send([snapshot], context)
+                _emit([snapshot], context)
             raise
 
 
-def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
+def _emit(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     columns = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}

@@ -12,12 +12,12 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
-from rawperf.base import Reading, Streaming, sample_end
+from rawperf.base import Reading, Streaming, last_sample_start
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
-from rawperf.core.patterns import occurs, searchable
-from rawperf.core.tables import encode_categories, plain_texts
+from rawperf.core.patterns import contains_match, normalize_head
+from rawperf.core.tables import decode_categories, encode_categories
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
@@ -25,10 +25,10 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.pieces import SUFFIXES, Pieces, line_end, recode, whole
-from rawperf.rows import Codes, Warnings, record_table
+from rawperf.pieces import SUFFIXES, PieceReader, cut_after_line, read_whole_file, recode_piece
+from rawperf.rows import DictionaryEncoder, Warnings, build_records
 from rawperf.text import decode
-from rawperf.xml_stream import XmlPieces
+from rawperf.xml_stream import XmlPieceReader
 
 CERTAINTY = 0.95
 BLOCK_RECORDS = 250_000
@@ -74,8 +74,8 @@ class DeclaredFormat(Streaming):
         match = self.declaration.match
         if match is None or not match.text:
             return 0.0
-        text = searchable(head)
-        return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
+        text = normalize_head(head)
+        return CERTAINTY if all(contains_match(pattern, text) for pattern in match.text) else 0.0
 
     def takes(self, path: str, head: bytes) -> bool:
         """Whether the declaration matches a file, by its path and its head."""
@@ -92,7 +92,7 @@ class DeclaredFormat(Streaming):
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file block by block as `coded_blocks` does, with plain text columns."""
         for block in self.coded_blocks(stream, file=file):
-            yield replace(block, records=plain_texts(block.records))
+            yield replace(block, records=decode_categories(block.records))
 
     def coded_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file block by block, with categorical text columns, which are faster to process.
@@ -106,17 +106,19 @@ class DeclaredFormat(Streaming):
         context = ReadContext(self.declaration, buffer.sink, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
-            text, warnings = decode(whole(stream, self.name, file), file)
+            text, warnings = decode(read_whole_file(stream, self.name, file), file)
             buffer.messages += warnings
             buffer.info = _DOCUMENTS[reads](text, context)
             yield buffer.last()
             return
         pieces = (
-            XmlPieces(stream, encoding_warnings, file)
+            XmlPieceReader(stream, encoding_warnings, file)
             if reads == "xml"
-            else Pieces(stream, line_end, file)
+            else PieceReader(stream, cut_after_line, file)
         )
-        texts = (recode(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
+        texts = (
+            recode_piece(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces
+        )
         for info in (
             read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
         ):
@@ -136,7 +138,7 @@ def load_declaration(path: Path) -> DeclaredFormat:
     return DeclaredFormat(declaration, document)
 
 
-def presets() -> Iterator[DeclaredFormat]:
+def load_presets() -> Iterator[DeclaredFormat]:
     """Yield the packaged declarations, then those of the folder in `FOLDER_VARIABLE`.
 
     Raises `StudyError` for an invalid declaration, one that recognises nothing by content, and a
@@ -166,7 +168,7 @@ class _TableBuffer:
         self.file = file
         self.messages: list[str] = []
         self.info: dict[str, str] = {}
-        self._entities, self._fields = Codes(), Codes()
+        self._entities, self._fields = DictionaryEncoder(), DictionaryEncoder()
         self._tables = [
             Collector(declaration, part, self._entities, self._fields, file)
             for part in declaration.parts
@@ -240,7 +242,7 @@ class _TableBuffer:
         if (columns[4][1:] < columns[4][:-1]).any():
             order = np.argsort(columns[4], kind="stable")
             columns = [column[order] for column in columns]
-        if more and (cut := sample_end(columns[2])):
+        if more and (cut := last_sample_start(columns[2])):
             rest = [column[cut:] for column in columns]
             columns = [column[:cut] for column in columns]
             for place, table in enumerate(used):
@@ -253,11 +255,11 @@ class _TableBuffer:
             encode_categories(entity, list(self._entities)),
             encode_categories(name, list(self._fields)),
         )
-        records = record_table(reports, kinds, who, what, t, values)
+        records = build_records(reports, kinds, who, what, t, values)
         untimed = np.isnan(t)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
         if untimed.any() and _has_duplicates(untimed, same, entity, name):
-            records = _number_duplicates(plain_texts(records), lines, self.file)
+            records = _number_duplicates(decode_categories(records), lines, self.file)
         messages = tuple(self.messages)
         self.messages.clear()
         return Reading(records, next(iter(clocks)), dict(self.info), messages, lines)

@@ -22,7 +22,7 @@ import pyarrow.csv as arrow_csv
 
 from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDeclaration, Time
 from rawperf.core.errors import FormatError
-from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, numbers, unwrap_midnight
+from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, parse_numbers, unwrap_midnight
 
 _NUMBER_AND_UNIT = re.compile(
     r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL
@@ -33,7 +33,7 @@ _GROUPED = {
 }
 
 
-class NumberReader:
+class NumberParser:
     """Parse the numbers of a declared file; empty cells and `missing` are missing values."""
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
@@ -84,7 +84,7 @@ class NumberReader:
         else:
             if rule is not None and printed is not None:
                 texts, factors = self._strip_units(texts, rule, name, lines, places)
-            numbers_found, bad = numbers([self._normalized(text) for text in texts])
+            numbers_found, bad = parse_numbers([self._normalized(text) for text in texts])
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         with np.errstate(over="ignore"):
@@ -108,12 +108,12 @@ class NumberReader:
             return None
         there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
         if there.all():
-            parsed, bad = numbers(texts)
+            parsed, bad = parse_numbers(texts)
             if bad >= 0:
                 raise self._error(name, lines[bad], str(cells[bad]))
             return parsed
         places = np.flatnonzero(there)
-        parsed, bad = numbers(texts.filter(pa.array(there)))
+        parsed, bad = parse_numbers(texts.filter(pa.array(there)))
         if bad >= 0:
             raise self._error(name, lines[places[bad]], str(cells[places[bad]]))
         values = np.full(len(cells), np.nan)
@@ -202,10 +202,10 @@ _WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
-class TimeReader:
+class TimeParser:
     """Convert the times of a file to seconds, chunk by chunk; `name` is one of `CLOCKS`."""
 
-    def __init__(self, time: Time | None, numbers: NumberReader, file: str) -> None:
+    def __init__(self, time: Time | None, numbers: NumberParser, file: str) -> None:
         self._time, self._numbers, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
@@ -249,7 +249,7 @@ class TimeReader:
         if len(wrong):
             raise self._error(f"{name} is out of range", lines[wrong[0]], cells[wrong[0]])
         if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
-            t = t + _offsets(t, time.zone)
+            t = t + _utc_offsets(t, time.zone)
         return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
 
     def counted(self, who: Sequence[str]) -> np.ndarray:
@@ -397,7 +397,7 @@ def _seconds(text: str, format_: str, zone: str) -> float:
     return when.replace(tzinfo=UTC).timestamp()
 
 
-def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
+def _utc_offsets(t: np.ndarray, zone: str) -> np.ndarray:
     """UTC offset of a zone, in seconds, at seconds since 1970."""
     at = pd.to_datetime(np.floor(t), unit="s", utc=True)
     local = at.tz_convert(ZoneInfo(zone)).tz_localize(None)
@@ -416,7 +416,7 @@ _NUMBER = re.compile(NUMBER)
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
-class TypedRows:
+class ArrowRowParser:
     """Arrow parser for the rows of a declared file with a delimiter.
 
     Parameters

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
-from rawperf.text import match_certainty, strings
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
+from rawperf.text import match_certainty, take_strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
     "Clients completed",
@@ -225,9 +225,9 @@ class IwlConsole(Streaming):
         one run; two runs of one machine.
         """
         messages, run, wrapper = Warnings(file), _Run(file), False
-        pieces = Pieces(stream, _line_end, file)
+        pieces = PieceReader(stream, _cut_after_line, file)
         for piece in pieces:
-            text = recode(piece, pieces.line, messages, file).decode().replace("\r", "\n")
+            text = recode_piece(piece, pieces.line, messages, file).decode().replace("\r", "\n")
             wrapped = not run.samples and _WRAPPER.search(text) is not None
             if wrapped and not pieces.last:
                 pieces.back = len(piece)
@@ -268,7 +268,7 @@ def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
     )
 
 
-def _line_end(lines: bytes) -> int:
+def _cut_after_line(lines: bytes) -> int:
     """Cut after the last line, but not within a wrapped status line."""
     end = lines.rfind(b"\n") + 1
     begin = max(lines.rfind(b"\n", 0, end - 1), lines.rfind(b"\r", 0, end - 1)) + 1
@@ -306,9 +306,11 @@ class _Run:
         codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
         times = self.samples + np.arange(samples, dtype=float)
         t = np.concatenate([np.repeat(times, width), np.full(len(summary), np.nan)])
-        report = strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
+        report = take_strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
         value = np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)])
-        records = record_table(report, "driver", self._machine, strings(fields, codes), t, value)
+        records = build_records(
+            report, "driver", self._machine, take_strings(fields, codes), t, value
+        )
         at = np.concatenate(
             [lines.ravel(), np.array([rest.lines[field] for field in summary], dtype=np.int64)]
         )

@@ -18,8 +18,8 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
-from rawperf.rows import RecordRows, Warnings
-from rawperf.xml_stream import Target, XmlFeed, XmlPieces
+from rawperf.rows import RecordBuilder, Warnings
+from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget
 
 SHIPPED_MAPPING = Path(__file__).with_name("xml_mapping.yaml")
 HMS = "HH:MM:SS"
@@ -111,7 +111,7 @@ _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
-class Snapshots(Target):
+class Snapshots(XmlTarget):
     """Parser target that keeps numbers but no tree, so that memory is bounded by the numbers."""
 
     def __init__(self, rules: Mapping, file: str) -> None:
@@ -120,7 +120,7 @@ class Snapshots(Target):
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
         self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
-        self.rows = RecordRows()
+        self.rows = RecordBuilder()
         self.found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
@@ -222,7 +222,7 @@ class IwlXml(Streaming):
         """
         rules = self.mapping
         target, warnings = Snapshots(rules, file), Warnings(file)
-        pieces, feed = XmlPieces(stream, warnings, file), XmlFeed(target)
+        pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
         for piece in pieces:
             feed.feed(piece)
             cut = feed.close() if pieces.last else 0
@@ -242,7 +242,7 @@ class IwlXml(Streaming):
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped
-            rows, target.rows = target.rows, RecordRows()
+            rows, target.rows = target.rows, RecordBuilder()
             if pieces.last or len(rows):
                 yield Reading(
                     rows.frame(),

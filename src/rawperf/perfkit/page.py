@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.core.units import conversion_factor
-from rawperf.text import DAY, HALF_DAY, Places, clock_seconds, unwrap_midnight
+from rawperf.text import DAY, HALF_DAY, IndexArray, clock_seconds, unwrap_midnight
 
 NUMBER = r"(?:[0-9]{1,3}(?:'[0-9]{3})+|[0-9]{1,15})"
 _VALUE = re.compile(
@@ -36,7 +36,7 @@ _GAP = np.uint8(0x10)
 _PLAIN = str.maketrans("", "", "0123456789.")
 
 
-def number(text: str, unit: str) -> float | None:
+def parse_number(text: str, unit: str) -> float | None:
     """Parse a value in `unit`: NaN if missing (blank, ``---``, ``....``), None if invalid.
 
     ``kB``, ``MB`` and ``GB`` are powers of 1024 bytes. ``K``, ``M`` and ``G`` are powers of 1024
@@ -58,10 +58,12 @@ def number(text: str, unit: str) -> float | None:
     return None
 
 
-_kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short and often repeat
+_parse_cached = lru_cache(maxsize=1 << 15)(
+    parse_number
+)  # for cells, which are short and often repeat
 
 
-def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
+def parse_column(texts: Sequence[str], unit: str) -> list[float | None]:
     """Parse the stripped texts of one column; if all are plain numbers, more digits are allowed."""
     if (
         "".join(texts).translate(_PLAIN) == ""
@@ -71,7 +73,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
             return [float(text) if text else float("nan") for text in texts]
         except ValueError:  # "...", "1.2.3"
             pass
-    return [_kept(text, unit) for text in texts]
+    return [_parse_cached(text, unit) for text in texts]
 
 
 def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
@@ -82,7 +84,7 @@ def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("latin-1", "replace"), np.uint8)
 
 
-def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
+def factorize_texts(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
     """Factorize rows of characters: code of each row, and the texts."""
     rows, width = letters.shape
     data = pa.py_buffer(np.ascontiguousarray(letters))
@@ -91,7 +93,7 @@ def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), texts
 
 
-def plain_numbers(
+def parse_plain_numbers(
     letters: NDArray[np.uint8], cells: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Vectorised parsing of cells with digits and a point only; also return a mask of other cells.
@@ -164,7 +166,7 @@ _MARGIN_FACTS = (  # facts to the right of From, To and For
     ("release", re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)"), 1),
 )
 HEADER_LINES = 12
-LONGEST_LINE = 512
+MAX_LINE_LENGTH = 512
 _PADDING = 1024  # at least the width of any row
 
 
@@ -185,8 +187,8 @@ class FilePart:
         self.data, self.above = data, above
         self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
         ends = np.flatnonzero(self.bytes[: len(data)] == ord("\n"))
-        self.end: Places = ends if data.endswith(b"\n") else np.append(ends, len(data))
-        self.begin: Places = np.concatenate([[0], self.end[:-1] + 1])
+        self.end: IndexArray = ends if data.endswith(b"\n") else np.append(ends, len(data))
+        self.begin: IndexArray = np.concatenate([[0], self.end[:-1] + 1])
         begins: list[int] = []
         self.reports: list[str] = []
         at = -1
@@ -196,8 +198,8 @@ class FilePart:
             if match := PAGE_BEGINS.match(line.decode()):
                 begins.append(begin)
                 self.reports.append(match[1])
-        self.pages: Places = np.array([*begins, len(data)])
-        self.first: Places = np.append(
+        self.pages: IndexArray = np.array([*begins, len(data)])
+        self.first: IndexArray = np.append(
             np.searchsorted(self.begin, self.pages[:-1]), len(self.begin)
         )
 
@@ -205,7 +207,7 @@ class FilePart:
         """Text of a line, numbered from 0."""
         return self.data[self.begin[number] : self.end[number]].decode()
 
-    def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
+    def letters(self, lines: IndexArray, width: int) -> NDArray[np.uint8]:
         """First characters of some lines, shape (lines, width), padded with blanks."""
         if width > len(self.bytes) - len(self.data):
             self.bytes = np.append(
@@ -246,7 +248,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None
-    report, rest = first[1], first[2][:LONGEST_LINE]
+    report, rest = first[1], first[2][:MAX_LINE_LENGTH]
     if len(lines) == 1:  # no line end
         return None
     refused = partial(FormatError, file=file, line=line, found=lines[0])
@@ -268,7 +270,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None]] = {}
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
-        match = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
+        match = _PERIOD.fullmatch(text[:MAX_LINE_LENGTH])  # patterns may take quadratic time
         if match is None:
             continue
         if at == len(lines) - 1:
@@ -318,7 +320,7 @@ def _date(text: str | None, file: str, line: int) -> date | None:
         ) from err
 
 
-class Spans:
+class PageIntervals:
     """Intervals of pages, and facts of their headers, carried from part to part of a file."""
 
     def __init__(self) -> None:
@@ -380,7 +382,7 @@ LogEnd = tuple[float, float, float, float]
 def log_times(
     begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, before: LogEnd | None = None
 ) -> tuple[np.ndarray, LogEnd | None]:
-    """Times of a log's rows, on the scale of `Spans`, and the end of the log.
+    """Times of a log's rows, on the scale of `PageIntervals`, and the end of the log.
 
     `begins` and `ends` are those of each row's page (pages with equal ones are consecutive),
     `clocks` the rows' times of day, which are returned if `begins` is NaN, and `before` is the end

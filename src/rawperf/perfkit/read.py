@@ -16,19 +16,26 @@ import pandas as pd
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
-from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
+from rawperf.perfkit.page import (
+    NO_DATA,
+    PAGE_BEGINS,
+    FilePart,
+    PageHeader,
+    PageIntervals,
+    read_header,
+)
 from rawperf.perfkit.tables import (
-    FoundHeading,
-    FoundRows,
+    EncodedRows,
+    HeadingMatch,
     LayoutRows,
-    concatenate,
+    concat_rows,
     find_heading,
     page_records,
     read_items,
-    unknown_heading,
+    unknown_heading_error,
 )
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
 from rawperf.text import DAY
 
 
@@ -57,9 +64,9 @@ class PerfKit(Streaming):
         of the user.
         """
         listing = _Listing(file, load_layouts(), Warnings(file))
-        pieces = Pieces(stream, _last_page, file)
+        pieces = PieceReader(stream, _cut_before_last_page, file)
         for piece in pieces:
-            part = FilePart(recode(piece, pieces.line, listing.warnings, file), pieces.line)
+            part = FilePart(recode_piece(piece, pieces.line, listing.warnings, file), pieces.line)
             listing.read(part, pieces.last)
             records, lines = listing.records(part)
             if pieces.last or len(records):
@@ -77,7 +84,7 @@ class _Listing:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[PageHeader] = []
         self.last_pages: dict[str, PageHeader] = {}  # the last page of each report
-        self.spans = Spans()
+        self.spans = PageIntervals()
         self.inconsistent = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
@@ -181,7 +188,7 @@ class _Listing:
                     or not self.last_pages
                     or sum(bool(text.strip("_ .")) for _, text in body) > 3
                 ):
-                    raise unknown_heading(page.report, body, layouts, self.file, first)
+                    raise unknown_heading_error(page.report, body, layouts, self.file, first)
                 self._report_truncation(first, "heading", last)
                 return
             layout = self._tables(page, body, heading, layouts, cut)
@@ -199,13 +206,13 @@ class _Listing:
         self,
         page: PageHeader,
         body: list[tuple[int, str]],
-        heading: FoundHeading,
+        heading: HeadingMatch,
         layouts: tuple[ReportLayout, ...],
         cut: int,
     ) -> ReportLayout:
         """Parse the table with that heading, and the tables below it on the same page."""
         others = tuple(other for other in layouts if other.below)
-        below: FoundHeading | None = heading
+        below: HeadingMatch | None = heading
         while below:
             place, layout, cells = below
             key = (page.report, cells)
@@ -256,12 +263,14 @@ class _Listing:
                 spans[1][list(pages)],
             )
             count, value = np.ones_like(places), np.array(values, dtype=float)
-            frames.append(FoundRows(texts, t, np.array(lines), count, list(fields), places, value))
+            frames.append(
+                EncodedRows(texts, t, np.array(lines), count, list(fields), places, value)
+            )
             self.items = []
         if not frames:
             none = np.array([], dtype=float)
-            return record_table("", "", "", "", none, none), none.astype(np.int64)
-        return concatenate(frames)
+            return build_records("", "", "", "", none, none), none.astype(np.int64)
+        return concat_rows(frames)
 
     def info(self) -> dict[str, str]:
         info = self.spans.info()
@@ -270,7 +279,7 @@ class _Listing:
         return info
 
 
-def _last_page(lines: bytes) -> int:
+def _cut_before_last_page(lines: bytes) -> int:
     """Offset of the last page in a part of a file."""
     at = len(lines)
     while (at := lines.rfind(b"FCX", 0, at)) >= 0:

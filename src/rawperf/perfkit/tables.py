@@ -17,19 +17,19 @@ from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, matching_layout
 from rawperf.perfkit.page import (
     BLANK,
-    LONGEST_LINE,
+    MAX_LINE_LENGTH,
     NUMBER,
     FilePart,
     LogEnd,
-    distinct,
     encode_letters,
+    factorize_texts,
     log_times,
-    number,
-    numbers,
-    plain_numbers,
+    parse_column,
+    parse_number,
+    parse_plain_numbers,
 )
-from rawperf.rows import record_table
-from rawperf.text import Places, strings
+from rawperf.rows import build_records
+from rawperf.text import IndexArray, take_strings
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
@@ -157,7 +157,9 @@ class LayoutRows:
 
     def _is_valid_row(self, text: str) -> bool:
         """Whether all known numeric cells are valid and at least one of them holds a number."""
-        values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
+        values = [
+            parse_number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers
+        ]
         present = [value is not None and value == value for value in values]
         trailing = text[self.wide :].split()
         return (
@@ -167,7 +169,7 @@ class LayoutRows:
                 text[cell.end - 1 : cell.end].strip() if there else not cell.column.required
                 for cell, there in zip(self._numbers, present, strict=True)
             )
-            and not (trailing and number(trailing[0], "1") is not None)
+            and not (trailing and parse_number(trailing[0], "1") is not None)
         )
 
     def forget(self) -> None:
@@ -180,13 +182,13 @@ def _is_heading(text: str) -> bool:
     tokens = text.split()
     values = [
         value
-        for value in (number(token, "1") for token in tokens)
+        for value in (parse_number(token, "1") for token in tokens)
         if value is not None and value == value
     ]
     return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
 
 
-FoundHeading = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
+HeadingMatch = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
 """Index of the line that names the columns, the matching layout, and its cells."""
 
 
@@ -195,11 +197,11 @@ def find_heading(
     layouts: tuple[ReportLayout, ...],
     release: str,
     within: int = HEADING_WITHIN,
-) -> FoundHeading | None:
+) -> HeadingMatch | None:
     """First heading among the first lines of `body` that matches one of the layouts."""
     above: list[str] = []
     for place, (_, line) in enumerate(body[:within]):
-        if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
+        if RULE_PATTERN.fullmatch(line) or len(line) > MAX_LINE_LENGTH:
             continue
         layout = matching_layout(layouts, (*above, line), release)
         if layout is not None:
@@ -208,7 +210,7 @@ def find_heading(
     return None
 
 
-def unknown_heading(
+def unknown_heading_error(
     report: str,
     body: list[tuple[int, str]],
     layouts: tuple[ReportLayout, ...],
@@ -227,24 +229,24 @@ def unknown_heading(
     )
 
 
-_MAX_PLAIN_LENGTH = 10  # length up to which any plain number is also valid for `number`
+_MAX_PLAIN_LENGTH = 10  # length up to which any plain number is also valid for `parse_number`
 
 
 @dataclass(frozen=True)
-class FoundRows:
+class EncodedRows:
     """Rows of a file, ordered by line, with their records."""
 
     # report, entity kind and entity, dictionary-encoded: texts, and index of each row's text
-    texts: tuple[tuple[list[str], Places], ...]
+    texts: tuple[tuple[list[str], IndexArray], ...]
     t: NDArray[np.float64]
-    line: Places  # of the file
-    count: Places  # number of records of each row
+    line: IndexArray  # of the file
+    count: IndexArray  # number of records of each row
     fields: list[str]
-    field: Places  # index into `fields` of each record
+    field: IndexArray  # index into `fields` of each record
     value: NDArray[np.float64]  # of each record
 
 
-def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
+def concat_rows(parts: list[EncodedRows]) -> tuple[pd.DataFrame, IndexArray]:
     """Concatenate to `Reading.records` and `Reading.lines`, ordered by line."""
     t, line, count, value = (
         np.concatenate([getattr(p, name) for p in parts])
@@ -260,15 +262,15 @@ def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
         place = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
         field, value = field[place], value[place]
     columns = [
-        texts[code[0]] if (code == code[0]).all() else strings(texts, np.repeat(code, count))
+        texts[code[0]] if (code == code[0]).all() else take_strings(texts, np.repeat(code, count))
         for texts, code in coded
     ]
-    return record_table(*columns, strings(fields, field), np.repeat(t, count), value), np.repeat(
-        line, count
-    )
+    return build_records(
+        *columns, take_strings(fields, field), np.repeat(t, count), value
+    ), np.repeat(line, count)
 
 
-def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
+def _concat_encoded(parts: list[tuple[list[str], IndexArray]]) -> tuple[list[str], IndexArray]:
     """Concatenate dictionary-encoded columns: texts and codes."""
     texts: list[str] = []
     codes = []
@@ -280,7 +282,7 @@ def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], P
 
 def page_records(
     table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
-) -> FoundRows:
+) -> EncodedRows:
     """Convert the collected rows of a table to records, one per number, and clear them.
 
     `spans` are begin and end of every page's interval; `part` is the part of the file.
@@ -304,7 +306,7 @@ def page_records(
     )
     table.forget()
     fields = [cell.column.field for cell in rows.cells]
-    return FoundRows(
+    return EncodedRows(
         names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there]
     )
 
@@ -313,7 +315,7 @@ class _Rows:
     """Rows of a table as character arrays; `texts` replaces the file's text of some rows."""
 
     def __init__(
-        self, table: LayoutRows, part: FilePart, lines: Places, texts: dict[int, str], file: str
+        self, table: LayoutRows, part: FilePart, lines: IndexArray, texts: dict[int, str], file: str
     ) -> None:
         self._table, self._part, self._lines, self._texts, self._file = (
             table,
@@ -339,7 +341,7 @@ class _Rows:
         length[list(self._texts)] = [len(text) for text in self._texts.values()]
         longer = np.flatnonzero(length > self._table.wide)
         if len(longer):
-            width = int(min(length.max(), self._table.wide + LONGEST_LINE))
+            width = int(min(length.max(), self._table.wide + MAX_LINE_LENGTH))
             ends = self._part.letters(self._lines[longer], width)[:, self._table.wide :]
             is_text = np.isin(longer, list(self._texts))
             longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
@@ -349,9 +351,9 @@ class _Rows:
         """Numbers, shape (rows, cells); NaN if missing."""
         for place in self._rows_beyond_last_cell():
             trailing = self._text(place)[self._table.wide :].split()
-            if trailing and number(trailing[0], "1") is not None:
+            if trailing and parse_number(trailing[0], "1") is not None:
                 raise self._alignment_error("a number is to the right of the last heading", place)
-        values, others = plain_numbers(
+        values, others = parse_plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
         for k, cell in enumerate(self.cells):
@@ -365,12 +367,12 @@ class _Rows:
                 values[places, k] = self._numbers(cell, places)
         return values
 
-    def _numbers(self, cell: LayoutCell, places: Places) -> NDArray[np.float64]:
+    def _numbers(self, cell: LayoutCell, places: IndexArray) -> NDArray[np.float64]:
         """Parse the cells of some rows that are not, or perhaps not, plain numbers."""
         code, texts = self._texts_of(cell, places)
         if not cell.column.known:  # may be text; only numbers become records
-            return np.array([number(text, "1") for text in texts], dtype=float)[code]
-        parsed = numbers(texts, cell.column.unit)
+            return np.array([parse_number(text, "1") for text in texts], dtype=float)[code]
+        parsed = parse_column(texts, cell.column.unit)
         values = np.array(parsed, dtype=float)[code]
         bad = np.array([value is None for value in parsed], dtype=bool)[code]
         wrong = (
@@ -383,9 +385,9 @@ class _Rows:
             )
         return values
 
-    def _texts_of(self, cell: LayoutCell, places: Places) -> tuple[Places, list[str]]:
+    def _texts_of(self, cell: LayoutCell, places: IndexArray) -> tuple[IndexArray, list[str]]:
         """Factorize a cell of some rows: codes and texts, without the zero bytes of a crash."""
-        code, texts = distinct(self._letters[places, cell.start : cell.end])
+        code, texts = factorize_texts(self._letters[places, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
 
     def _alignment_error(self, problem: str, place: int) -> FormatError:
@@ -478,8 +480,8 @@ def read_items(
     right = _right_column(layout, body)
     for line_number, line in body:
         error = partial(FormatError, file=file, line=line_number)
-        if len(line) > LONGEST_LINE:
-            raise error("the line is too long", expected=f"{LONGEST_LINE} characters")
+        if len(line) > MAX_LINE_LENGTH:
+            raise error("the line is too long", expected=f"{MAX_LINE_LENGTH} characters")
         left_over = line
         for place, match in enumerate(item.finditer(line)):
             start = match.start(1)
@@ -502,7 +504,7 @@ def read_items(
             for column, text in zip(columns, match.groups()[1:], strict=True):
                 glued = "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
                 unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
-                value = number(text, unit)
+                value = parse_number(text, unit)
                 if value is None:
                     raise error(
                         f"{column.field!r} has an unexpected unit", expected=unit, found=text
@@ -525,7 +527,7 @@ def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
     ]
     places = [(line, line.find(title)) for _, line in body for title in titles]
     return min(
-        (at for line, at in places if at > 1 and line[at - 2 : at] == "  "), default=LONGEST_LINE
+        (at for line, at in places if at > 1 and line[at - 2 : at] == "  "), default=MAX_LINE_LENGTH
     )
 
 

@@ -18,8 +18,8 @@ from rawperf.core.errors import FormatError
 from rawperf.sadf import FORMAT as SADF_JSON
 
 PROGRAM = "sadf"
-SECONDS = 120
-LARGEST_OUTPUT = 1024**3
+TIMEOUT_S = 120
+MAX_OUTPUT_BYTES = 1024**3
 # SYSSTAT_MAGIC, then FORMAT_MAGIC of versions 9.1.6 to 12 (0x2170 to 0x217f), of machines of either
 # byte order.
 _LITTLE, _BIG = b"\x96\xd5", b"\xd5\x96"
@@ -36,12 +36,12 @@ class SarBinaryFormat:
         little = head[:2] == _LITTLE and head[3:4] == b"\x21"
         return 1.0 if little or (head[:2] == _BIG and head[2:3] == b"\x21") else 0.0
 
-    def outside(self) -> str:
+    def external_version(self) -> str:
         """Version of sadf, on which a reading depends; "" if it is not installed."""
         program = shutil.which(PROGRAM)
         if program is None:
             return ""
-        done = subprocess.run([program, "-V"], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - no shell
+        done = subprocess.run([program, "-V"], capture_output=True, timeout=TIMEOUT_S, check=False)  # noqa: S603 - no shell
         return (done.stdout + done.stderr).decode("utf-8", "replace").strip().partition("\n")[0]
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
@@ -68,7 +68,7 @@ class SarBinaryFormat:
                         stdin=subprocess.DEVNULL,
                         stdout=stream,
                         stderr=subprocess.PIPE,
-                        timeout=SECONDS,
+                        timeout=TIMEOUT_S,
                         env=environment,
                         check=False,
                     )
@@ -78,7 +78,7 @@ class SarBinaryFormat:
                 ) from err
             stderr_text = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
             size = out.stat().st_size
-            if done.returncode or not size or size > LARGEST_OUTPUT:
+            if done.returncode or not size or size > MAX_OUTPUT_BYTES:
                 raise FormatError(
                     "sadf failed to convert the file",
                     file=file,

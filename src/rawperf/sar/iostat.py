@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, paragraph_end, recode
+from rawperf.pieces import PieceReader, cut_after_blank_line, recode_piece
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     MAX_CLOCK_WARNINGS,
     SarRows,
     TableHeading,
     detect_tool,
-    head,
+    match_system_line,
+    parse_date,
     parse_seconds,
-    read_date,
-    system_line,
+    parse_system_line,
     table_records,
 )
 from rawperf.text import DAY, unwrap_midnight
@@ -60,15 +60,15 @@ class IostatFormat(Streaming):
         heading, if only some reports have times, and in a file of one report.
         """
         encoding_warnings, messages = Warnings(file), list[str]()
-        pieces = Pieces(stream, paragraph_end, file)
+        pieces = PieceReader(stream, cut_after_blank_line, file)
         reports: _Reports | None = None
         for piece in pieces:
-            text = recode(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode_piece(piece, pieces.line, encoding_warnings, file).decode()
             start = 0
             if reports is None:
                 if not text.strip() and not pieces.last:
                     continue
-                start, day, info = head(
+                start, day, info = parse_system_line(
                     [""] * pieces.line + text.split("\n"), self.name, messages, file
                 )
                 reports, start = _Reports(file, day), start + 1 - pieces.line
@@ -179,7 +179,7 @@ class _Reports:
         if not match[1]:
             return seconds
         if match[1] not in self._days:
-            self._days[match[1]] = read_date(match[1], [], "")
+            self._days[match[1]] = parse_date(match[1], [], "")
         day = self._days[match[1]]
         if day is None:
             raise FormatError("an invalid date", file=self._file, line=line, found=match[1])
@@ -204,7 +204,7 @@ class _Reports:
             )
 
     def _heading(self, words: list[str], line: str, number: int) -> None:
-        if system_line(line):
+        if match_system_line(line):
             raise self._error("a second system line", line, number, "one listing per file")
         if words[0] == "avg-cpu:":
             report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])

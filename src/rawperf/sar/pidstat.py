@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
+from rawperf.pieces import PieceReader, recode_piece
 from rawperf.rows import Warnings
-from rawperf.sar.read import boundary
+from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
+    RowTimes,
     SarRows,
     TableHeading,
-    Times,
     detect_tool,
-    head,
+    match_system_line,
     parse_seconds,
-    system_line,
+    parse_system_line,
     table_records,
 )
 
@@ -75,9 +75,9 @@ class PidstatFormat(Streaming):
         heading, and a second system line.
         """
         state, encoding_warnings = _ListingState(file), Warnings(file)
-        pieces = Pieces(stream, boundary, file)
+        pieces = PieceReader(stream, cut_before_table, file)
         for piece in pieces:
-            text = recode(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode_piece(piece, pieces.line, encoding_warnings, file).decode()
             if not state.begun and not text.strip() and not pieces.last:
                 continue
             table, t = state.part(text, pieces.line, pieces.last)
@@ -101,7 +101,7 @@ class _ListingState:
     def __init__(self, file: str) -> None:
         self.begun = False
         self.messages: list[str] = []
-        self.times = Times(file, self.messages)
+        self.times = RowTimes(file, self.messages)
         self.info: dict[str, str] = {}
         self._file = file
         self._rows = 0
@@ -113,7 +113,7 @@ class _ListingState:
         lines, start = _LINE.findall(text), 0
         if not self.begun:
             first = [""] * above + ["".join(parts) for parts in lines]
-            start, self.times.day, self.info = head(
+            start, self.times.day, self.info = parse_system_line(
                 first, PidstatFormat.name, self.messages, self._file
             )
             start, self.begun = start + 1 - above, True
@@ -145,7 +145,7 @@ class _ListingState:
                 stripped = other.strip()
                 if i == cut and stripped:
                     table.cut, table.cut_time = i, -2 if fresh else -1
-                elif system_line(other):
+                elif match_system_line(other):
                     problem, remedy = "a second system line", "split the file there."
                     raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):

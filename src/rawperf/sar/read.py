@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
+from rawperf.pieces import PieceReader, recode_piece
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
+    RowTimes,
     SarRows,
     TableHeading,
-    Times,
     detect_tool,
-    head,
+    match_system_line,
     parse_heading,
-    system_line,
+    parse_system_line,
     table_records,
 )
 from rawperf.text import DAY, HALF_DAY, WordOffsets
@@ -47,7 +47,7 @@ class ListingState:
         self.tool, self.file = tool, file
         self.messages: list[str] = []
         self.info: dict[str, str] = {}
-        self.times = Times(file, self.messages)
+        self.times = RowTimes(file, self.messages)
         # of the table that may continue; its line in the file is numbered from 0
         self.heading: TableHeading | None = None
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
@@ -57,7 +57,7 @@ class ListingState:
         self.rows, self.last = 0, np.nan  # number of rows, and time of the last one
 
 
-def boundary(lines: bytes) -> int:
+def cut_before_table(lines: bytes) -> int:
     """Cut a listing before a table, or before the last two samples of a long one.
 
     The number of rows in the second-last sample shows whether the last one is whole.
@@ -73,7 +73,9 @@ def boundary(lines: bytes) -> int:
     return end
 
 
-def scan(words: WordOffsets, start: int, line: int, state: ListingState, last: bool) -> SarRows:
+def parse_part(
+    words: WordOffsets, start: int, line: int, state: ListingState, last: bool
+) -> SarRows:
     """Parse the tables of a part of a listing from its line `start` on.
 
     `line` is the number of preceding lines of the file, `last` whether no part follows; `state`
@@ -90,7 +92,7 @@ def scan(words: WordOffsets, start: int, line: int, state: ListingState, last: b
         text = words.line(i)
         if i == end:
             table.cut, table.cut_time = i, -1
-        elif system_line(text):
+        elif match_system_line(text):
             problem, number = "a second system line", line + i + 1
             wrong.append(
                 FormatError(problem, file=state.file, line=number, remedy="split the file there.")
@@ -309,11 +311,11 @@ class SarFormat(Streaming):
         heading, a negative percentage and a second system line.
         """
         state, encoding_warnings = ListingState(self.name, file), Warnings(file)
-        pieces = Pieces(stream, boundary, file)
+        pieces = PieceReader(stream, cut_before_table, file)
         begun = False
         for piece in pieces:
             words = WordOffsets(
-                recode(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
+                recode_piece(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
             )
             start = 0
             if not begun:
@@ -323,9 +325,11 @@ class SarFormat(Streaming):
                 if start == len(words) - 1 and not pieces.last and not piece.strip():
                     continue
                 top = [""] * (pieces.line + start) + [words.line(start) if len(words) else ""]
-                _, state.times.day, state.info = head(top, self.name, state.messages, file)
+                _, state.times.day, state.info = parse_system_line(
+                    top, self.name, state.messages, file
+                )
                 start, begun = start + 1, True
-            table = scan(words, start, pieces.line, state, pieces.last)
+            table = parse_part(words, start, pieces.line, state, pieces.last)
             if (
                 pieces.last
                 and not state.rows
@@ -342,14 +346,14 @@ class SarFormat(Streaming):
             t = state.times.of(table)
             if len(t) or table.marks or pieces.last:
                 records, at = table_records(table, t, state.messages, file)
-                info = state.info | _marks(table, t, state)
+                info = state.info | _mark_info(table, t, state)
                 state.rows, state.last = state.rows + len(t), t[-1] if len(t) else state.last
                 warnings = (*encoding_warnings.new(pieces.last), *state.messages)
                 state.messages.clear()
                 yield Reading(records, state.times.clock, info, warnings, at)
 
 
-def _marks(table: SarRows, t: NDArray[np.float64], state: ListingState) -> dict[str, str]:
+def _mark_info(table: SarRows, t: NDArray[np.float64], state: ListingState) -> dict[str, str]:
     """Restarts and comments so far, for `Reading.info`; sar repeats them for each activity."""
     for line, seconds, comment in table.marks:
         place = int(np.searchsorted(table.lines, line)) - 1

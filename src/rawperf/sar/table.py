@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.rows import Codes, record_table
+from rawperf.rows import DictionaryEncoder, build_records
 from rawperf.text import (
     DAY,
     EPOCH,
     WordOffsets,
     clock_seconds,
-    numbers,
+    parse_numbers,
     split_blanks,
-    strings,
+    take_strings,
     unwrap_midnight,
 )
 
@@ -309,7 +309,12 @@ def table_records(
         )
 
     keep[short] = False
-    reports, kinds, names, fields = Codes(), Codes(), Codes(), Codes()
+    reports, kinds, names, fields = (
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+    )
     since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
     rows, places, field_codes = [], [], []
     table_starts = starts if table.shifts is None else starts - table.shifts
@@ -338,7 +343,7 @@ def table_records(
     digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
     if table.comma():
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
-    values, bad = numbers(digits)
+    values, bad = parse_numbers(digits)
     if bad >= 0:
         remedy = "collect without --human, or remove the damaged sample."
         raise table.error("a value is not a number", int(row[bad]), file, remedy)
@@ -348,10 +353,13 @@ def table_records(
     )
     if len(below):
         raise table.error("a negative percentage", int(row[below[0]]), file)
-    report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
-    field_of = strings(list(fields), field_code)
-    kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
-    frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
+    report = take_strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
+    field_of = take_strings(list(fields), field_code)
+    kind_of, entity_of = (
+        take_strings(list(kinds), kind[code][row]),
+        take_strings(list(names), entity[row]),
+    )
+    frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
 
 
@@ -387,7 +395,7 @@ _SYSTEM_LINE = re.compile(
     r"(?:\s+\((?P<cpus>\d+) CPU\))?\s*",
     re.ASCII,
 )
-_LONGEST_SYSTEM_LINE = 500
+_MAX_SYSTEM_LINE_LENGTH = 500
 EARLIEST = 10**8
 """Smallest number in place of a time of day that is taken as seconds since 1970."""
 MAX_CLOCK_WARNINGS = 5
@@ -395,12 +403,12 @@ MAX_CLOCK_WARNINGS = 5
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
 
-def system_line(line: str) -> re.Match[str] | None:
+def match_system_line(line: str) -> re.Match[str] | None:
     """Match the first line of a listing; groups are named as in `Reading.info`."""
-    return _SYSTEM_LINE.fullmatch(line) if len(line) < _LONGEST_SYSTEM_LINE else None
+    return _SYSTEM_LINE.fullmatch(line) if len(line) < _MAX_SYSTEM_LINE_LENGTH else None
 
 
-def head(
+def parse_system_line(
     lines: Sequence[str], tool: str, messages: list[str], file: str
 ) -> tuple[int, int | None, dict[str, str]]:
     """Parse the system line; return its line, from 0, its date and its facts.
@@ -411,7 +419,7 @@ def head(
     Raises `FormatError`: the first line that is not blank is not a system line.
     """
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    match = system_line(lines[first])
+    match = match_system_line(lines[first])
     if match is None:
         raise FormatError(
             f"the system line of {tool} is missing",
@@ -421,14 +429,14 @@ def head(
             found=lines[first],
             remedy=f"keep the first line of {tool}'s output.",
         )
-    day = read_date(match["date"] or "", messages, f"{file} line {first + 1}")
+    day = parse_date(match["date"] or "", messages, f"{file} line {first + 1}")
     facts = match.groupdict() | {
         "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
     }
     return first, day, {key: value for key, value in facts.items() if value}
 
 
-def read_date(text: str, messages: list[str], place: str) -> int | None:
+def parse_date(text: str, messages: list[str], place: str) -> int | None:
     """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
@@ -465,7 +473,7 @@ def parse_seconds(time: str, half: str, file: str, line: int) -> int:
     return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
 
 
-class Times:
+class RowTimes:
     """Times of the rows of a listing in seconds of `clock`, carried from part to part.
 
     They count from 1970, or from the midnight before the first row if the listing's date can't be

@@ -13,21 +13,21 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import Warnings, record_table, split_lines
+from rawperf.rows import Warnings, build_records, split_lines
 from rawperf.text import (
     clock_seconds,
     decode,
     match_certainty,
-    numbers,
+    parse_numbers,
     split_blanks,
-    strings,
+    take_strings,
     unwrap_midnight,
 )
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
 DRIVER = "driver"
 MAX_COLUMNS = 200
-LONGEST_LINE = 4096
+MAX_LINE_LENGTH = 4096
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"Time(?:[ \t]+\S+)+")
@@ -93,7 +93,9 @@ class _Log:
         """Parse one stripped line; `cut` for a last line without its line end."""
         if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
             after = (
-                _AFTER_TEXT.fullmatch(line) if ":" in line and len(line) <= LONGEST_LINE else None
+                _AFTER_TEXT.fullmatch(line)
+                if ":" in line and len(line) <= MAX_LINE_LENGTH
+                else None
             )
             if after and self.columns and len(after[2].split()) == len(self.columns) + 1:
                 self._facts(after[1])
@@ -170,7 +172,7 @@ class _Log:
                 fields += [name, USERS_TOTAL]
                 values += [active, total]
             else:
-                parsed, bad = numbers(column)
+                parsed, bad = parse_numbers(column)
                 if bad >= 0:
                     raise self._error(
                         f"{name} is not a number", self.lines[bad], "a number", str(column[bad])
@@ -178,8 +180,8 @@ class _Log:
                 fields.append(name)
                 values.append(parsed)
         width = len(fields)
-        field = strings(fields, np.tile(np.arange(width), len(t)))
-        records = record_table(
+        field = take_strings(fields, np.tile(np.arange(width), len(t)))
+        records = build_records(
             "", DRIVER, "", field, np.repeat(t, width), np.column_stack(values).ravel()
         )
         lines = np.repeat(np.array(self.lines, dtype=np.int64), width)
@@ -195,7 +197,9 @@ class _Log:
                 "[active/total]",
                 str(column[place]),
             )
-        (active, _), (total, _) = (numbers(pc.struct_field(parts, part)) for part in ("a", "b"))
+        (active, _), (total, _) = (
+            parse_numbers(pc.struct_field(parts, part)) for part in ("a", "b")
+        )
         return active, total
 
     def _error(self, problem: str, line: int, expected: str, found: str) -> FormatError:

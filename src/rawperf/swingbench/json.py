@@ -48,7 +48,7 @@ class SwingbenchJson:
             if section == NAMESPACE:
                 results.info[NAMESPACE] = _text(content, section, file)
             elif section == TRANSACTIONS:
-                _take_transactions(results, _object(content, section, file), at)
+                _add_transactions(results, _object(content, section, file), at)
             elif section == METRICS:
                 for name, value in _object(content, section, file).items():
                     if name == READINGS:
@@ -67,7 +67,7 @@ class SwingbenchJson:
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
 
-def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
+def _add_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
     """Add the results of the transactions; `lines` has the line of each value in its place."""
     for key, member in content.items():
         if key != RESULT:

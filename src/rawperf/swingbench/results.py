@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import record_table
-from rawperf.text import numbers
+from rawperf.rows import build_records
+from rawperf.text import parse_numbers
 
 OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"
 TRANSACTIONS, READINGS = "TransactionResults", "TPSReadings"
@@ -146,7 +146,7 @@ class Results:
             raise self._error(
                 "TPSReadings has an odd number of values", "time, rate, time, rate, ...", "", line
             )
-        values, bad = numbers(tokens.slice(0, count - count % 2))
+        values, bad = parse_numbers(tokens.slice(0, count - count % 2))
         if bad < 0 and len(values):
             late = (
                 (values[::2] < 0)
@@ -192,10 +192,10 @@ class Results:
         sections, transactions, names = ([key[part] for key in rows] for part in range(3))
         kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
         values = np.array([value for value, _ in rows.values()], dtype=float)
-        frame = record_table(
+        frame = build_records(
             sections, kinds, transactions, names, np.full(len(rows), np.nan), values
         )
-        series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
+        series = build_records(READINGS, DRIVER, "", READINGS, self.times, self.tps)
         lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
         info = self.info | (

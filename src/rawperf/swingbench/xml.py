@@ -13,7 +13,7 @@ from rawperf.swingbench.results import (
     TRANSACTIONS,
     Results,
 )
-from rawperf.xml_stream import Target, parse_xml
+from rawperf.xml_stream import XmlTarget, parse_xml
 
 MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
@@ -60,7 +60,7 @@ class Swingbench:
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
 
-class _Elements(Target):
+class _Elements(XmlTarget):
     """Parser target that passes leaf elements to `Results`."""
 
     def __init__(self, file: str) -> None:

@@ -14,9 +14,9 @@ from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.metrics import load_metrics
 from rawperf.tidy import (
     COLUMNS,
+    MetricTranslator,
     RawTables,
-    Translation,
-    file_bytes,
+    read_bytes,
     read_raw,
     write_json,
 )
@@ -130,7 +130,7 @@ def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
         ],
         columns=["report", "entity_kind", "entity", "field", "t", "value"],
     )
-    table = Translation(dictionary, format_name).of(records, "absolute")
+    table = MetricTranslator(dictionary, format_name).of(records, "absolute")
     assert table["metric"].tolist() == ["resident_memory"] + [""] * (len(fields) - 1)
     assert table["metric_value"].iloc[0] == pytest.approx(
         2 * len(fields) * metric.sources[0].factor
@@ -148,10 +148,10 @@ def test_a_second_format_that_comes_near_is_named(monkeypatch):
     import rawperf.tidy as tidy
 
     monkeypatch.setattr(
-        tidy, "ranking", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
+        tidy, "rank_formats", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
     )
     assert read_raw(BytesIO(sar()), file="sar.txt").rival == "netstat"
-    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.9, "sar"), (0.5, "netstat")])
+    monkeypatch.setattr(tidy, "rank_formats", lambda data: [(0.9, "sar"), (0.5, "netstat")])
     assert read_raw(BytesIO(sar()), file="sar.txt").rival == ""
 
 
@@ -180,13 +180,13 @@ def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tidy, "MAX_TABLE_BYTES", 3)
     (tmp_path / "f").write_bytes(b"abc")
-    assert file_bytes(tmp_path / "f") == b"abc"
+    assert read_bytes(tmp_path / "f") == b"abc"
     (tmp_path / "f").write_bytes(b"abcd")
     with pytest.raises(RawperfError, match="too large; expected at most 3 bytes"):
-        file_bytes(tmp_path / "f")
+        read_bytes(tmp_path / "f")
     os.mkfifo(tmp_path / "pipe")
     for name, kind in (("pipe", "a pipe or a device"), (".", "a folder")):
         with pytest.raises(
             RawperfError, match=f"the path is {kind}, not a file. Use - to read from a pipe"
         ):
-            file_bytes(tmp_path / name)
+            read_bytes(tmp_path / name)

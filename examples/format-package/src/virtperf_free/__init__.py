@@ -11,7 +11,7 @@ import re
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import RecordRows, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
 _HEAD = re.compile(rb"^ +total +used +free\b", re.M)
@@ -44,7 +44,7 @@ class FreeFormat:
         text, said = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
-        rows, names, sample = RecordRows(), list[str](), -1
+        rows, names, sample = RecordBuilder(), list[str](), -1
         seen: set[str] = set()
         for number, line in enumerate(lines, start=1):
             words = line.split()
