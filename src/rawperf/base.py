@@ -66,7 +66,7 @@ class Reading:
     warnings: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
-    def part(self, rows: slice) -> Reading:
+    def slice_rows(self, rows: slice) -> Reading:
         """Select records by a slice."""
         return replace(
             self,
@@ -136,8 +136,8 @@ def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
                 continue
             cut = last_sample_start(t)
             if cut:
-                yield pending.part(slice(cut))
-                pending = replace(pending.part(slice(cut, None)), warnings=())
+                yield pending.slice_rows(slice(cut))
+                pending = replace(pending.slice_rows(slice(cut, None)), warnings=())
             block = concat_readings([pending, block])
         pending = block
     if pending is not None:

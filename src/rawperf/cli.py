@@ -45,7 +45,7 @@ class OneLineErrorGroup(SuggestingGroup):
         try:
             return super().invoke(ctx)
         except RawperfError as err:
-            raise click.ClickException(str(err.within(Path()))) from err
+            raise click.ClickException(str(err.relative_to(Path()))) from err
         except BrokenPipeError:
             raise
         except OSError as err:

@@ -181,7 +181,7 @@ class HdrHistogramFormat:
         if not len(rows):
             raise FormatError("the log has no interval", file=file, expected=_LINE_FORMAT)
         clock = "absolute" if times else "elapsed"
-        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
+        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
 
 
 def _add_interval(line: str, times: dict[str, float], rows: RecordBuilder) -> None:

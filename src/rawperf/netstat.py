@@ -108,7 +108,7 @@ class NetstatFormat:
             raise FormatError(
                 "no section in the file", file=file, line=1, expected="the output of netstat -s"
             )
-        return Reading(rows.frame(), "none", {}, warnings.sentences(), rows.lines())
+        return Reading(rows.to_frame(), "none", {}, warnings.messages(), rows.lines())
 
 
 def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:

@@ -92,7 +92,7 @@ class _IteratorStream(io.RawIOBase):
     def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
         self._parts, self._rest = parts, b""
-        self.taken = 0
+        self.bytes_read = 0
 
     def readable(self) -> bool:
         return True
@@ -103,7 +103,7 @@ class _IteratorStream(io.RawIOBase):
         part = self._rest[: len(view)]
         self._rest = self._rest[len(part) :]
         view[: len(part)] = part
-        self.taken += len(part)
+        self.bytes_read += len(part)
         return len(part)
 
 
@@ -122,12 +122,12 @@ def _decompress(source: _IteratorStream, kind: str, file: str) -> Iterator[bytes
             _decompress_zstd(source) if kind == "zstd" else _decompress_members(source, kind)
         ):
             produced += len(part)
-            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
+            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.bytes_read):
                 raise FormatError(
                     "the decompressed file is too large",
                     file=file,
                     expected=f"at most {MAX_UNPACK_RATIO} times the compressed size",
-                    found=f"{produced} bytes from {source.taken}",
+                    found=f"{produced} bytes from {source.bytes_read}",
                     remedy="decompress it and check its content.",
                 )
             yield part
@@ -185,21 +185,22 @@ class PieceReader:
         self, stream: BinaryIO, cut: Callable[[bytes], int], file: str, by_line: bool = True
     ) -> None:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
-        self.line = 0  # lines of the file before the piece
-        self.last = False  # whether the piece is the file's last
-        self.back = 0  # bytes at the piece's end to repeat in the next one; set by the consumer
+        self.lines_before = 0  # lines of the file before the piece
+        self.is_last = False  # whether the piece is the file's last
+        # bytes at the piece's end to repeat in the next one; set by the consumer
+        self.bytes_to_repeat = 0
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # complete lines, and a partial one
         at_start = True
-        while not self.last:
+        while not self.is_last:
             raw = read_full(self._stream, PIECE_BYTES)
-            self.last = len(raw) < PIECE_BYTES
+            self.is_last = len(raw) < PIECE_BYTES
             if at_start:
                 raw, at_start = raw.removeprefix(codecs.BOM_UTF8), False
             rest += raw
             if self._by_line:
-                end = len(rest) if self.last else rest.rfind(b"\n") + 1
+                end = len(rest) if self.is_last else rest.rfind(b"\n") + 1
                 new = strip_colours(rest[:end])
                 lines += new.replace(b"\r\n", b"\n") if b"\r" in new else new
                 rest = rest[end:]
@@ -209,17 +210,17 @@ class PieceReader:
                 raise FormatError(
                     "a sample or a line is too long",
                     file=self._file,
-                    line=self.line + 1,
+                    line=self.lines_before + 1,
                     expected=f"its end within {MAX_PIECE_BYTES} bytes",
                     remedy="the file is damaged, or from another tool.",
                 )
-            end = len(lines) if self.last else self._cut(lines)
-            if not end and not self.last:
+            end = len(lines) if self.is_last else self._cut(lines)
+            if not end and not self.is_last:
                 continue
-            self.back = 0
+            self.bytes_to_repeat = 0
             yield lines[:end]
-            end -= self.back
-            self.line += count_line_feeds(lines[:end])
+            end -= self.bytes_to_repeat
+            self.lines_before += count_line_feeds(lines[:end])
             lines = lines[end:]
 
 
@@ -227,7 +228,7 @@ def recode_piece(piece: bytes, line: int, messages: Warnings, file: str) -> byte
     """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
     piece, bad_line = recode_utf8(piece)
     if bad_line >= 0:
-        messages.once("utf8", utf8_warning(file, line + bad_line))
+        messages.add_once("utf8", utf8_warning(file, line + bad_line))
     return piece
 
 

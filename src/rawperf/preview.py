@@ -134,7 +134,7 @@ def _format_count(count: int, one: str, many: str = "") -> str:
 def _certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
         return ", as specified"
-    rival = f", but it could also be {raw.rival}: choose with --format" if raw.rival else ""
+    rival = f", but it could also be {raw.runner_up}: choose with --format" if raw.runner_up else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 

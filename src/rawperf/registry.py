@@ -49,24 +49,24 @@ class CsvColumns:
     rows: list[list[str]]
     commented: bool = False
 
-    def numbers(self) -> list[str]:
+    def numeric_columns(self) -> list[str]:
         """Columns that hold numbers only, without the time column."""
-        time = self._time()
+        time = self._time_column()
         return [
             name
-            for name, cells in self._cells().items()
+            for name, cells in self._cells_by_column().items()
             if name != time and any(cells) and all(map(_is_number, cells))
         ]
 
-    def _cells(self) -> dict[str, tuple[str, ...]]:
+    def _cells_by_column(self) -> dict[str, tuple[str, ...]]:
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
-    def _time(self) -> str | None:
+    def _time_column(self) -> str | None:
         return next((name for name in self.names if _TIMES.fullmatch(name)), None)
 
-    def declaration(self) -> str:
+    def suggest_declaration(self) -> str:
         """Suggest a declaration of the columns, on one line of YAML."""
-        cells, time = self._cells(), self._time()
+        cells, time = self._cells_by_column(), self._time_column()
         when = _time(time, cells[time]) if time is not None else None
         texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
         parts = ["name: mine", "reads: csv"]
@@ -77,7 +77,9 @@ class CsvColumns:
         parts.append(f"time: {when or '{numbered: true}'}")
         if texts:
             parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, texts[:2]))}]}}")
-        fields = (f"{{field: {_yaml_scalar(name)}}}" for name in self.numbers()[:MAX_FIELDS])
+        fields = (
+            f"{{field: {_yaml_scalar(name)}}}" for name in self.numeric_columns()[:MAX_FIELDS]
+        )
         parts.append(f"fields: [{', '.join(fields)}]")
         return f"{{{', '.join(parts)}}}"
 
@@ -108,7 +110,7 @@ def _columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | 
     if max(Counter(names).values()) > 1:
         return None
     columns = CsvColumns(delimiter, names, fitting, commented)
-    return columns if columns.numbers() else None
+    return columns if columns.numeric_columns() else None
 
 
 def _is_number(cell: str) -> bool:
@@ -342,7 +344,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
                 problem += ": it looks like a CSV file without a declaration"
                 summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
-                    f"save {columns.declaration()} as mine.yaml and use --format mine.yaml; "
+                    f"save {columns.suggest_declaration()} as mine.yaml and use --format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
@@ -412,7 +414,7 @@ def read_blocks(
     """
     plain = decompress_stream(stream, file=file)
     if coded and isinstance(fmt, DeclaredFormat):
-        yield from fmt.coded_blocks(plain, file=file)
+        yield from fmt.categorical_blocks(plain, file=file)
         return
     if isinstance(fmt, Streaming):
         yield from fmt.blocks(plain, file=file)
@@ -534,7 +536,7 @@ def choose_format(
         *inputs,
         *(form for form in all_formats().values() if is_recognised_by_name(form)),
     )
-    return next((form for form in declared_first if form.takes(path, head)), None) or sniff(
+    return next((form for form in declared_first if form.matches_file(path, head)), None) or sniff(
         data, file=file
     )
 

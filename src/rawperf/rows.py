@@ -45,7 +45,7 @@ class RecordBuilder:
         self._rows.append((report, entity_kind, entity, field, t, float(value)))
         self._lines.append(self.line)
 
-    def timed(self, since: int, t: float) -> None:
+    def set_time(self, since: int, t: float) -> None:
         """Set the time `t` of all records from index `since` on, if it follows them in the file."""
         self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
 
@@ -54,7 +54,7 @@ class RecordBuilder:
         del self._rows[since:end]
         del self._lines[since:end]
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Build `Reading.records`."""
         columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
         return build_records(
@@ -111,20 +111,20 @@ class Warnings:
         """Add a sentence that includes its own location."""
         self._messages.append(sentence)
 
-    def once(self, kind: str, sentence: str) -> None:
+    def add_once(self, kind: str, sentence: str) -> None:
         """Add a sentence unless one of its kind was added."""
         if kind not in self._kinds:
             self._kinds.add(kind)
             self._messages.append(sentence)
 
-    def new(self, last: bool) -> tuple[str, ...]:
+    def drain(self, last: bool) -> tuple[str, ...]:
         """Warnings since the last call; after the last block also the number of suppressed ones."""
-        sentences = self.sentences() if last else tuple(self._messages)
+        sentences = self.messages() if last else tuple(self._messages)
         sentences = sentences[self._emitted :]
         self._emitted += len(sentences)
         return sentences
 
-    def sentences(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """All warnings, or the first ones and the number of suppressed ones."""
         more = (
             [f"{self._file}: {self._suppressed} more warnings of this kind"]

@@ -71,21 +71,23 @@ class ListElements:
         for k in np.flatnonzero(~real).tolist():  # the e of true and false
             inside[at[k] : behind[k]] = False
         # offsets of the numbers
-        self.at: Places = at[real]
-        self.behind: Places = behind[real]
+        self.number_begin: Places = at[real]
+        self.number_end: Places = behind[real]
         self._inside, self._text = inside, text
 
     def shapes(self) -> list[bytes]:
         """Text of each element with each number replaced by 0."""
         original = np.frombuffer(self.data, np.uint8).copy()
-        original[self.at] = ord("0")
+        original[self.number_begin] = ord("0")
         is_kept = ~self._inside
-        is_kept[self.at] = True
+        is_kept[self.number_begin] = True
         text = original[is_kept].tobytes()
-        less = np.concatenate([[0], np.cumsum(self.behind - self.at - 1)])
+        less = np.concatenate([[0], np.cumsum(self.number_end - self.number_begin - 1)])
 
         def shifted(places: Places) -> list[int]:
-            offsets: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
+            offsets: list[int] = (
+                places - less[np.searchsorted(self.number_begin, places)]
+            ).tolist()
             return offsets
 
         return [
@@ -95,7 +97,7 @@ class ListElements:
 
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """All numbers, and a mask of those that are valid in JSON and finite in float64."""
-        lengths = self.behind - self.at
+        lengths = self.number_end - self.number_begin
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         texts = pa.StringArray.from_buffers(
             len(lengths), pa.py_buffer(offsets), pa.py_buffer(self._text[self._inside])
@@ -134,7 +136,7 @@ class ElementPlace:
     line: int | None
     file: str
 
-    def stamp(self, element: Any, key: str) -> dict[str, Any]:
+    def timestamp(self, element: Any, key: str) -> dict[str, Any]:
         """Get the object with date and time."""
         stamp = element.get(key) if isinstance(element, dict) else None
         if not isinstance(stamp, dict):
@@ -164,26 +166,26 @@ class ElementPlace:
 class SampleWalker:
     """Traverse a sample and add its numbers to `rows`.
 
-    `names` are the lines of the numbers that name elements.
+    `name_lines` are the lines of the numbers that name elements.
     """
 
     def __init__(self, rows: RecordBuilder, t: float, place: ElementPlace) -> None:
         self.rows, self.t, self.place = rows, t, place
-        self.names: list[int] = []
+        self.name_lines: list[int] = []
 
-    def object(self, path: tuple[str, ...], members: dict[str, Any], at: Lines) -> None:
+    def visit_object(self, path: tuple[str, ...], members: dict[str, Any], at: Lines) -> None:
         """Traverse an object outside of arrays."""
         self._check(path)
         for key, value in members.items():
             name = key.replace("/", ":")
             if isinstance(value, dict):
-                self.object((*path, name), value, at[key])
+                self.visit_object((*path, name), value, at[key])
             elif isinstance(value, list):
-                self._array("/".join((*path, name)), "", "", "", value, at[key], 1)
+                self._visit_array("/".join((*path, name)), "", "", "", value, at[key], 1)
             else:
-                self._number("/".join(path), HOST, "", name, value, at[key])
+                self._add_number("/".join(path), HOST, "", name, value, at[key])
 
-    def _array(
+    def _visit_array(
         self,
         report: str,
         kinds: str,
@@ -203,11 +205,11 @@ class SampleWalker:
                     else (key.replace("/", ":"), str(element[key]))
                 )
                 if key is not None and isinstance(element[key], int):
-                    self.names.append(place[key])
+                    self.name_lines.append(place[key])
                 rest = {k: v for k, v in element.items() if k != key}
-                self._element(report, kinds + kind, names + name, prefix, rest, place, depth)
+                self._visit_element(report, kinds + kind, names + name, prefix, rest, place, depth)
 
-    def _element(
+    def _visit_element(
         self,
         report: str,
         kind: str,
@@ -221,13 +223,17 @@ class SampleWalker:
         for key, value in members.items():
             field = prefix + key.replace("/", ":")
             if isinstance(value, dict):
-                self._element(report, kind, name, f"{field}/", value, at[key], depth + 1)
+                self._visit_element(report, kind, name, f"{field}/", value, at[key], depth + 1)
             elif isinstance(value, list):
-                self._array(report, f"{kind}/", f"{name}/", f"{field}/", value, at[key], depth + 1)
+                self._visit_array(
+                    report, f"{kind}/", f"{name}/", f"{field}/", value, at[key], depth + 1
+                )
             else:
-                self._number(report, kind, name, field, value, at[key])
+                self._add_number(report, kind, name, field, value, at[key])
 
-    def _number(self, report: str, kind: str, name: str, field: str, value: Any, line: int) -> None:
+    def _add_number(
+        self, report: str, kind: str, name: str, field: str, value: Any, line: int
+    ) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return  # words describe the hardware (vendor, driver); they are not observations
         try:
@@ -288,8 +294,8 @@ class SampleReader:
         """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(elements.data, np.uint8) == ord("\n"))
         values, fine = elements.values()
-        opening = np.searchsorted(elements.at, elements.begin)
-        closing = np.searchsorted(elements.at, elements.end).tolist()
+        opening = np.searchsorted(elements.number_begin, elements.begin)
+        closing = np.searchsorted(elements.number_begin, elements.end).tolist()
         forms, times = [], []
         bounds = zip(
             elements.begin.tolist(), elements.end.tolist(), opening.tolist(), closing, strict=True
@@ -314,7 +320,7 @@ class SampleReader:
         none = [np.zeros(0, dtype=np.int64)]
         pick = np.concatenate([form.pick for form in forms] or none) + np.repeat(opening, sizes)
         path = np.concatenate([form.path for form in forms] or none)
-        lines = np.searchsorted(newlines, elements.at[pick]) + line + 1
+        lines = np.searchsorted(newlines, elements.number_begin[pick]) + line + 1
         columns = (
             [_column(words, path) for words in zip(*self.paths, strict=True)]
             if self.paths
@@ -326,7 +332,7 @@ class SampleReader:
 
     def _time(self, sample: _Sample) -> float | None:
         """Seconds since 1970; None if the sample must be traversed."""
-        stamp = sample.stamp()
+        stamp = sample.timestamp()
         try:
             t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
         except FormatError:
@@ -353,17 +359,17 @@ class SampleReader:
         document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
         place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
-        stamp = place.stamp(document, "timestamp")
+        stamp = place.timestamp(document, "timestamp")
         t = place.time(stamp)
         self._record_zone(stamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        SampleWalker(RecordBuilder(), t, place).object(
+        SampleWalker(RecordBuilder(), t, place).visit_object(
             (), activities, lines
         )  # errors with their line
         rows = RecordBuilder()
         walk = SampleWalker(rows, t, place)
-        walk.object((), activities, _number_indices(text))
-        frame = rows.frame()
+        walk.visit_object((), activities, _number_indices(text))
+        frame = rows.to_frame()
         names = list(
             zip(*(frame[column].tolist() for column in list(frame.columns)[:4]), strict=True)
         )
@@ -371,13 +377,13 @@ class SampleReader:
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
         form = SampleForm(rows.lines(), path)
-        if stamp == sample.stamp():  # else the first timestamp in the text is a different one
+        if stamp == sample.timestamp():  # else the first timestamp in the text is a different one
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
             key = _zero_times(shape)
-            self._names[key] = tuple(walk.names)
-            self._forms[key, sample.numbers(walk.names)] = form
+            self._names[key] = tuple(walk.name_lines)
+            self._forms[key, sample.numbers(walk.name_lines)] = form
         return form, t
 
     def _drop_trailing_commas(self, text: str, line: int) -> str:
@@ -395,7 +401,7 @@ class SampleReader:
                 loads_strict(repaired)
             except (ValueError, RecursionError):
                 raise json_error(self.file, number, err) from err
-            self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
+            self.messages.add_once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
 
@@ -404,18 +410,18 @@ class SampleReader:
 class _Sample:
     """Element of `statistics`: its offsets, its first number, and the number of preceding lines."""
 
-    found: ListElements
+    elements: ListElements
     begin: int
     end: int
     first: int
     line: int
 
     def text(self) -> bytes:
-        return self.found.data[self.begin : self.end]
+        return self.elements.data[self.begin : self.end]
 
-    def stamp(self) -> dict[str, Any] | None:
+    def timestamp(self) -> dict[str, Any] | None:
         """First object with the key timestamp; None if there is none or it is not a simple one."""
-        data = self.found.data
+        data = self.elements.data
         at = data.find(_STAMP, self.begin, self.end)
         begin = data.find(b"{", at, self.end)
         end = data.find(b"}", begin, self.end) + 1
@@ -429,8 +435,10 @@ class _Sample:
 
     def numbers(self, places: Sequence[int]) -> tuple[bytes, ...]:
         """Texts of some of its numbers, by index."""
-        at, behind = self.found.at, self.found.behind
-        return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
+        at, behind = self.elements.number_begin, self.elements.number_end
+        return tuple(
+            self.elements.data[at[self.first + k] : behind[self.first + k]] for k in places
+        )
 
 
 def time_zone(stamp: dict[str, Any]) -> str:
@@ -544,12 +552,12 @@ class _File:
     def blocks(self) -> Iterator[Reading]:
         within = closed = False
         for piece in self.pieces:
-            begin, line = 0, self.pieces.line
+            begin, line = 0, self.pieces.lines_before
             if not within and not closed:
                 match = _LIST.search(piece)
                 if match is not None:
                     begin, within = match.end(), True
-                elif self.pieces.last:
+                elif self.pieces.is_last:
                     begin, closed = len(piece), True
                 self.head = piece[:begin]
                 self.info = self._read_host_facts() if within else {}
@@ -561,17 +569,19 @@ class _File:
                 closed = elements.closed >= 0
                 within = not closed
                 records, lines = self.samples.records(elements, line)
-                self.pieces.back = len(body) - end
-            elif self.pieces.last:
-                end, (records, lines) = 0, (RecordBuilder().frame(), RecordBuilder().lines())
+                self.pieces.bytes_to_repeat = len(body) - end
+            elif self.pieces.is_last:
+                end, (records, lines) = 0, (RecordBuilder().to_frame(), RecordBuilder().lines())
             else:
-                self.pieces.back = len(piece)
+                self.pieces.bytes_to_repeat = len(piece)
                 continue
             info = self._info()
-            if self.pieces.last:
+            if self.pieces.is_last:
                 info = self._parse_tail(body[end:], line + body.count(b"\n", 0, end))
-            if self.pieces.last or len(records):
-                yield Reading(records, "absolute", info, self.messages.new(self.pieces.last), lines)
+            if self.pieces.is_last or len(records):
+                yield Reading(
+                    records, "absolute", info, self.messages.drain(self.pieces.is_last), lines
+                )
 
     def _read_host_facts(self) -> dict[str, str]:
         """Facts of the host that precede the samples."""
@@ -616,9 +626,11 @@ class _File:
         if self.samples.number and behind.lstrip()[:1] == ",":
             behind = behind.replace(",", " ", 1)
             if behind.lstrip()[:1] == "]":
-                self.messages.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
+                self.messages.add_once("commas", f"{self.file} line {line + 1}: {COMMAS}")
         above = head.count("\n")
-        document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
+        document, places = self._parse_document(
+            (head + behind).rstrip(), len(head), above, line - above
+        )
         host, where = _host(document, self.file), _host(places, self.file)
         check_text(host, head + behind, self.file)
         self.info = _host_facts(host)
@@ -628,7 +640,7 @@ class _File:
         for key, name in (("restarts", "boot"), ("comments", "comment")):
             for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
                 place = ElementPlace(f"{key} {number}", first_line(at), self.file)
-                stamp = place.stamp(element, name)
+                stamp = place.timestamp(element, name)
                 words = [f"{place.time(stamp):.0f}"]
                 words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
                 marks[key].append(" ".join(words))
@@ -636,7 +648,7 @@ class _File:
         info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
         return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
 
-    def _parsed(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
+    def _parse_document(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
         """Parse the document without its samples, and its line numbers.
 
         The samples are `gone` lines after line `above`.

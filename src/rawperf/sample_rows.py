@@ -91,7 +91,7 @@ class DuplicateFilter:
         self._count = 0
         self._first: np.void | None = None
 
-    def of(self, rows: SampleRows) -> SampleRows:
+    def drop_duplicates(self, rows: SampleRows) -> SampleRows:
         """Drop the duplicates of samples that are sorted by series, time and order."""
         again = np.zeros(len(rows), dtype=bool)
         t, series = rows["t"], rows["series"]
@@ -109,7 +109,7 @@ class DuplicateFilter:
         self._count += len(left_out)
         return select_rows(rows, ~again)
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warning on duplicates, if there were any."""
         if self._first is None:
             return []
@@ -140,12 +140,14 @@ class CounterRates:
         self._last = np.zeros(0, ROW)
         self._resets: dict[str, dict[SeriesKey, float]] = {}
 
-    def of(self, counters: SampleRows) -> SampleRows:
+    def compute(self, counters: SampleRows) -> SampleRows:
         """Rates at the later sample's time, sorted by series and time; none across a counter reset.
 
         Counters come in any order, with times after those of earlier parts; others have no rate.
         """
-        rows = self._duplicates.of(sort_samples(concat_rows([self._last, counters]), "series"))
+        rows = self._duplicates.drop_duplicates(
+            sort_samples(concat_rows([self._last, counters]), "series")
+        )
         if not len(rows):
             return rows
         same = rows["series"][1:] == rows["series"][:-1]
@@ -166,9 +168,9 @@ class CounterRates:
             key = self._key_of(number)
             self._resets.setdefault(key[2], {}).setdefault(key, t)
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warnings: one on duplicates, and one for each entity with counter resets."""
-        sentences = self._duplicates.sentences()
+        sentences = self._duplicates.messages()
         for entity, series in sorted(self._resets.items()):
             first = min(series)
             sentences.append(

@@ -103,7 +103,7 @@ class SwaponFormat:
                 expected=f"a heading such as {' '.join(_HEAD)}",
                 found=text.strip()[:60] or "nothing",
             )
-        records = rows.frame()
+        records = rows.to_frame()
         if snapshots > 1:
             info[_SNAPSHOTS] = str(snapshots)
         else:
@@ -111,7 +111,7 @@ class SwaponFormat:
         if others:
             info["other lines"] = str(others)
         return Reading(
-            records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines()
+            records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
         )
 
 
@@ -142,22 +142,22 @@ class _Table:
     ) -> None:
         self.columns = columns
         self._rows, self._info, self._t = rows, info, t
-        self._read = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
+        self._read_columns = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
         self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
         self._seen: set[str] = set()
 
     def parse_row(self, line: str, error: partial[FormatError]) -> bool:
         """Parse a row; False if the line is not one."""
-        if len(self._read) < len(self.columns) - 1:
-            name, *texts = line.split()[: 1 + len(self._read)]
+        if len(self._read_columns) < len(self.columns) - 1:
+            name, *texts = line.split()[: 1 + len(self._read_columns)]
         else:  # a name may have blanks
-            name, *texts = line.strip().rsplit(None, len(self._read))
-        cells = dict(zip(self._read, texts, strict=False))
+            name, *texts = line.strip().rsplit(None, len(self._read_columns))
+        cells = dict(zip(self._read_columns, texts, strict=False))
         shaped = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
             or len(name) > _MAX_PATH_LENGTH
-            or len(cells) < len(self._read)
+            or len(cells) < len(self._read_columns)
             or not shaped
         ):
             return False

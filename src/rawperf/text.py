@@ -31,8 +31,8 @@ class WordOffsets:
         Offsets of each word in `bytes`.
     line_begin, line_end : ndarray of int, shape (lines,)
         Offsets of each line, without its line feed.
-    first : ndarray of int, shape (lines + 1,)
-        Words ``first[i]`` to ``first[i + 1]``, the last one excluded, are those of line ``i``.
+    first_word : ndarray of int, shape (lines + 1,)
+        Words ``first_word[i]`` to ``first_word[i + 1]``, the last one excluded, are those of line ``i``.
     array : pyarrow string array, shape (words,)
     """
 
@@ -52,7 +52,7 @@ class WordOffsets:
             edges = np.append(edges, len(data))
         self.begin: IndexArray = edges[::2]
         self.end: IndexArray = edges[1::2]
-        self.first: IndexArray = np.append(
+        self.first_word: IndexArray = np.append(
             np.searchsorted(self.begin, self.line_begin), len(self.begin)
         )
         offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
@@ -67,23 +67,23 @@ class WordOffsets:
         """Text of a line, numbered from 0."""
         return self.data[self.line_begin[number] : self.line_end[number]].decode()
 
-    def digit(self, places: IndexArray) -> NDArray[np.bool_]:
+    def is_digit(self, places: IndexArray) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
-        byte = self.at(places)
+        byte = self.bytes_at(places)
         return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
-    def at(self, places: IndexArray) -> NDArray[np.uint8]:
+    def bytes_at(self, places: IndexArray) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
             return np.full(len(places), ord("\n"), dtype=np.uint8)
         bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
         return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
-    def starting(self, places: IndexArray, text: bytes) -> NDArray[np.bool_]:
+    def starts_with(self, places: IndexArray, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
         is_match = np.ones(len(places), dtype=bool)
         for k, byte in enumerate(text):
-            is_match &= self.at(places + k) == byte
+            is_match &= self.bytes_at(places + k) == byte
         return is_match
 
 

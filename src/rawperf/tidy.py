@@ -95,7 +95,7 @@ class RawTables:
         # certainty of the recognition, 0 to 1; NaN if none was needed
         self.certainty = math.nan if specified else scores[0][0]
         # second-best format if its certainty is similar, else ""
-        self.rival = next(
+        self.runner_up = next(
             (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
         )
         # one of `rawperf.base.CLOCKS`, or "interval": numbered samples, seconds since the first
@@ -108,7 +108,7 @@ class RawTables:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the reader, then of the conversion, as far as the file was read."""
-        return (*self._messages, *self._metrics.sentences())
+        return (*self._messages, *self._metrics.messages())
 
     def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
         """Yield tables with columns `COLUMNS`, one row per record in file order; at least one.
@@ -136,7 +136,7 @@ class RawTables:
                         remedy="leave out the interval",
                     )
                 records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
-            table = self._metrics.of(records.reset_index(drop=True), self.clock)
+            table = self._metrics.translate(records.reset_index(drop=True), self.clock)
             table["line"] = (
                 np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
             )
@@ -147,10 +147,10 @@ class RawTables:
         try:
             yield from read_blocks(self._chosen, self._stream, file=self._file, coded=True)
         except FormatError as err:
-            if not self.rival or err.remedy:
+            if not self.runner_up or err.remedy:
                 raise
-            remedy = f"it could also be {self.rival}: try --format {self.rival}"
-            raise err.restated(FormatError, remedy=remedy) from err
+            remedy = f"it could also be {self.runner_up}: try --format {self.runner_up}"
+            raise err.copy_as(FormatError, remedy=remedy) from err
 
 
 class MetricTranslator:
@@ -167,19 +167,19 @@ class MetricTranslator:
         self._series: dict[SeriesKey, int] = {}
         self._rates = CounterRates(lambda number: list(self._series)[number])
 
-    def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
+    def translate(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
         """Add columns for the metric of each record, its value in the metric's unit, and that unit.
 
         `records` are indexed from 0; no part of a file ends within a sample. `clock` is that of
         `RawTables`.
         """
-        gauges = self._dictionary.gauges(records, self._format)
+        gauges = self._dictionary.translate_gauges(records, self._format)
         if gauges is not None:
             units = [self._dictionary[name].unit if name else "" for name in gauges.metrics]
             return records.assign(
-                metric=category(gauges.which, gauges.metrics),
+                metric=category(gauges.codes, gauges.metrics),
                 metric_value=gauges.values,
-                metric_unit=category(gauges.which, units),
+                metric_unit=category(gauges.codes, units),
             )
         # a sum has the index of its first part
         translated = self._dictionary.translate(
@@ -211,13 +211,13 @@ class MetricTranslator:
             metric_unit=category(code, ["", *units]),
         )
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warnings of the conversion for all parts so far."""
         why = {
             "sample": ["counters have no rate, since the file does not give the sampling interval"],
             "none": ["counters have no rate, since the file is a single snapshot"],
         }
-        return [*why.get(self._clock_without_rates, []), *self._rates.sentences()]
+        return [*why.get(self._clock_without_rates, []), *self._rates.messages()]
 
     def _counter_rates(self, counters: pd.DataFrame) -> SampleRows:
         names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
@@ -225,7 +225,7 @@ class MetricTranslator:
             self._series.setdefault((self._format, *name), len(self._series)) for name in names
         ]
         columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
-        return self._rates.of(build_samples(len(counters), series=series, **columns))
+        return self._rates.compute(build_samples(len(counters), series=series, **columns))
 
 
 def read_raw(stream: BinaryIO, **named: object) -> RawTables:

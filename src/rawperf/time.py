@@ -142,26 +142,26 @@ def _parse_seconds(text: str) -> float | None:
 
 
 class TimeBlockParser:
-    """Parser of blocks in a file's lines; `whole` is False if the last line has no line end."""
+    """Parser of blocks in a file's lines; `is_complete` is False if the last line has no line end."""
 
     def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
-        self.lines, self.whole, self.file = lines, whole, file
+        self.lines, self.is_complete, self.file = lines, whole, file
 
-    def at(self, at: int) -> TimeBlock | None:
+    def parse_at(self, at: int) -> TimeBlock | None:
         """Parse the block that begins at an index; None if there is none.
 
         Raises `FormatError`: a damaged block; `TruncatedBlockError`: the file ends within it.
         """
         line = self.lines[at].strip()
         if _BEGINS_SHELL.fullmatch(line):
-            return self._shell(at)
+            return self._parse_shell(at)
         if _BEGINS_GNU.search(line):
-            return self._gnu(at)
-        return self._verbose(at) if _COMMAND_LINE.match(line) else None
+            return self._parse_gnu(at)
+        return self._parse_verbose(at) if _COMMAND_LINE.match(line) else None
 
-    def _damaged(self, problem: str, at: int, expected: str) -> Exception:
+    def _damage_error(self, problem: str, at: int, expected: str) -> Exception:
         """Error of an invalid line, or of truncation if it is the last line without a line end."""
-        if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
+        if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.is_complete):
             return TruncatedBlockError()
         return FormatError(
             problem, file=self.file, line=at + 1, expected=expected, found=self.lines[at]
@@ -169,18 +169,20 @@ class TimeBlockParser:
 
     def _line(self, at: int, digits_last: bool = False) -> str:
         """Get a line; raises `TruncatedBlockError` beyond the end, or if digits may be missing."""
-        if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
+        if at >= len(self.lines) or (
+            digits_last and at == len(self.lines) - 1 and not self.is_complete
+        ):
             raise TruncatedBlockError
         return self.lines[at].strip()
 
-    def _shell(self, at: int) -> TimeBlock:
+    def _parse_shell(self, at: int) -> TimeBlock:
         posix = _POSIX.fullmatch(self.lines[at].strip()) is not None
         fields: dict[str, tuple[float, int]] = {}
         for place, name in enumerate(SHELL_FIELDS, start=at):
             match = (_POSIX if posix else _BASH).fullmatch(self._line(place, digits_last=posix))
             if match is None or match[1] != name:
                 expected = f"{name} 0.00" if posix else f"{name}, a tab and 0m0.000s"
-                raise self._damaged(
+                raise self._damage_error(
                     f"not the {name} line of a block of real, user, sys", place, expected
                 )
             if posix:
@@ -190,16 +192,16 @@ class TimeBlockParser:
             fields[name] = seconds, place + 1
         return TimeBlock(SHELL, "", fields, at + len(fields))
 
-    def _gnu(self, at: int) -> TimeBlock:
+    def _parse_gnu(self, at: int) -> TimeBlock:
         first = _GNU_1.fullmatch(self._line(at))
         elapsed = _parse_seconds(first[3]) if first else None
         if first is None or elapsed is None:
             expected = "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k"
-            raise self._damaged("not the first line of GNU time", at, expected)
+            raise self._damage_error("not the first line of GNU time", at, expected)
         second = _GNU_2.fullmatch(self._line(at + 1))
         if second is None:
             expected = "0inputs+0outputs (0major+0minor)pagefaults 0swaps"
-            raise self._damaged("not the second line of GNU time", at + 1, expected)
+            raise self._damage_error("not the second line of GNU time", at + 1, expected)
         fields: dict[str, tuple[float, int]] = {}
         for place, (name, text) in enumerate(
             zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True)
@@ -209,8 +211,8 @@ class TimeBlockParser:
                 fields[name] = value, at + 1 + (place >= len(first.groups()))
         return TimeBlock(GNU, "", fields, at + 2)
 
-    def _verbose(self, at: int) -> TimeBlock:
-        command, place = self._command(at)
+    def _parse_verbose(self, at: int) -> TimeBlock:
+        command, place = self._parse_command(at)
         fields: dict[str, tuple[float, int]] = {}
         unknown = False
         while LAST not in fields:
@@ -222,7 +224,7 @@ class TimeBlockParser:
                 value = float(text.removesuffix("%"))
             unknown_now = name == PERCENT and text in ("?%", "??%") and not unknown
             if name not in VERBOSE_FIELDS or name in fields or (value is None and not unknown_now):
-                raise self._damaged(
+                raise self._damage_error(
                     "not a line of time -v",
                     place,
                     "'name: number', each name once, Exit status last",
@@ -241,7 +243,7 @@ class TimeBlockParser:
             )
         return TimeBlock(VERBOSE, command, fields, place)
 
-    def _command(self, at: int) -> tuple[str, int]:
+    def _parse_command(self, at: int) -> tuple[str, int]:
         """Command, joined to one line, and the index after it."""
         match = _COMMAND_LINE.match(self._line(at))
         assert match is not None
@@ -249,7 +251,9 @@ class TimeBlockParser:
         while not (parts[-1].endswith('"') and self._line(place + 1).startswith(USER)):
             place += 1
             if place - at > _COMMAND_LINES or _OTHER_BLOCK.match(self._line(place)):
-                raise self._damaged("the command has no end", at, f'a closing " and then {USER}')
+                raise self._damage_error(
+                    "the command has no end", at, f'a closing " and then {USER}'
+                )
             parts.append(self._line(place))
         return " ".join(" ".join(parts)[:-1].split()), place + 1
 
@@ -320,7 +324,7 @@ class TimeFormat:
                     remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
-                block = time_blocks.at(at)
+                block = time_blocks.parse_at(at)
             except TruncatedBlockError:
                 warnings.add(
                     at + 1,
@@ -328,7 +332,7 @@ class TimeFormat:
                 )
                 break
             if block is None:
-                others += not preceding.takes(line, at + 1)
+                others += not preceding.parse_line(line, at + 1)
                 at += 1
                 continue
             label = (block.command or preceding.label())[:_MAX_LABEL_LENGTH].strip()
@@ -356,7 +360,7 @@ class TimeFormat:
             seen[key] += 1
         info = {"other lines": str(others)} if others else {}
         clock = "sample" if repeated else "none"
-        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
+        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
 
 
 class _PrecedingLines:
@@ -366,7 +370,7 @@ class _PrecedingLines:
         self.status: dict[str, tuple[float, int]] = {}
         self._label = self._timed = ""
 
-    def takes(self, line: str, number: int) -> bool:
+    def parse_line(self, line: str, number: int) -> bool:
         """Parse a line outside of blocks; False if it holds no information."""
         if match := _STATUS.fullmatch(line):
             self.status = {match[2]: (float(match[3]), number)}

@@ -51,9 +51,9 @@ class VmstatFormat(Streaming):
         listing, encoding_warnings = _Listing(file), Warnings(file)
         pieces = PieceReader(stream, cut_after_line, file)
         for piece in pieces:
-            text = recode_piece(piece, pieces.line, encoding_warnings, file).decode()
-            table, t, messages = listing.rows(text, pieces.line, pieces.last)
-            if pieces.last and listing.count < 2:
+            text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
+            table, t, messages = listing.parse_part(text, pieces.lines_before, pieces.is_last)
+            if pieces.is_last and listing.n_rows < 2:
                 raise FormatError(
                     "the file has only the first row, which contains averages since boot",
                     file=file,
@@ -61,10 +61,10 @@ class VmstatFormat(Streaming):
                     remedy="collect with vmstat -t SECONDS COUNT.",
                 )
             records, at = table_records(table, t, messages, file)
-            late = at > listing.first + 1
-            if late.any() or pieces.last:
-                clock = "absolute" if listing.stamped else "sample"
-                warnings = (*encoding_warnings.new(pieces.last), *messages)
+            late = at > listing.first_row_line + 1
+            if late.any() or pieces.is_last:
+                clock = "absolute" if listing.has_times else "sample"
+                warnings = (*encoding_warnings.drain(pieces.is_last), *messages)
                 yield Reading(
                     records[late].reset_index(drop=True),
                     clock,
@@ -78,18 +78,20 @@ class _Listing:
     """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
-        self.count = 0  # number of rows
-        self.first = -1  # line of the first row, from 0
-        self.stamped = False  # whether rows have times
+        self.n_rows = 0  # number of rows
+        self.first_row_line = -1  # line of the first row, from 0
+        self.has_times = False  # whether rows have times
         self.info: dict[str, str] = {}
         self._file = file
         self._heading: TableHeading | None = None
         self._heading_text = ""
 
-    def rows(self, text: str, above: int, last: bool) -> tuple[SarRows, np.ndarray, list[str]]:
+    def parse_part(
+        self, text: str, above: int, last: bool
+    ) -> tuple[SarRows, np.ndarray, list[str]]:
         """Rows of a part below line `above` of the file, their times, and warnings."""
         lines, messages, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
-        table = SarRows(text=text, lines=rows, times=rows, line=above, last=last)
+        table = SarRows(text=text, lines=rows, times=rows, lines_before=above, last=last)
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
@@ -103,25 +105,25 @@ class _Listing:
                 raise error(
                     "a row before the first heading", found=line, remedy="keep the heading lines."
                 )
-            if self.count and self.stamped != bool(stamp):
+            if self.n_rows and self.has_times != bool(stamp):
                 raise error("only some rows have times", remedy="keep one listing per file.")
-            if not self.count:
-                self.first, self.stamped = above + number, bool(stamp)
-            self.count += 1
+            if not self.n_rows:
+                self.first_row_line, self.has_times = above + number, bool(stamp)
+            self.n_rows += 1
             self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
             rows.append(number)
             stamps.append(stamp[2] if stamp else "")
             table.bodies.append(stamp[1] if stamp else line)
-        table.under = [0] * len(rows)
+        table.heading_indices = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
             messages.append(
                 f"{self._file} line {above + len(lines)}: the file is truncated; this line was left out"
             )
         if self._heading is not None:  # placed before all rows, at the time of none
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
-            table.carried = self._heading_text
-        if not self.stamped:
-            return table, np.arange(self.count - len(rows), self.count) - 1.0, messages
+            table.carried_heading = self._heading_text
+        if not self.has_times:
+            return table, np.arange(self.n_rows - len(rows), self.n_rows) - 1.0, messages
         timed = zip(stamps, rows, strict=True)
         return (
             table,

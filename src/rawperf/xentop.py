@@ -90,10 +90,10 @@ class XentopState:
     columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
     headings: set[str] = field(default_factory=set)  # heading lines
     info: dict[str, str] = field(default_factory=dict)
-    timed: bool = False  # samples begin with lines "xentop - HH:MM:SS"
-    plain: bool = False  # a header has several rows, so -r was not given
+    has_times: bool = False  # samples begin with lines "xentop - HH:MM:SS"
+    has_shared_headers: bool = False  # a header has several rows, so -r was not given
     samples: int = 0  # number of samples
-    before: set[str] = field(default_factory=set)  # domains of the last sample
+    previous_domains: set[str] = field(default_factory=set)  # domains of the last sample
     clock: float = np.nan  # seconds since midnight of the last sample
     days: float = 0.0  # seconds that midnights add to it
 
@@ -103,11 +103,11 @@ class ListingLines:
     """Classified lines of a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: WordOffsets
-    line: int  # lines of the file before the part
-    listing_state: XentopState
+    lines_before: int  # lines of the file before the part
+    parser_state: XentopState
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    state_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     name_codes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     names: list[str] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)  # lines of the column headings
@@ -116,8 +116,9 @@ class ListingLines:
     clock: list[int] = field(default_factory=list)  # their times, in seconds since midnight
     # rows of -v, -n and -x: line, kind, device, field, digits
     details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
-    cut: int = -1  # truncated line
-    cut_opens: bool = False  # whether it starts a sample, so that the one before it is whole
+    truncated_line: int = -1  # truncated line
+    # whether it starts a sample, so that the one before it is whole
+    truncated_line_opens_sample: bool = False
 
     def error(
         self,
@@ -128,10 +129,10 @@ class ListingLines:
         remedy: str = "the file is damaged; remove that sample.",
     ) -> FormatError:
         """Build the error of a line."""
-        number = self.line + line + 1
+        number = self.lines_before + line + 1
         return FormatError(
             problem,
-            file=self.listing_state.file,
+            file=self.parser_state.file,
             line=number,
             expected=expected,
             found=found,
@@ -140,20 +141,22 @@ class ListingLines:
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.listing_state.messages.add(self.line + line + 1, sentence)
+        self.parser_state.messages.add(self.lines_before + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
         words = self.words
         return (
-            words.data[words.end[self.state[row]] : words.line_end[self.rows[row]]].decode().strip()
+            words.data[words.end[self.state_words[row]] : words.line_end[self.rows[row]]]
+            .decode()
+            .strip()
         )
 
 
 def cut_before_sample(lines: bytes, timed: bool, plain: bool) -> int:
     """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
 
-    `timed` and `plain` are those of `XentopState`.
+    `has_times` and `has_shared_headers` are those of `XentopState`.
     """
     if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
@@ -190,9 +193,9 @@ def classify_lines(words: WordOffsets, line: int, state: XentopState, last: bool
         elif _SKIPPED.fullmatch(key):
             continue
         elif i == end and not finished:
-            listing.cut = i
-            timed = state.timed or bool(listing.summaries)
-            listing.cut_opens = key.startswith(SUMMARY if timed else "NAME")
+            listing.truncated_line = i
+            timed = state.has_times or bool(listing.summaries)
+            listing.truncated_line_opens_sample = key.startswith(SUMMARY if timed else "NAME")
         elif key.startswith("NAME ") and key.split()[1] == "STATE":
             _check_columns(tuple(key.split()), listing, i)
             state.headings.add(key)
@@ -203,7 +206,7 @@ def classify_lines(words: WordOffsets, line: int, state: XentopState, last: bool
             below = i
             vcpus = i if not key.startswith(("Net", "VBD")) else vcpus
         elif not _is_summary(key, listing, i):
-            if state.columns or state.timed or listing.summaries:
+            if state.columns or state.has_times or listing.summaries:
                 expected = "a domain's row, a header, a summary or a row of -v, -n or -x"
                 raise listing.error(
                     "not a line of xentop", i, expected, text, "remove the damaged sample."
@@ -215,7 +218,7 @@ def classify_lines(words: WordOffsets, line: int, state: XentopState, last: bool
     if not finished and listing.headers and len(listing.rows) and listing.rows[-1] == end:
         # a row of full length may lack only its line end
         header = words.line(listing.headers[-1])
-        listing.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
+        listing.truncated_line = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
     return listing
 
 
@@ -233,20 +236,23 @@ def _find_domain_rows(listing: ListingLines) -> None:
     here = here[here + 1 < len(words.begin)]
     on = np.searchsorted(words.line_begin, words.begin[here], side="right") - 1
     # at least one blank precedes a state; the first state in a line counts
-    fits = (words.first[on + 1] > here + 1) & words.digit(words.begin[here + 1])
+    fits = (words.first_word[on + 1] > here + 1) & words.is_digit(words.begin[here + 1])
     fits &= words.begin[here] > words.line_begin[on]
     here, on = here[fits], on[fits]
     first = np.diff(on, prepend=-1) > 0
-    listing.state, listing.rows = here[first], on[first]
-    opening = words.first[listing.rows]
-    if (listing.state - opening == 1).all():
+    listing.state_words, listing.rows = here[first], on[first]
+    opening = words.first_word[listing.rows]
+    if (listing.state_words - opening == 1).all():
         coded = words.array.take(pa.array(opening)).dictionary_encode()
         listing.names, listing.name_codes = (
             coded.dictionary.to_pylist(),
             coded.indices.to_numpy().astype(np.int64),
         )
         return
-    begins, ends = words.line_begin[listing.rows].tolist(), words.begin[listing.state].tolist()
+    begins, ends = (
+        words.line_begin[listing.rows].tolist(),
+        words.begin[listing.state_words].tolist(),
+    )
     names = [
         words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
     ]
@@ -256,7 +262,7 @@ def _find_domain_rows(listing: ListingLines) -> None:
 
 def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -> None:
     printed = " ".join(columns)
-    known = listing.listing_state.columns
+    known = listing.parser_state.columns
     if known and columns != known:
         remedy = "keep the listings of two versions in two files."
         problem, expected = "the header has other columns than the first one", " ".join(known)
@@ -273,21 +279,23 @@ def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -
             "the file is truncated or comes from another tool.",
         )
         raise listing.error(problem, line, expected, " ".join(unknown) or printed, remedy)
-    listing.listing_state.columns = columns
+    listing.parser_state.columns = columns
 
 
 def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
         listing.summaries.append(line)
         listing.clock.append(
-            clock_seconds(match[1], file=listing.listing_state.file, line=listing.line + line + 1)
+            clock_seconds(
+                match[1], file=listing.parser_state.file, line=listing.lines_before + line + 1
+            )
         )
-        listing.listing_state.info.setdefault("xen_version", match[2].strip())
+        listing.parser_state.info.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):
         for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
-            if (listing.summaries or listing.listing_state.timed) and digits.strip("0"):
-                listing.listing_state.info.setdefault(name, digits)
+            if (listing.summaries or listing.parser_state.has_times) and digits.strip("0"):
+                listing.parser_state.info.setdefault(name, digits)
         return True
     return False
 
@@ -333,16 +341,18 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
-    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.listing_state
+    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.parser_state
     under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
     empty = np.flatnonzero(under == 0)
-    if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and listing.cut >= 0):
+    if len(empty) and not (
+        len(empty) == 1 and empty[0] == len(headers) - 1 and listing.truncated_line >= 0
+    ):
         raise listing.error("a header without a row", int(headers[empty[0]]))
-    state.plain = state.plain or bool(len(under) and under.max() > 1)
+    state.has_shared_headers = state.has_shared_headers or bool(len(under) and under.max() > 1)
     # -r, or only one domain
-    repeated = not state.plain and (len(headers) > 1 or state.samples > 0)
-    cut = listing.cut >= 0 and not listing.cut_opens
-    if state.timed:
+    repeated = not state.has_shared_headers and (len(headers) > 1 or state.samples > 0)
+    cut = listing.truncated_line >= 0 and not listing.truncated_line_opens_sample
+    if state.has_times:
         bounds = np.array(listing.summaries, dtype=int)
         between = np.diff(np.append(np.searchsorted(headers, bounds), len(headers)))
         odd = np.flatnonzero((between != 1) if not repeated else (between == 0))
@@ -357,7 +367,7 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
     samples, number = _number_samples_by_name(listing, headers)
     if "repeat_header" in state.info or number + 1 < len(headers) - len(empty):
         state.info["repeat_header"] = "yes"
-        return samples, number + 1 - (listing.cut >= 0)
+        return samples, number + 1 - (listing.truncated_line >= 0)
     # an empty header starts another sample
     return samples, number + 1 - (cut and not len(empty))
 
@@ -386,7 +396,7 @@ def _number_samples_by_name(
 def bytes_from_header(listing: ListingLines, row: int) -> int:
     """Number of bytes from the header above a row, including blank lines before it, to the end."""
     header = listing.headers[int(np.searchsorted(listing.headers, listing.rows[row])) - 1]
-    while header and listing.words.first[header - 1] == listing.words.first[header]:
+    while header and listing.words.first_word[header - 1] == listing.words.first_word[header]:
         header -= 1
     return len(listing.words.data) - int(listing.words.line_begin[header])
 
@@ -404,8 +414,8 @@ def encode_entities(
     full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
     row = int(np.flatnonzero(twice)[0])
     twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    place = f"{listing.listing_state.file} line {listing.line + int(listing.rows[row]) + 1}"
-    listing.listing_state.messages.once(
+    place = f"{listing.parser_state.file} line {listing.lines_before + int(listing.rows[row]) + 1}"
+    listing.parser_state.messages.add_once(
         "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(full, dtype=object))
@@ -433,7 +443,7 @@ def missing_cpu_mask(
         differs = bool((cpu[keep & (samples == samples[keep].min())] > 0).any())
         new |= first & (not differs)
     else:
-        known = np.array([name in state.before for name in names], dtype=bool)
+        known = np.array([name in state.previous_domains for name in names], dtype=bool)
         new |= first & ~known[ids[zero]]
     has_none = np.zeros(len(cpu), dtype=bool)
     has_none[zero[new]] = True
@@ -446,15 +456,15 @@ def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
     A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
     with too many or too few values, or an invalid number.
     """
-    words, columns = listing.words, listing.listing_state.columns[2:]
-    behind = words.first[listing.rows + 1]
-    counts = behind - listing.state - 1
+    words, columns = listing.words, listing.parser_state.columns[2:]
+    behind = words.first_word[listing.rows + 1]
+    counts = behind - listing.state_words - 1
     begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
     # "no limit" is two words in one column
     no = np.flatnonzero(begin[:-1] == ord("n"))
     no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
-    no = no[words.starting(words.begin[no], b"no limit")]
-    row_of_no = np.searchsorted(listing.state, no, side="right") - 1
+    no = no[words.starts_with(words.begin[no], b"no limit")]
+    row_of_no = np.searchsorted(listing.state_words, no, side="right") - 1
     inside = (
         (row_of_no >= 0) & (no + 1 < behind[row_of_no])
         if len(behind)
@@ -463,10 +473,12 @@ def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
     counts = counts - np.bincount(row_of_no[inside], minlength=len(counts))
     wrong = np.flatnonzero(counts != len(columns))
     if last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < len(columns):
-        listing.cut = int(listing.rows[-1]) if listing.cut < 0 else listing.cut
-        listing.rows, listing.state, listing.name_codes = (
+        listing.truncated_line = (
+            int(listing.rows[-1]) if listing.truncated_line < 0 else listing.truncated_line
+        )
+        listing.rows, listing.state_words, listing.name_codes = (
             listing.rows[:-1],
-            listing.state[:-1],
+            listing.state_words[:-1],
             listing.name_codes[:-1],
         )
     elif len(wrong):
@@ -475,11 +487,11 @@ def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
         raise listing.error(
             "a row does not fit its header", int(listing.rows[row]), expected, tail, _REMEDY
         )
-    flat = (listing.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
+    flat = (listing.state_words[:, None] + np.arange(1, len(columns) + 1)).ravel()
     if len(no):
         is_value = np.zeros(len(words.begin) + 1, dtype=np.int8)
-        is_value[listing.state + 1] = 1
-        is_value[words.first[listing.rows + 1]] -= 1
+        is_value[listing.state_words + 1] = 1
+        is_value[words.first_word[listing.rows + 1]] -= 1
         inner = np.cumsum(is_value[:-1], dtype=np.int8)
         inner[no[inside] + 1] = 0
         flat = np.flatnonzero(inner)
@@ -533,7 +545,7 @@ def listing_records(
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line, from 1, of each."""
-    columns = listing.listing_state.columns[2:]
+    columns = listing.parser_state.columns[2:]
     has_value = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
     row = has_value // len(columns)
     column = has_value - row * len(columns)
@@ -548,10 +560,10 @@ def listing_records(
             continue
         key = (int(owner_row), kind, device, name)
         if key in seen:
-            place = listing.line + number + 1
+            place = listing.lines_before + number + 1
             raise FormatError(
                 f"{kind} {device} occurs twice below one domain",
-                file=listing.listing_state.file,
+                file=listing.parser_state.file,
                 line=place,
             )
         seen.add(key)
@@ -562,11 +574,11 @@ def listing_records(
         more.append(("", kind, f"{names[ids[owner_row]]}/{device}", name, t[owner_row], value))
         at.append(number)
     if not more:
-        return frame, line[row] + listing.line + 1
+        return frame, line[row] + listing.lines_before + 1
     both = pd.concat([frame, pd.DataFrame(more, columns=list(frame.columns))], ignore_index=True)
     lines = np.concatenate([line[row], np.array(at, dtype=np.int64)])
     order = np.argsort(lines, kind="stable")
-    return both.iloc[order].reset_index(drop=True), lines[order] + listing.line + 1
+    return both.iloc[order].reset_index(drop=True), lines[order] + listing.lines_before + 1
 
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
@@ -597,16 +609,18 @@ class XentopFormat(Streaming):
         """
         state = XentopState(file, Warnings(file))
         pieces = PieceReader(
-            stream, lambda lines: cut_before_sample(lines, state.timed, state.plain), file
+            stream,
+            lambda lines: cut_before_sample(lines, state.has_times, state.has_shared_headers),
+            file,
         )
         for piece in pieces:
-            if not pieces.last:
-                pieces.back = _open_sample_bytes(piece, pieces.line, state)
-                piece = piece[: len(piece) - pieces.back]
+            if not pieces.is_last:
+                pieces.bytes_to_repeat = _open_sample_bytes(piece, pieces.lines_before, state)
+                piece = piece[: len(piece) - pieces.bytes_to_repeat]
                 if not piece:
                     continue
-            words = WordOffsets(recode_piece(piece, pieces.line, state.messages, file))
-            listing = classify_lines(words, pieces.line, state, pieces.last)
+            words = WordOffsets(recode_piece(piece, pieces.lines_before, state.messages, file))
+            listing = classify_lines(words, pieces.lines_before, state, pieces.is_last)
             if not state.columns:
                 raise FormatError(
                     "no xentop header in the file",
@@ -616,7 +630,7 @@ class XentopFormat(Streaming):
                     found=words.data[:60].decode("utf-8", "replace"),
                     remedy="collect with `xentop -b`.",
                 )
-            yield _reading(listing, pieces.last)
+            yield _reading(listing, pieces.is_last)
 
 
 def _open_sample_bytes(piece: bytes, line: int, state: XentopState) -> int:
@@ -624,7 +638,7 @@ def _open_sample_bytes(piece: bytes, line: int, state: XentopState) -> int:
 
     If each row has its own header, only the names of the domains separate samples.
     """
-    if state.plain or state.timed:
+    if state.has_shared_headers or state.has_times:
         return 0
     copied = copy.deepcopy(state)
     listing = classify_lines(WordOffsets(recode_utf8(piece)[0]), line, copied, False)
@@ -633,24 +647,30 @@ def _open_sample_bytes(piece: bytes, line: int, state: XentopState) -> int:
     if listing.summaries:
         return 0
     samples, count = number_samples(listing)
-    return 0 if copied.plain else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
+    return (
+        0
+        if copied.has_shared_headers
+        else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
+    )
 
 
 def _reading(listing: ListingLines, last: bool) -> Reading:
     """Build the reading of a part of a file."""
-    state = listing.listing_state
-    state.timed = state.timed or bool(listing.summaries)
+    state = listing.parser_state
+    state.has_times = state.has_times or bool(listing.summaries)
     values = parse_values(listing, last)
     samples, count = number_samples(listing)
     keep = samples >= 0
     if not keep.all():
         listing.warn(int(listing.rows[0]), "rows before the first complete sample were left out")
-    if listing.cut >= 0:
+    if listing.truncated_line >= 0:
         keep &= samples < count
-        listing.warn(listing.cut, "the file is truncated; its last sample was left out")
+        listing.warn(listing.truncated_line, "the file is truncated; its last sample was left out")
     if not keep.any() and not state.samples:
         raise listing.error(
-            "no complete sample in the file", max(listing.cut, 0), remedy="collect the run again."
+            "no complete sample in the file",
+            max(listing.truncated_line, 0),
+            remedy="collect the run again.",
         )
     names, ids = encode_entities(listing, samples, keep)
     columns = state.columns[2:]
@@ -658,7 +678,7 @@ def _reading(listing: ListingLines, last: bool) -> Reading:
         cpu = values[:, columns.index("CPU(%)")]
         cpu[missing_cpu_mask(samples, ids, keep, cpu, names, state)] = np.nan
     clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
-    if state.timed:
+    if state.has_times:
         clock, raw = "time-of-day", np.array(listing.clock, dtype=float)
         t, set_back = unwrap_midnight(raw, state.clock, state.days)
         for i in set_back[set_back < count]:
@@ -666,15 +686,17 @@ def _reading(listing: ListingLines, last: bool) -> Reading:
         if count > 0:
             state.clock, state.days = raw[count - 1], t[count - 1] - raw[count - 1]
     if keep.any():
-        state.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
+        state.previous_domains = {
+            names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])
+        }
     state.samples += count
     table, at = listing_records(listing, values, keep, names, ids, t[samples])
     info = {
         "columns": str(len(state.columns)),
-        "summary": "yes" if state.timed else "no",
+        "summary": "yes" if state.has_times else "no",
         **state.info,
     }
-    return Reading(table, clock, info, state.messages.new(last), at)
+    return Reading(table, clock, info, state.messages.drain(last), at)
 
 
 FORMAT = XentopFormat()

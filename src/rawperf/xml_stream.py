@@ -34,8 +34,8 @@ class XmlTarget:
         self.file = file
         self.root = root  # name of the root element
         self.max_depth = max_depth  # largest nesting depth
-        self.place: Any = None  # expat parser, for the current line
-        self.above = 0  # lines of the file before the parser's input
+        self.parser: Any = None  # expat parser, for the current line
+        self.lines_before = 0  # lines of the file before the parser's input
         self.path: list[str] = []  # local names of the open elements
         self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
@@ -83,7 +83,7 @@ class XmlTarget:
 
     def line(self) -> int:
         """Current line of the parser."""
-        return int(self.place.CurrentLineNumber) + self.above
+        return int(self.parser.CurrentLineNumber) + self.lines_before
 
     def error(
         self, problem: str, expected: str, found: str, line: int | None = None
@@ -149,9 +149,9 @@ class XmlPieceReader(PieceReader):
         for piece in super().__iter__():
             plain = strip_colours(piece) if self._coloured else piece
             if not self._declares_encoding:
-                plain = recode_piece(plain, self.line, self._encoding_warnings, self._file).replace(
-                    b"\r\n", b"\n"
-                )
+                plain = recode_piece(
+                    plain, self.lines_before, self._encoding_warnings, self._file
+                ).replace(b"\r\n", b"\n")
             yield plain
 
     def _end(self, data: bytes) -> int:
@@ -166,12 +166,12 @@ class XmlPieceReader(PieceReader):
 
 
 class XmlParser:
-    """Feed a document, or the part below a file's first `above` lines, to a target piecewise."""
+    """Feed a document, or the part below a file's first `lines_before` lines, to a target piecewise."""
 
     def __init__(self, target: XmlTarget, above: int = 0) -> None:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
-        target.place, target.above = self._parser.parser, above
+        target.parser, target.lines_before = self._parser.parser, above
         self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
@@ -205,7 +205,7 @@ class XmlParser:
                 remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
-            line = err.position[0] + target.above
+            line = err.position[0] + target.lines_before
             if err.code in _TRUNCATION_CODES and target.has_content():
                 self._cut = line
                 return

@@ -56,7 +56,7 @@ def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "PIECE_BYTES", size)
         assert b"".join(XmlPieceReader(io.BytesIO(data), strange, "f")) == whole
-    assert strange.sentences() == said
+    assert strange.messages() == said
 
 
 def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ class RawperfError(Exception):
     - `expected`, `found`: the rule, and the content found instead.
     - `remedy`: an action for the user.
     - `folder`: base folder of `file`, if known. It is not part of the message, so that messages
-      stored in results are the same on every machine; commands add it by `within`.
+      stored in results are the same on every machine; commands add it by `relative_to`.
     """
 
     def __init__(
@@ -94,21 +94,21 @@ class RawperfError(Exception):
             for name in ("problem", "file", "line", "expected", "found", "remedy")
         }
 
-    def restated(self, kind: type[E], **parts: Any) -> E:
+    def copy_as(self, kind: type[E], **parts: Any) -> E:
         """Copy the error as another class with some parts replaced; a new `file` drops `folder`."""
         restated = kind(**(self.parts | parts))
         if "file" not in parts:
             restated.folder = self.folder
         return restated
 
-    def within(self, root: Path) -> Self:
+    def relative_to(self, root: Path) -> Self:
         """Copy the error with the path of its file, relative to `root` if inside it."""
         if self.folder is None or self.file is None:
             return self
         path = self.folder / self.file
         place, around = path.absolute(), root.absolute()
         inside = place.is_relative_to(around)
-        return self.restated(type(self), file=place.relative_to(around) if inside else path)
+        return self.copy_as(type(self), file=place.relative_to(around) if inside else path)
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self.parts), (), {"folder": self.folder}

@@ -82,7 +82,7 @@ class TranslatedRows:
     """Values in the dictionary's units; `names[which[k]]` identifies row k of `rows`."""
 
     rows: pd.DataFrame
-    which: np.ndarray
+    codes: np.ndarray
     names: list[SeriesName]
 
 
@@ -94,7 +94,7 @@ class GaugeValues:
     """
 
     values: np.ndarray
-    which: np.ndarray
+    codes: np.ndarray
     metrics: list[str]
 
 
@@ -121,15 +121,15 @@ class MetricDictionary:
         return name in self.metrics
 
     def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
-        """Translate records as `named` does, with columns entity_kind, entity, metric and kind."""
-        named = self.named(records, format_name)
+        """Translate records as `translate_rows` does, with columns entity_kind, entity, metric and kind."""
+        named = self.translate_rows(records, format_name)
         texts = zip(*named.names, strict=True) if named.names else [()] * 4
         columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
         return named.rows.assign(
-            **{name: encode_categories(named.which, list(column)) for name, column in columns}
+            **{name: encode_categories(named.codes, list(column)) for name, column in columns}
         )
 
-    def named(self, records: pd.DataFrame, format_name: str) -> TranslatedRows:
+    def translate_rows(self, records: pd.DataFrame, format_name: str) -> TranslatedRows:
         """Translate raw records (`Reading.records`, optionally with further columns) into metrics.
 
         Values are in the dictionary's units. Rows keep their order and all columns but the names;
@@ -142,8 +142,8 @@ class MetricDictionary:
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
         return _combine_parts(TranslatedRows(rows, which, names), sources, self._fields_by_metric)
 
-    def gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:
-        """Fast path of `named` for gauges: one value per record, a number times a factor.
+    def translate_gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:
+        """Fast path of `translate_rows` for gauges: one value per record, a number times a factor.
 
         None if there are counters, combined metrics, or fields of several metrics.
         """
@@ -200,8 +200,8 @@ def _combine_parts(
             group[k] = numbers.setdefault((*name, source.report), len(numbers))
             n_required[k] = 1 if metric.combine == "present" else len(those)
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"
-    combined = group[named.which] >= 0
-    which, rows = named.which[combined], named.rows[combined]
+    combined = group[named.codes] >= 0
+    which, rows = named.codes[combined], named.rows[combined]
     same, _ = factorize_rows(
         rows.assign(group=group[which]), ["group", *(c for c in rows if c not in ("value", "line"))]
     )
@@ -213,7 +213,7 @@ def _combine_parts(
     value[combined] = np.where(whole, np.where(rest[which], 1.0 - total, total), np.nan)
     keep[combined] = groups.cumcount() == 0
     return TranslatedRows(
-        named.rows.assign(value=value)[keep].reset_index(drop=True), named.which[keep], named.names
+        named.rows.assign(value=value)[keep].reset_index(drop=True), named.codes[keep], named.names
     )
 
 

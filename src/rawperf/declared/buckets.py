@@ -29,14 +29,14 @@ class BucketConverter:
     def __init__(self, part: TableDeclaration, numbers: NumberParser, file: str) -> None:
         assert part.histogram is not None
         self._part, self._histogram = part, part.histogram
-        self._numbers, self._file = numbers, file
+        self._number_parser, self._file = numbers, file
         self._count = part.value or part.fields[0].field
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
         # previous row: key of its histogram, upper bound, cumulative count
         self._previous: tuple[tuple[Any, ...], float, float] | None = None
 
-    def rows(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
+    def convert(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
         """Rows with non-cumulative counts, and the bucket name of each.
 
         Raises `FormatError`, with the line: an invalid bound, a unit that the declaration lacks,
@@ -48,8 +48,8 @@ class BucketConverter:
         upper = self._bounds(chunk, self._histogram.upper, NO_BOUND, math.inf, lower + 1)
         if self._histogram.middle_bits is not None:
             lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
-        counts = self._numbers.of(
-            _to_list(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+        counts = self._number_parser.parse(
+            _to_list(chunk.column(self._count)), chunk.column_lines(self._count), self._count
         )
         names = _to_list(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
         explicit_bounds = (
@@ -118,11 +118,11 @@ class BucketConverter:
         `else_` is the upper bound of a bucket of a single integer.
         """
         cells = _to_list(chunk.column(name))
-        lines = chunk.lines_of(name)
+        lines = chunk.column_lines(name)
         none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
         rule = FieldRule(field=name, printed=self._printed)
         known = [None if open_ else cell for cell, open_ in zip(cells, none, strict=True)]
-        bounds = self._numbers.of(known, lines, name, rule)
+        bounds = self._number_parser.parse(known, lines, name, rule)
         if else_ is not None:
             alone = np.array([cell is None for cell in cells], dtype=bool)
             bounds = np.where(alone, else_, bounds)
@@ -141,7 +141,7 @@ class BucketConverter:
         """Unit of each row's bounds."""
         if self._histogram.above is None:
             return [self._histogram.unit] * len(chunk.lines)
-        printed = chunk.units or [None] * len(chunk.lines)
+        printed = chunk.units_above or [None] * len(chunk.lines)
         known = self._histogram.units
         units = [known.get(text or "", known.get(ANY_UNIT, "")) for text in printed]
         if not all(units):

@@ -21,11 +21,12 @@ class Chunk:
     cells: dict[str, Any]
     lines: Sequence[int] | np.ndarray  # of each row, from 1
     # by column: lines of cells that differ from those of the rows
-    own: dict[str, list[int]] = field(default_factory=dict)
-    above: list[str | None] | None = None  # time of each row, from a line above it
-    whose: list[str | None] | None = None  # entity of each row, from a line above it
-    units: list[str | None] | None = None  # unit of each row, from a line above it
-    kinds: list[int] | None = None  # line pattern of each row; samples are numbered within each
+    cell_lines: dict[str, list[int]] = field(default_factory=dict)
+    times_above: list[str | None] | None = None  # time of each row, from a line above it
+    entities_above: list[str | None] | None = None  # entity of each row, from a line above it
+    units_above: list[str | None] | None = None  # unit of each row, from a line above it
+    # line pattern of each row; samples are numbered within each
+    pattern_indices: list[int] | None = None
     keys: tuple[str, ...] = ()  # keys of the rows for messages, if there are more than cells
 
     def column(self, name: str) -> Any:
@@ -33,11 +34,11 @@ class Chunk:
         column = self.cells.get(name)
         return [None] * len(self.lines) if column is None else column
 
-    def lines_of(self, name: str) -> Sequence[int] | np.ndarray:
+    def column_lines(self, name: str) -> Sequence[int] | np.ndarray:
         """Lines of a column's cells."""
-        return self.own.get(name, self.lines)
+        return self.cell_lines.get(name, self.lines)
 
-    def taken(self, places: np.ndarray) -> Chunk:
+    def take(self, places: np.ndarray) -> Chunk:
         """Select rows by position."""
 
         def of(cells: Any) -> Any:
@@ -52,11 +53,11 @@ class Chunk:
         return Chunk(
             {name: of(cells) for name, cells in self.cells.items()},
             of(self.lines),
-            {name: of(lines) for name, lines in self.own.items()},
-            None if self.above is None else of(self.above),
-            None if self.whose is None else of(self.whose),
-            None if self.units is None else of(self.units),
-            None if self.kinds is None else of(self.kinds),
+            {name: of(lines) for name, lines in self.cell_lines.items()},
+            None if self.times_above is None else of(self.times_above),
+            None if self.entities_above is None else of(self.entities_above),
+            None if self.units_above is None else of(self.units_above),
+            None if self.pattern_indices is None else of(self.pattern_indices),
         )
 
 

@@ -42,11 +42,11 @@ class Collector:
     ) -> None:
         self.declaration, self.part, self._file = declaration, part, file
         self._entities, self._fields = entities, fields
-        self._numbers = NumberParser(
+        self._number_parser = NumberParser(
             declaration.missing, declaration.decimal, declaration.thousands, file
         )
         self._time = part.time
-        self._clock = TimeParser(part.time, self._numbers, file)
+        self._time_parser = TimeParser(part.time, self._number_parser, file)
         self._long_names: dict[str, None] = {}
         self._rows_to_skip = declaration.leave_out_rows
         self._has_times: bool | None = None  # whether the file has its optional times
@@ -66,13 +66,13 @@ class Collector:
         self._intervals = (
             IntervalAggregator(part.every_s, each, file) if part.every_s is not None else None
         )
-        self._buckets = BucketConverter(part, self._numbers, file) if part.histogram else None
+        self._buckets = BucketConverter(part, self._number_parser, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
     def clock(self) -> str:
         """Clock of the records' times."""
-        return "none" if self._has_times is False else self._clock.name
+        return "none" if self._has_times is False else self._time_parser.clock
 
     @property
     def first_field_names(self) -> list[str]:
@@ -95,12 +95,12 @@ class Collector:
                 self._rows_to_skip,
                 max(self._rows_to_skip - len(chunk.lines), 0),
             )
-            chunk = chunk.taken(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
+            chunk = chunk.take(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
         keep = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
             chunk, part.unless, False
         )
         if not keep.all():
-            chunk = chunk.taken(np.flatnonzero(keep))
+            chunk = chunk.take(np.flatnonzero(keep))
         if not len(chunk.lines):
             return
         entity = self._entity_codes(chunk)
@@ -108,7 +108,7 @@ class Collector:
         if self._buckets is not None:
             known = list(self._entities)
             owners = [known[code] for code in entity.tolist()]
-            chunk, called = self._buckets.rows(chunk, owners, t)
+            chunk, called = self._buckets.convert(chunk, owners, t)
             entity = np.array([self._entities[name] for name in called], dtype=CODE)
         if part.names is not None and part.value is not None:
             self._add_long_rows(chunk, entity, t, part.names, part.value)
@@ -126,8 +126,10 @@ class Collector:
         if part.others:
             used = {rule.field for rule in part.fields} | self._text_fields()
             for name in (name for name in chunk.cells if name not in used):
-                lines = chunk.lines_of(name)
-                values = self._numbers.of(chunk.column(name), lines, name, self._default_rule)
+                lines = chunk.column_lines(name)
+                values = self._number_parser.parse(
+                    chunk.column(name), lines, name, self._default_rule
+                )
                 columns.append((name, values, lines))
         if columns and all(lines is chunk.lines for _, _, lines in columns):
             at = np.asarray(chunk.lines, dtype=np.int64)
@@ -142,7 +144,7 @@ class Collector:
         self._check_missing()
         if self._intervals is None:
             return []
-        for name, entity, t, values, lines in self._intervals.sums():
+        for name, entity, t, values, lines in self._intervals.aggregates():
             self._store(entity, name, t, values, lines.tolist())
         return self._intervals.messages
 
@@ -209,7 +211,7 @@ class Collector:
         if by_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns)
         columns = [_to_list(column) for column in columns]
-        owners = chunk.whose or [None] * len(chunk.lines)
+        owners = chunk.entities_above or [None] * len(chunk.lines)
         if entity.line is not None:
             columns = [owners, *columns]
         entity_names = [
@@ -273,13 +275,13 @@ class Collector:
             names: Sequence[Any] = (
                 _to_list(chunk.column(self.part.names))
                 if self.part.names
-                else chunk.kinds or [""] * len(entity_names)
+                else chunk.pattern_indices or [""] * len(entity_names)
             )
-            return self._clock.counted(
+            return self._time_parser.number_samples(
                 [f"{name}\n{_text(other)}" for name, other in zip(entity_names, names, strict=True)]
             )
         cells = (
-            (chunk.above or [None] * len(entity))
+            (chunk.times_above or [None] * len(entity))
             if time.field is None
             else chunk.column(time.field)
         )
@@ -306,25 +308,25 @@ class Collector:
                 pairs = zip(_to_list(cells), _to_list(then), strict=True)
                 cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
         plus = chunk.column(time.plus) if time.plus else None
-        return self._clock.given(cells, plus, chunk.lines)
+        return self._time_parser.parse(cells, plus, chunk.lines)
 
     def _values(
         self, chunk: Chunk, rule: FieldRule
     ) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
         """Numbers of a rule, NaN where missing, and their lines."""
-        lines = chunk.lines_of(rule.field)
+        lines = chunk.column_lines(rule.field)
         cells = chunk.column(rule.field)
         fits = self._condition_mask(chunk, rule.where, True)
         if rule.needs is not None:
-            needed = self._numbers.of(
-                chunk.column(rule.needs), chunk.lines_of(rule.needs), rule.needs
+            needed = self._number_parser.parse(
+                chunk.column(rule.needs), chunk.column_lines(rule.needs), rule.needs
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
             cells = _mask_cells(cells, fits)
         if rule.within is not None:
             cells = self._extract_values(_to_list(cells), lines, rule)
-        values = self._numbers.of(cells, lines, rule.field, rule)
+        values = self._number_parser.parse(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
     def _extract_values(
@@ -354,8 +356,8 @@ class Collector:
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
         """Divide counts by each row's interval; raises `FormatError` if that is not above 0 s."""
-        cells, lines = chunk.column(name), chunk.lines_of(name)
-        seconds = self._numbers.of(cells, lines, name)
+        cells, lines = chunk.column(name), chunk.column_lines(name)
+        seconds = self._number_parser.parse(cells, lines, name)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rates = counts / seconds
         wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
@@ -374,7 +376,7 @@ class Collector:
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
         """Add rows in long form: one name and one number each."""
-        cells, lines = chunk.column(value), np.asarray(chunk.lines_of(value), dtype=np.int64)
+        cells, lines = chunk.column(value), np.asarray(chunk.column_lines(value), dtype=np.int64)
         called, codes = _distinct(chunk.column(names))
         if codes is None:
             codes, called = pd.factorize(np.array([_text(cell) for cell in called], dtype=object))
@@ -411,7 +413,7 @@ class Collector:
         for name, rule, places in zip(called, rules, by_name, strict=True):
             if not name or (rule is None and not self.part.others) or not len(places):
                 continue
-            rows = chunk.taken(places)
+            rows = chunk.take(places)
             fits = (
                 self._condition_mask(rows, rule.where, True)
                 if rule
@@ -420,7 +422,7 @@ class Collector:
             rule_cells = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
             if rule is not None and rule.within is not None:
                 rule_cells = self._extract_values(rule_cells, lines[places], rule)
-            values = self._numbers.of(
+            values = self._number_parser.parse(
                 rule_cells, lines[places].tolist(), name, rule or self._default_rule
             )
             self._store(

@@ -36,10 +36,14 @@ def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[st
     columns = _Columns(names, start, context)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
     for text in source.pieces():
-        cells = columns.typed.cells(text) if columns.typed and source.is_plain(text) else None
+        cells = (
+            columns.arrow_parser.parse(text)
+            if columns.arrow_parser and source.is_plain(text)
+            else None
+        )
         if cells is not None:
             count = len(next(iter(cells.values())))
-            columns.send(cells, np.arange(source.number + 1, source.number + 1 + count))
+            columns.emit_columns(cells, np.arange(source.number + 1, source.number + 1 + count))
             source.number += count
             yield info
             continue
@@ -47,13 +51,13 @@ def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[st
         rows: list[list[str]] = []
         for line, row in source.rows(text):
             lines.append(line)
-            rows.append(columns.checked(row, line))
+            rows.append(columns.check_row(row, line))
             if len(lines) == ROWS:
-                columns.send_rows(rows, lines)
+                columns.emit_rows(rows, lines)
                 lines, rows = [], []
                 yield info
         if rows:
-            columns.send_rows(rows, lines)
+            columns.emit_rows(rows, lines)
         yield info
     if source.truncated_line:
         context.messages.append(
@@ -67,7 +71,7 @@ class _Columns:
     """Columns of a file, and distribution of its rows to the tables."""
 
     def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
-        self._into, self._parts = context, context.declaration.parts
+        self._context, self._parts = context, context.declaration.parts
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
             raise context.error(
@@ -91,21 +95,21 @@ class _Columns:
         }
         others = any(part.others and part.names is None for part in self._parts)
         text_columns = set(context.declaration.words)
-        self._wanted = {
+        self._required = {
             place: name
             for place, name in enumerate(self.names)
             if name and (others or self._melted_rows or name in text_columns)
         }
         melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
-        self.typed = (
+        self.arrow_parser = (
             None
             if self._group
-            else ArrowRowParser(len(self.names), self._wanted, context.declaration, melted)
+            else ArrowRowParser(len(self.names), self._required, context.declaration, melted)
         )
 
-    def checked(self, row: list[str], line: int) -> list[str]:
+    def check_row(self, row: list[str], line: int) -> list[str]:
         """Return a row that fits the heading; raises `FormatError` for any other."""
-        delimiter, width = self._into.declaration.delimiter, len(self.names)
+        delimiter, width = self._context.declaration.delimiter, len(self.names)
         group = len(self._group)
         if delimiter == BLANKS and len(row) > width and not group:
             row = [*row[: width - 1], " ".join(row[width - 1 :])]
@@ -113,7 +117,7 @@ class _Columns:
         if behind == 0 or (group and behind > 0 and behind % group == 0):
             return row
         more = f", then groups of {group}: {' '.join(self._group)}" if group else ""
-        raise self._into.error(
+        raise self._context.error(
             "a row does not fit the heading",
             line,
             expected=f"{width} cells: {' '.join(self.names)}{more}",
@@ -121,27 +125,27 @@ class _Columns:
             remedy="the line is damaged; correct or remove it.",
         )
 
-    def send_rows(self, rows: list[list[str]], lines: list[int]) -> None:
+    def emit_rows(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send rows to the tables, each in the form that the table declares."""
-        columns = {name: [row[place] for row in rows] for place, name in self._wanted.items()}
-        self.send(columns, lines)
+        columns = {name: [row[place] for row in rows] for place, name in self._required.items()}
+        self.emit_columns(columns, lines)
         if self._group:
-            self._send_groups(rows, lines)
+            self._emit_groups(rows, lines)
 
-    def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
+    def emit_columns(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
         """Send columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
             if number in self._melted_rows:
                 if not self._melted_rows[number]:
                     continue
-                words = self._into.declaration.input_fields_of(part)
+                words = self._context.declaration.input_fields_of(part)
                 required = {*words, *_melted_columns(self._melted_rows[number])}
                 row_columns = {name: column for name, column in columns.items() if name in required}
-                self._into.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
+                self._context.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
             elif part.repeat is None:
-                self._into.sink(number, Chunk(dict(columns), lines))
+                self._context.sink(number, Chunk(dict(columns), lines))
 
-    def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
+    def _emit_groups(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send each repeated group of a row as a row, with the cells before the first group."""
         width, size = self._fixed_width, len(self._group)
         starts = [
@@ -154,7 +158,7 @@ class _Columns:
             cells[name] = [row[at + place] for row, _, at in starts]
         for number, part in enumerate(self._parts):
             if part.repeat is not None and starts:
-                self._into.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
+                self._context.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
 
 
 MeltedRows = list[tuple[dict[str, str], dict[str, str]]]
@@ -248,7 +252,7 @@ class _RowLines:
     """Lines of a file that are rows, each record with its first line."""
 
     def __init__(self, texts: Iterable[str], context: ReadContext) -> None:
-        self._texts, self._into = iter(texts), context
+        self._texts, self._context = iter(texts), context
         self.number = 0  # lines read so far
         self.truncated_line = 0  # line without a line end
         self.skipped = 0  # lines before the heading
@@ -261,7 +265,7 @@ class _RowLines:
 
     def heading(self) -> tuple[int, list[str]]:
         """Line and names of the heading; raises `FormatError` if there is none."""
-        declaration = self._into.declaration
+        declaration = self._context.declaration
         if declaration.columns:
             return 1, list(declaration.columns)
         if declaration.heading is not None:
@@ -271,13 +275,15 @@ class _RowLines:
             heading = next(rows, None)
             if heading is not None:
                 self._first = 0
-                return self._checked_heading(*heading)
-        return self._checked_heading(1, [])
+                return self._parse_heading(*heading)
+        return self._parse_heading(1, [])
 
-    def _checked_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
-        declaration, names = self._into.declaration, [cell.strip() for cell in cells]
+    def _parse_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
+        declaration, names = self._context.declaration, [cell.strip() for cell in cells]
         if not any(names):
-            raise self._into.error("the heading is missing", 1, expected="column names, then rows")
+            raise self._context.error(
+                "the heading is missing", 1, expected="column names, then rows"
+            )
         if declaration.first is not None:
             left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
             names = [declaration.first, *names[0 if left_out else 1 :]]
@@ -300,7 +306,7 @@ class _RowLines:
                 self._texts = chain(["\n".join(lines[int(matches[0]) :])], self._texts)
                 return
             self.number += len(lines) - 1
-        raise self._into.error(
+        raise self._context.error(
             "the heading is missing",
             max(self.number, 1),
             expected=f"a line that fully matches {pattern}",
@@ -309,9 +315,9 @@ class _RowLines:
 
     def is_plain(self, text: str) -> bool:
         """Whether every line of a piece is a row, or a part of one, or blank."""
-        comment = self._into.declaration.comment
+        comment = self._context.declaration.comment
         return (
-            self._into.declaration.delimiter != BLANKS
+            self._context.declaration.delimiter != BLANKS
             and not self._first
             and text.endswith("\n")
             and "\r" not in text
@@ -324,12 +330,12 @@ class _RowLines:
 
         With `one`, only the first row; the rest of the piece stays unread.
         """
-        blanks = self._into.declaration.delimiter == BLANKS
+        blanks = self._context.declaration.delimiter == BLANKS
         lines = self._rows(text, quotes=not blanks, one=one)
         cells = (
             (line.split() for line in lines)
             if blanks
-            else csv.reader(lines, delimiter=self._into.declaration.delimiter, strict=True)
+            else csv.reader(lines, delimiter=self._context.declaration.delimiter, strict=True)
         )
         try:
             for row in cells:
@@ -337,11 +343,13 @@ class _RowLines:
                 self._first = 0
         except csv.Error as err:
             problem, line = f"invalid CSV: {err}", max(self._first, 1)
-            raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
+            raise self._context.error(
+                problem, line, remedy="a quote may be missing there."
+            ) from err
 
     def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
         """Lines without comments and blank lines, except within quotes."""
-        quoted, comment = False, self._into.declaration.comment
+        quoted, comment = False, self._context.declaration.comment
         while text:
             end, place = text.rfind("\n") + 1, 0
             while place < end:

@@ -85,11 +85,11 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
                     table.add(row, at)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
-                    table.send()
+                    table.flush()
                 yield
         first += len(lines) - 1
     for table in tables:
-        table.send()
+        table.flush()
     yield
 
 
@@ -99,7 +99,7 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
         document = parse_yaml(_BREAKS.sub(" ", text), context.file)
     except StudyError as err:
         end = text.count("\n") + 1  # YAML reports a truncated file one line beyond its end
-        raise err.restated(
+        raise err.copy_as(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
     _emit_tables(document.data, _build_lines(document.data, document.lines, ()), context)
@@ -141,7 +141,7 @@ def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
             raise context.error(
                 "the path of the rows matches nothing", expected=" or ".join(part.rows)
             )
-        cells.send()
+        cells.flush()
 
 
 def _rows(
@@ -257,16 +257,16 @@ class _CellBuffer:
     """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
     def __init__(self, place: int, context: ReadContext) -> None:
-        self._place, self._sink, self._into = place, context.sink, context
+        self._table_index, self._sink, self._context = place, context.sink, context
         self._paths = {
             name: [step for step in name.split("/") if step] for name in context.declaration.words
         }
         part = context.declaration.parts[place]
         self._names = {*part.entity.name}
         self._input_fields = {*context.declaration.input_fields_of(part)}
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._lines: list[int] = []
         self._chunk = Chunk(
             {name: [] for name in self._paths}, self._lines, {name: [] for name in self._paths}
@@ -287,13 +287,13 @@ class _CellBuffer:
         for name, steps in self._paths.items():
             cell, line = next(_nodes(row, lines, steps), (None, start))
             if isinstance(cell, dict) and name in self._names:
-                cell = self._labels(cell, name, start)
+                cell = self._format_labels(cell, name, start)
             self._chunk.cells[name].append(
                 None if isinstance(cell, dict | list) else _replace_surrogates(cell)
             )
-            self._chunk.own[name].append(line if isinstance(line, int) else start)
+            self._chunk.cell_lines[name].append(line if isinstance(line, int) else start)
 
-    def _labels(self, members: dict[Any, Any], name: str, line: int) -> str:
+    def _format_labels(self, members: dict[Any, Any], name: str, line: int) -> str:
         """Format an object that names an entity as Prometheus labels, except those the table reads.
 
         Raises `FormatError`: a label that is an object or a list.
@@ -303,7 +303,7 @@ class _CellBuffer:
             if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._input_fields:
                 continue
             if isinstance(value, dict | list):
-                raise self._into.error(
+                raise self._context.error(
                     f"{key} of {name}, which names an entity, is neither text nor a number",
                     line,
                     expected='labels such as {"cpu": "0", "mode": "user"}',
@@ -313,12 +313,12 @@ class _CellBuffer:
             labels.append(f'{key}="{text.translate(_ESCAPES)}"')
         return ",".join(labels)
 
-    def send(self) -> None:
+    def flush(self) -> None:
         """Send the buffered rows."""
         if self.count:
             self._chunk.keys = tuple(self._keys)
-            self._sink(self._place, self._chunk)
-            self._begin()
+            self._sink(self._table_index, self._chunk)
+            self._reset()
 
 
 def _paths(node: Any, before: str, depth: int) -> Iterator[str]:

@@ -30,7 +30,7 @@ class IntervalAggregator:
     """
 
     def __init__(self, length_s: float, each: Mapping[str, Aggregation], file: str) -> None:
-        self._length, self._each, self._file = length_s, each, file
+        self._length, self._aggregations, self._file = length_s, each, file
         self.messages: list[str] = []
         self._row = np.dtype(
             [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))]
@@ -61,7 +61,7 @@ class IntervalAggregator:
             float(np.fmax(self._end, t.max())),
         )
 
-    def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    def aggregates(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield the aggregates of each field, as arrays over entities and intervals.
 
         The arrays are entity code, end of the interval, number (NaN without values), and line: that
@@ -81,9 +81,11 @@ class IntervalAggregator:
             )
         at = np.repeat([self._first[code] for code in who.tolist()], count)
         known = np.zeros(size, dtype=bool)
-        rows = [np.zeros(size, dtype=np.int64) for _ in self._each]
-        totals = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
-        for part in self._parts():
+        rows = [np.zeros(size, dtype=np.int64) for _ in self._aggregations]
+        totals = [
+            np.full(size, -np.inf if each == "max" else 0.0) for each in self._aggregations.values()
+        ]
+        for part in self._read_parts():
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
             if not self.messages and not inside.all():
@@ -96,7 +98,7 @@ class IntervalAggregator:
             new = ~known[cell]
             at[cell[new][::-1]] = part["line"][new][::-1]  # the first row wins
             known[cell] = True
-            for number, each in enumerate(self._each.values()):
+            for number, each in enumerate(self._aggregations.values()):
                 values = part["values"][:, number]
                 there = ~np.isnan(values)
                 np.add.at(rows[number], cell[there], 1)
@@ -106,8 +108,8 @@ class IntervalAggregator:
                         totals[number], cell[there], values[there]
                     )
         ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
-        for (name, each), row, total in zip(self._each.items(), rows, totals, strict=True):
-            numbers = self._numbers(each, row, total)
+        for (name, each), row, total in zip(self._aggregations.items(), rows, totals, strict=True):
+            numbers = self._aggregate_values(each, row, total)
             if np.isinf(numbers).any():
                 line = int(at[np.isinf(numbers)][0])
                 raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)
@@ -128,12 +130,14 @@ class IntervalAggregator:
             )
         return count
 
-    def _parts(self) -> Iterator[np.ndarray]:
+    def _read_parts(self) -> Iterator[np.ndarray]:
         self._rows.seek(0)
         while part := self._rows.read(ROWS * self._row.itemsize):
             yield np.frombuffer(part, self._row)
 
-    def _numbers(self, each: Aggregation, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
+    def _aggregate_values(
+        self, each: Aggregation, rows: np.ndarray, total: np.ndarray
+    ) -> np.ndarray:
         if each == "count":
             return rows.astype(float)
         if each in ("mean", "max"):

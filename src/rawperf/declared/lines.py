@@ -38,7 +38,12 @@ class _IndexedLines:
         unit: str | None = None,
     ) -> None:
         # number of preceding lines, and the time, entity and unit that they give
-        self.first, self._before, self._owner, self._unit = first, before, owner, unit
+        self.lines_before, self._time_before, self._entity_before, self._unit_before = (
+            first,
+            before,
+            owner,
+            unit,
+        )
         declaration, lines = context.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
             number = first + len(lines) + 1
@@ -63,46 +68,50 @@ class _IndexedLines:
             [not line or _is_comment(line, declaration.comment) for line in lines], dtype=bool
         )
         times = {part.time.line for part in declaration.parts if part.time is not None}
-        self.stamps = self._captured(times, "time")
-        self.owners = self._captured({part.entity.line for part in declaration.parts}, "name")
+        self.time_by_line = self._capture_by_line(times, "time")
+        self.entity_by_line = self._capture_by_line(
+            {part.entity.line for part in declaration.parts}, "name"
+        )
         above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
-        self.units = self._captured(above, "unit")
+        self.unit_by_line = self._capture_by_line(above, "unit")
 
-    def _captured(self, patterns: set[str | None], group: str) -> dict[int, str]:
+    def _capture_by_line(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
         texts_by_line: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
             assert pattern is not None
-            places = self.matching(pattern)
+            places = self.match_lines(pattern)
             if len(places):
                 texts = capture_groups(pattern, self.array.take(pa.array(places)))[group]
                 texts_by_line |= dict(zip(places.tolist(), texts, strict=True))
         return texts_by_line
 
-    def matching(self, pattern: str) -> np.ndarray:
+    def match_lines(self, pattern: str) -> np.ndarray:
         """Positions of the lines that a pattern matches as a whole; they are marked as used."""
         is_match = full_match_mask(pattern, self.array).to_numpy(zero_copy_only=False)
         self.used |= is_match
         return np.flatnonzero(is_match)
 
-    def above(self, places: np.ndarray) -> list[str | None] | None:
+    def times_above(self, places: np.ndarray) -> list[str | None] | None:
         """Time from the nearest line above each position."""
-        return _nearest_above(self.stamps, self._before, places)
+        return _nearest_above(self.time_by_line, self._time_before, places)
 
-    def whose(self, places: np.ndarray) -> list[str | None] | None:
+    def entities_above(self, places: np.ndarray) -> list[str | None] | None:
         """Entity from the nearest line above each position."""
-        return _nearest_above(self.owners, self._owner, places)
+        return _nearest_above(self.entity_by_line, self._entity_before, places)
 
-    def scales(self, places: np.ndarray) -> list[str | None] | None:
+    def units_above(self, places: np.ndarray) -> list[str | None] | None:
         """Unit of bounds from the nearest line above each position."""
-        return _nearest_above(self.units, self._unit, places)
+        return _nearest_above(self.unit_by_line, self._unit_before, places)
 
-    def last(self) -> tuple[str | None, str | None, str | None]:
+    def last_values(self) -> tuple[str | None, str | None, str | None]:
         """Last time, entity and unit, for the next text."""
         return (
-            self.stamps[max(self.stamps)] if self.stamps else self._before,
-            self.owners[max(self.owners)] if self.owners else self._owner,
-            self.units[max(self.units)] if self.units else self._unit,
+            self.time_by_line[max(self.time_by_line)] if self.time_by_line else self._time_before,
+            self.entity_by_line[max(self.entity_by_line)]
+            if self.entity_by_line
+            else self._entity_before,
+            self.unit_by_line[max(self.unit_by_line)] if self.unit_by_line else self._unit_before,
         )
 
 
@@ -135,7 +144,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                 context.sink(number, chunk)
         for pattern in declaration.ignore:
             if lines.lines:
-                lines.matching(pattern)
+                lines.match_lines(pattern)
         unknown = np.flatnonzero(~lines.used)
         if declaration.strict and len(unknown):
             raise context.error(
@@ -145,14 +154,14 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                 remedy="the file is damaged, or from another version of the tool.",
             )
         first, others = first + len(lines.lines), others + len(unknown)
-        stamp, owner, unit = lines.last()
+        stamp, owner, unit = lines.last_values()
         yield {"other lines": str(others)} if others else {}
 
 
 def _rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
     """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
-        source.matching(pattern) if source.lines else np.zeros(0, dtype=int)
+        source.match_lines(pattern) if source.lines else np.zeros(0, dtype=int)
         for pattern in part.lines
     ]
     places = np.concatenate(by_pattern)
@@ -176,11 +185,11 @@ def _rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
     lines = places[order]
     return Chunk(
         columns,
-        (lines + source.first + 1).tolist(),
-        above=source.above(lines),
-        whose=source.whose(lines),
-        units=source.scales(lines),
-        kinds=kinds[order].tolist(),
+        (lines + source.lines_before + 1).tolist(),
+        times_above=source.times_above(lines),
+        entities_above=source.entities_above(lines),
+        units_above=source.units_above(lines),
+        pattern_indices=kinds[order].tolist(),
     )
 
 
@@ -199,11 +208,15 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
         source = _IndexedLines(text, context, first)
         for number, line in enumerate(source.lines, start=first + 1):
             place, (time, owner, _) = number - 1 - first, stamp
-            if place in source.stamps or place in source.owners:
-                if pairs or (place in source.stamps and time is not None):
+            if place in source.time_by_line or place in source.entity_by_line:
+                if pairs or (place in source.time_by_line and time is not None):
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
-                stamp = (source.stamps.get(place, time), source.owners.get(place, owner), number)
+                stamp = (
+                    source.time_by_line.get(place, time),
+                    source.entity_by_line.get(place, owner),
+                    number,
+                )
             elif line and not _is_comment(line, context.declaration.comment):
                 key, value = _pair(line, number, context)
                 if key in pairs:

@@ -77,7 +77,7 @@ class DeclaredFormat(Streaming):
         text = normalize_head(head)
         return CERTAINTY if all(contains_match(pattern, text) for pattern in match.text) else 0.0
 
-    def takes(self, path: str, head: bytes) -> bool:
+    def matches_file(self, path: str, head: bytes) -> bool:
         """Whether the declaration matches a file, by its path and its head."""
         match = self.declaration.match
         if match is None:
@@ -90,11 +90,11 @@ class DeclaredFormat(Streaming):
         return by_name and (not match.text or self.sniff(head) > 0)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file block by block as `coded_blocks` does, with plain text columns."""
-        for block in self.coded_blocks(stream, file=file):
+        """Read a file block by block as `categorical_blocks` does, with plain text columns."""
+        for block in self.categorical_blocks(stream, file=file):
             yield replace(block, records=decode_categories(block.records))
 
-    def coded_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def categorical_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file block by block, with categorical text columns, which are faster to process.
 
         Files with rows without a time, and JSON and YAML documents, are read as a whole.
@@ -103,13 +103,13 @@ class DeclaredFormat(Streaming):
         and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
         buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
-        context = ReadContext(self.declaration, buffer.sink, buffer.messages, file)
+        context = ReadContext(self.declaration, buffer.add_rows, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(read_whole_file(stream, self.name, file), file)
             buffer.messages += warnings
             buffer.info = _DOCUMENTS[reads](text, context)
-            yield buffer.last()
+            yield buffer.finish()
             return
         pieces = (
             XmlPieceReader(stream, encoding_warnings, file)
@@ -117,16 +117,17 @@ class DeclaredFormat(Streaming):
             else PieceReader(stream, cut_after_line, file)
         )
         texts = (
-            recode_piece(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces
+            recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
+            for piece in pieces
         )
         for info in (
             read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
         ):
             buffer.info = info or {}
-            buffer.messages[:0] = encoding_warnings.new(False)
-            if not pieces.last and buffer.ready():
-                yield buffer.reading(more=True)
-        yield buffer.last()
+            buffer.messages[:0] = encoding_warnings.drain(False)
+            if not pieces.is_last and buffer.is_block_ready():
+                yield buffer.emit(more=True)
+        yield buffer.finish()
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
@@ -178,11 +179,11 @@ class _TableBuffer:
         summed = {part.every_s is not None for part in declaration.parts}
         self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
 
-    def sink(self, place: int, chunk: Chunk) -> None:
+    def add_rows(self, place: int, chunk: Chunk) -> None:
         """Add rows to the table of that number."""
         self._tables[place].add(chunk)
 
-    def ready(self) -> bool:
+    def is_block_ready(self) -> bool:
         """Whether a block is due: enough records, told apart by their times and in line order."""
         return (
             self._timed
@@ -190,13 +191,13 @@ class _TableBuffer:
             and all(t.clock != "none" for t in self._tables)
         )
 
-    def last(self) -> Reading:
+    def finish(self) -> Reading:
         """Emit the remaining records at the end of the file."""
         for table in self._tables:
             self.messages += [
                 sentence for sentence in table.finish() if sentence not in self.messages
             ]
-        return self.reading()
+        return self.emit()
 
     def _no_numbers_error(self) -> FormatError:
         """Error of a file without numbers; it lists the names that the file has instead."""
@@ -216,7 +217,7 @@ class _TableBuffer:
             remedy="declare its fields under fields, or exclude the file in match.",
         )
 
-    def reading(self, more: bool = False) -> Reading:
+    def emit(self, more: bool = False) -> Reading:
         """Emit the records since the last reading.
 
         With `more` to come, the last sample is held back for further records, which costs less than

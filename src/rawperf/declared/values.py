@@ -41,7 +41,7 @@ class NumberParser:
         self._words = pa.array([None, *sorted(self._missing)], pa.string())
         self._decimal, self._thousands, self._file = decimal, thousands, file
 
-    def of(
+    def parse(
         self,
         cells: Any,
         lines: Sequence[int] | np.ndarray,
@@ -73,18 +73,21 @@ class NumberParser:
                     texts.append(stripped)
                     places.append(place)
             elif cell is not None:
-                values[place] = self._scalar(cell, name, lines[place])
+                values[place] = self._parse_scalar(cell, name, lines[place])
         if not texts:
             return values
         factors: np.ndarray | float = 1.0
         if printed == DURATION:
             numbers_found = np.array(
-                [self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)]
+                [
+                    self._parse_duration(t, name, lines[p])
+                    for t, p in zip(texts, places, strict=True)
+                ]
             )
         else:
             if rule is not None and printed is not None:
                 texts, factors = self._strip_units(texts, rule, name, lines, places)
-            numbers_found, bad = parse_numbers([self._normalized(text) for text in texts])
+            numbers_found, bad = parse_numbers([self._normalize(text) for text in texts])
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         with np.errstate(over="ignore"):
@@ -120,7 +123,7 @@ class NumberParser:
         values[places] = parsed
         return values
 
-    def _scalar(self, cell: Any, name: str, line: int) -> float:
+    def _parse_scalar(self, cell: Any, name: str, line: int) -> float:
         """Convert a JSON or YAML value."""
         if isinstance(cell, bool) or not isinstance(cell, int | float):
             raise self._error(name, line, str(cell)[:60])
@@ -132,7 +135,7 @@ class NumberParser:
             raise self._error(name, line, str(cell)[:60], "a number in the range of float64")
         return value
 
-    def _normalized(self, text: str) -> str:
+    def _normalize(self, text: str) -> str:
         """Normalise a number to C notation; invalid text stays invalid."""
         if self._thousands and self._thousands in text:
             text = (
@@ -165,7 +168,7 @@ class NumberParser:
             factors.append(known[unit])
         return bare, np.array(factors)
 
-    def _duration(self, text: str, name: str, line: int) -> float:
+    def _parse_duration(self, text: str, name: str, line: int) -> float:
         match = _DURATION.fullmatch(text)
         if match is None:
             raise self._error(name, line, text, "[[days-]hours:]minutes:seconds")
@@ -203,18 +206,18 @@ _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
 class TimeParser:
-    """Convert the times of a file to seconds, chunk by chunk; `name` is one of `CLOCKS`."""
+    """Convert the times of a file to seconds, chunk by chunk; `clock` is one of `CLOCKS`."""
 
     def __init__(self, time: Time | None, numbers: NumberParser, file: str) -> None:
-        self._time, self._numbers, self._file = time, numbers, file
+        self._time, self._number_parser, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
-        self.name = "none"
+        self.clock = "none"
         if time is not None:
             numbered, format_ = time.numbered, time.format
             relative = time.interval_s is not None or (format_ is None and time.since == "start")
             by_day = format_ is not None and not any(part in format_ for part in _DATES)
-            self.name = (
+            self.clock = (
                 "sample"
                 if numbered
                 else "elapsed"
@@ -224,7 +227,7 @@ class TimeParser:
                 else "absolute"
             )
 
-    def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+    def parse(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
         """Seconds of times in the file, as texts or numbers; `plus` is added to each.
 
         Raises `FormatError` at a time that is missing, not in the format, or out of range.
@@ -233,26 +236,26 @@ class TimeParser:
         assert time is not None
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
-            t = self._formatted(cells, name, lines)
+            t = self._parse_formatted(cells, name, lines)
         else:
-            t = self._numbers.of(cells, lines, name)
+            t = self._number_parser.parse(cells, lines, name)
             if plus is not None:
                 with np.errstate(over="ignore"):  # infinite times are rejected below
-                    t = t + self._numbers.of(
+                    t = t + self._number_parser.parse(
                         plus, lines, f"{time.plus}, which is added to the time,"
                     )
             t = t / time.per_second
         missing = np.flatnonzero(np.isnan(t))
         if len(missing):
             raise self._error(f"{name} is missing", lines[missing[0]], None)
-        wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
+        wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.clock == "absolute")))
         if len(wrong):
             raise self._error(f"{name} is out of range", lines[wrong[0]], cells[wrong[0]])
-        if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
+        if time.format is None and self.clock == "absolute" and time.zone != "UTC" and len(t):
             t = t + _utc_offsets(t, time.zone)
-        return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
+        return self._unwrap(t) if self.clock == "time-of-day" and len(t) else t
 
-    def counted(self, who: Sequence[str]) -> np.ndarray:
+    def number_samples(self, who: Sequence[str]) -> np.ndarray:
         """Times of numbered samples, counted from 0 for each entity."""
         time = self._time
         places = np.array([next(self._counts[name]) for name in who], dtype=float)
@@ -262,11 +265,15 @@ class TimeParser:
             else time.start_s + places * time.interval_s
         )
 
-    def _formatted(self, cells: Any, name: str, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+    def _parse_formatted(
+        self, cells: Any, name: str, lines: Sequence[int] | np.ndarray
+    ) -> np.ndarray:
         """Parse texts in the declared format; NaN where missing."""
         if not isinstance(cells, pa.Array):
             both = zip(cells, lines, strict=True)
-            return np.array([self._text(cell, name, line) for cell, line in both], dtype=float)
+            return np.array(
+                [self._parse_text(cell, name, line) for cell, line in both], dtype=float
+            )
         if not isinstance(cells, pa.DictionaryArray):
             cells = cells.dictionary_encode()
         texts, codes = cells.dictionary, cells.indices.to_numpy()
@@ -275,20 +282,20 @@ class TimeParser:
             parse_times_vectorized(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
         )
         if seconds is not None:
-            seconds = seconds % DAY if self.name == "time-of-day" else seconds
+            seconds = seconds % DAY if self.clock == "time-of-day" else seconds
         else:
             firsts = np.zeros(len(texts), dtype=np.int64)
             firsts[codes[::-1]] = np.arange(len(codes))[::-1]
             seconds = np.array(
                 [
-                    self._text(text, name, lines[first])
+                    self._parse_text(text, name, lines[first])
                     for text, first in zip(texts.to_pylist(), firsts.tolist(), strict=True)
                 ],
                 dtype=float,
             )
         return seconds[codes]
 
-    def _text(self, cell: Any, name: str, line: int) -> float:
+    def _parse_text(self, cell: Any, name: str, line: int) -> float:
         time = self._time
         assert time is not None and time.format is not None
         text = "" if cell is None else str(cell).strip()
@@ -300,9 +307,9 @@ class TimeParser:
             raise self._error(
                 f"{name} does not match the format {time.format}", line, text
             ) from err
-        return seconds % DAY if self.name == "time-of-day" else seconds
+        return seconds % DAY if self.clock == "time-of-day" else seconds
 
-    def _unwrapped(self, t: np.ndarray) -> np.ndarray:
+    def _unwrap(self, t: np.ndarray) -> np.ndarray:
         """Unwrap times of day across midnight, from chunk to chunk."""
         before = t[0] if np.isnan(self._last) else self._last
         grown = unwrap_midnight(np.concatenate([[before], t]))[0][1:] + self._days
@@ -436,7 +443,7 @@ class ArrowRowParser:
         declaration: Declaration,
         melted: Collection[str],
     ) -> None:
-        self._declaration, self._wanted = declaration, required
+        self._declaration, self._required = declaration, required
         self._keys = [str(place) for place in range(width)]  # names may be duplicate
         roles = _roles(declaration, set(required.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in required.items()}
@@ -449,7 +456,7 @@ class ArrowRowParser:
             width > 1 and bool(required) and delimiter.isascii() and delimiter not in '"\n\r'
         )
 
-    def cells(self, text: str) -> Cells | None:
+    def parse(self, text: str) -> Cells | None:
         """Parse whole lines without comments.
 
         None if a line is blank or does not fit, or if quotes occur other than around cells.
@@ -464,7 +471,7 @@ class ArrowRowParser:
         if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow: a row of empty cells
             return None
         try:
-            table = self._parsed(data, quoted, self._roles)
+            table = self._read_csv(data, quoted, self._roles)
             columns = self._finite_columns(table)
         except pa.ArrowInvalid:
             columns = None
@@ -473,16 +480,16 @@ class ArrowRowParser:
                 key: "text" if role == "number" else role for key, role in self._roles.items()
             }
             try:
-                table = self._parsed(data, quoted, texts)
+                table = self._read_csv(data, quoted, texts)
             except pa.ArrowInvalid:
                 return None
             columns = {key: table[key].combine_chunks() for key in texts}
             self._demote(columns)
         if table.num_rows != len(ends):
             return None
-        return {self._wanted[int(key)]: column for key, column in columns.items()}
+        return {self._required[int(key)]: column for key, column in columns.items()}
 
-    def _parsed(self, data: bytes, quoted: bool, roles: dict[str, Role]) -> pa.Table:
+    def _read_csv(self, data: bytes, quoted: bool, roles: dict[str, Role]) -> pa.Table:
         return arrow_csv.read_csv(
             pa.py_buffer(data),
             arrow_csv.ReadOptions(
@@ -513,7 +520,7 @@ class ArrowRowParser:
             values = column.to_numpy(zero_copy_only=False)
             if np.count_nonzero(~np.isfinite(values)) != column.null_count:
                 return None
-            latest = self._max_times.get(self._wanted[int(key)])
+            latest = self._max_times.get(self._required[int(key)])
             if latest is not None and len(values):
                 low, high = values.min(), values.max()
                 if not (low >= 0 and high <= latest):  # includes NaN, a missing time

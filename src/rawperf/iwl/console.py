@@ -80,16 +80,16 @@ class OtherLines:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._identified = False  # whether any line has a message id
+        self._has_message_ids = False  # whether any line has a message id
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
         self.summary: dict[str, float] = {}
         self.lines: dict[str, int] = {}
         self._response = ""
         self._counts: Counter[str] = Counter()
-        self._other = 0
+        self._n_other_lines = 0
 
-    def read(self, text: str, first: int = 1) -> None:
+    def parse(self, text: str, first: int = 1) -> None:
         """Parse the lines of a text; its first one is line `first` of the file."""
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
@@ -100,31 +100,31 @@ class OtherLines:
                 continue
             if _BEGINS_STATUS.match(line):
                 expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
-                raise self._damaged("a damaged status line", line, number, expected)
+                raise self._damage_error("a damaged status line", line, number, expected)
             message = _MESSAGE.fullmatch(line)
             ident, body = message.groups() if message else ("", line)
-            self._identified |= bool(ident)
+            self._has_message_ids |= bool(ident)
             if limit := _TIME_LIMIT.fullmatch(body):
                 self.info["time limit"] = str(int(limit[1]))
-            elif not self._setting(ident, body, number):
+            elif not self._parse_setting(ident, body, number):
                 self._counts[ident] += bool(ident)
-                self._other += not ident
+                self._n_other_lines += not ident
 
     def finish(self) -> None:
         """Complete info and summary after all lines."""
         self.info |= {
             f"message {ident}": str(count) for ident, count in sorted(self._counts.items()) if ident
         }
-        if self._other:
-            self.info["other lines"] = str(self._other)
-        if not self._identified and self._response.isdigit():
+        if self._n_other_lines:
+            self.info["other lines"] = str(self._n_other_lines)
+        if not self._has_message_ids and self._response.isdigit():
             # a harness that runs JMeter prints the mean of its summary under iwlengine's label, in
             # whole milliseconds
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
         self._check_throughputs()
 
-    def _setting(self, ident: str, body: str, number: int) -> bool:
+    def _parse_setting(self, ident: str, body: str, number: int) -> bool:
         """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
         match = _SETTING.fullmatch(body)
         label = match["label"] if match else body.partition("=")[0].strip()
@@ -132,15 +132,15 @@ class OtherLines:
             return False
         summary_field = SUMMARY_LABELS.get(label)
         if match is None or (match["unit"] and summary_field not in (match["unit"], None)):
-            raise self._damaged(
+            raise self._damage_error(
                 "a damaged summary line", body, number, "label = number, with the label's own unit"
             )
-        for field, value in self._values(label, match, number):
+        for field, value in self._parse_values(label, match, number):
             if field not in self.summary:
                 self.summary[field], self.lines[field] = value, number
             elif self.summary[field] != value:
                 problem = f"{field!r} is given twice, first in line {self.lines[field]}"
-                raise self._damaged(
+                raise self._damage_error(
                     problem, body, number, "the summary of one run; split a log of several runs"
                 )
             else:
@@ -149,7 +149,9 @@ class OtherLines:
                 )
         return True
 
-    def _values(self, label: str, match: re.Match[str], number: int) -> list[tuple[str, float]]:
+    def _parse_values(
+        self, label: str, match: re.Match[str], number: int
+    ) -> list[tuple[str, float]]:
         value = match["value"]
         if label == RUN_TIME_FIELD and re.fullmatch(r"[0-9]{1,6}:[0-5][0-9]:[0-5][0-9]", value):
             hours, minutes, seconds = map(int, value.split(":"))
@@ -160,10 +162,10 @@ class OtherLines:
             self._response = value
         if label in (RUN_TIME_FIELD, CLIENTS_FIELD) or not re.fullmatch(FLOAT, value):
             rule = {RUN_TIME_FIELD: "HH:MM:SS", CLIENTS_FIELD: "n/N"}.get(label, "a number")
-            raise self._damaged(f"bad value of {label!r}", value, number, rule)
+            raise self._damage_error(f"bad value of {label!r}", value, number, rule)
         return [(f"{label} ({match['note'].strip()})" if match["note"] else label, float(value))]
 
-    def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
+    def _damage_error(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
 
     def _check_throughputs(self) -> None:
@@ -227,24 +229,28 @@ class IwlConsole(Streaming):
         messages, run, wrapper = Warnings(file), _Run(file), False
         pieces = PieceReader(stream, _cut_after_line, file)
         for piece in pieces:
-            text = recode_piece(piece, pieces.line, messages, file).decode().replace("\r", "\n")
+            text = (
+                recode_piece(piece, pieces.lines_before, messages, file)
+                .decode()
+                .replace("\r", "\n")
+            )
             wrapped = not run.samples and _WRAPPER.search(text) is not None
-            if wrapped and not pieces.last:
-                pieces.back = len(piece)
+            if wrapped and not pieces.is_last:
+                pieces.bytes_to_repeat = len(piece)
                 continue
             for match in _WRAPPER.finditer(text) if not wrapped else ():
                 if wrapper:
                     raise _outside_wrapper_error(text[match.start() :], 1, file)
                 wrapper = True
             cut: list[str] = []
-            if pieces.last:
-                text, cut = _drop_truncated_line(text, file, pieces.line)
+            if pieces.is_last:
+                text, cut = _drop_truncated_line(text, file, pieces.lines_before)
             part = (
                 _read_wrapped(text, file)
                 if wrapped
-                else run.take(text, pieces.line + 1, pieces.last)
+                else run.parse_part(text, pieces.lines_before + 1, pieces.is_last)
             )
-            if pieces.last and not run.samples and not len(part.records):
+            if pieces.is_last and not run.samples and not len(part.records):
                 raise FormatError(
                     "no status line and no summary line of iwlengine",
                     file=file,
@@ -253,8 +259,8 @@ class IwlConsole(Streaming):
                 )
             for sentence in (*cut, *part.warnings):
                 messages.add_located(sentence)
-            if pieces.last or len(part.records):
-                yield replace(part, warnings=messages.new(pieces.last))
+            if pieces.is_last or len(part.records):
+                yield replace(part, warnings=messages.drain(pieces.is_last))
 
 
 def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
@@ -280,22 +286,22 @@ class _Run:
 
     def __init__(self, file: str, machine: str = "") -> None:
         self._file, self._machine, self._other_lines = file, machine, OtherLines(file)
-        self.samples, self._pages, self._counter_decreased = 0, -np.inf, False
+        self.samples, self._last_pages, self._counter_decreased = 0, -np.inf, False
 
-    def take(self, text: str, first: int, last: bool) -> Reading:
+    def parse_part(self, text: str, first: int, last: bool) -> Reading:
         """Reading of a part of the log that begins on line `first` of the file."""
         status, lines, other = _status_values(text, first)
         samples, width = status.shape
         counted = status[:, STATUS_FIELDS.index("pg")]
-        back = np.flatnonzero(np.diff(counted, prepend=self._pages) < 0)
-        self._pages = counted[-1] if samples else self._pages
+        back = np.flatnonzero(np.diff(counted, prepend=self._last_pages) < 0)
+        self._last_pages = counted[-1] if samples else self._last_pages
         messages: list[str] = []
         if len(back) and not self._counter_decreased:
             self._counter_decreased = True
             problem = "the page counter decreases; does the log have more than one run?"
             messages.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
         rest = self._other_lines
-        rest.read(other, first)
+        rest.parse(other, first)
         summary: dict[str, float] = {}
         if last:
             rest.finish()
@@ -334,14 +340,14 @@ def _read_wrapped(text: str, file: str) -> Reading:
     begins = [match.start() for match in _WRAPPER.finditer(text)]
     parts, empty = [], list[tuple[int, int, str]]()
     if len(begins) > 1:
-        parts.append(_Run(file).take(text[: begins[0]], 1, True))
+        parts.append(_Run(file).parse_part(text[: begins[0]], 1, True))
         if parts[0].lines is not None and len(parts[0].lines):
             raise _outside_wrapper_error(text, int(parts[0].lines[0]), file)
         seen: set[str] = set()
         line = text.count("\n", 0, begins[0]) + 1
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
-            part = _Run(file, machine).take(text[begin:end], line, True)
+            part = _Run(file, machine).parse_part(text[begin:end], line, True)
             if not len(part.records):
                 empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
             elif not machine or machine in seen:
@@ -365,7 +371,7 @@ def _read_wrapped(text: str, file: str) -> Reading:
     if len(parts) <= 2:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
-        parts = [_Run(file).take(text, 1, True)]
+        parts = [_Run(file).parse_part(text, 1, True)]
     messages = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_WARNINGS]))
     info = {key: text for part in parts for key, text in part.info.items()}
     return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)

@@ -116,12 +116,12 @@ class Snapshots(XmlTarget):
 
     def __init__(self, rules: Mapping, file: str) -> None:
         super().__init__(file, rules.snapshot[0], MAX_DEPTH)
-        self.rules = rules
+        self.mapping = rules
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
         self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
         self.rows = RecordBuilder()
-        self.found: dict[str, tuple[str, int]] = {}
+        self.text_and_line_by_path: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
     def has_content(self) -> bool:
@@ -132,11 +132,11 @@ class Snapshots(XmlTarget):
             self.info |= attributes
         inside = self._path_below_snapshot()
         if inside == "":
-            self.found, self._begin = {}, self.line()
+            self.text_and_line_by_path, self._begin = {}, self.line()
         if inside is not None:
             for key, value in attributes.items():
-                self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+                self._add_value(f"{inside}/@{key}".removeprefix("/"), value)
+        elif tuple(self.path) != self.mapping.snapshot[: len(self.path)]:
             self._note_unmapped(self.path[-1])
 
     def on_end(self) -> None:
@@ -144,50 +144,55 @@ class Snapshots(XmlTarget):
         if inside == "":
             self._close_snapshot()
         elif inside is not None and (text := "".join(self.text).strip()):
-            self._take(inside, text)
+            self._add_value(inside, text)
 
     def _path_below_snapshot(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
-        depth = len(self.rules.snapshot)
+        depth = len(self.mapping.snapshot)
         return (
-            "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
+            "/".join(self.path[depth:])
+            if tuple(self.path[:depth]) == self.mapping.snapshot
+            else None
         )
 
-    def _take(self, path: str, text: str) -> None:
-        if path != self.rules.time and path not in self.rules.fields:
+    def _add_value(self, path: str, text: str) -> None:
+        if path != self.mapping.time and path not in self.mapping.fields:
             self._note_unmapped(path)
-        elif path in self.found:
+        elif path in self.text_and_line_by_path:
             raise self.error("an element is given twice in one snapshot", f"one {path}", text)
         else:
-            self.found[path] = (text, self.line())
+            self.text_and_line_by_path[path] = (text, self.line())
 
     def _note_unmapped(self, path: str) -> None:
         if len(self.unmapped) < MAX_UNMAPPED:
             self.unmapped.add(path)
 
     def _close_snapshot(self) -> None:
-        if self.rules.time not in self.found:
+        if self.mapping.time not in self.text_and_line_by_path:
             raise self.error(
-                "a snapshot without a time", self.rules.time, " ".join(self.found), self._begin
+                "a snapshot without a time",
+                self.mapping.time,
+                " ".join(self.text_and_line_by_path),
+                self._begin,
             )
-        text, line = self.found.pop(self.rules.time)
+        text, line = self.text_and_line_by_path.pop(self.mapping.time)
         clock = _CLOCK.fullmatch(text)
-        if self.rules.time_unit == HMS and clock is not None:
+        if self.mapping.time_unit == HMS and clock is not None:
             time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
-        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
-            time = float(text) * self.rules.time_factor
+        elif self.mapping.time_unit != HMS and _NUMBER.fullmatch(text):
+            time = float(text) * self.mapping.time_factor
         else:
-            raise self.error("not a time", self.rules.time_unit, text, line)
+            raise self.error("not a time", self.mapping.time_unit, text, line)
         if time <= self.time:
             least = self.time if self.has_content() else 0
             raise self.error("the time does not increase", f"more than {least:g} s", text, line)
-        for path, (text, line) in self.found.items():
+        for path, (text, line) in self.text_and_line_by_path.items():
             if not _NUMBER.fullmatch(text):
                 raise self.error(f"{path} is not a number", "a decimal number", text, line)
-            field, factor = self.rules.fields[path]
+            field, factor = self.mapping.fields[path]
             self.rows.line = line
             self.rows.add(
-                self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time
+                self.mapping.report, self.mapping.entity_kind, "", field, float(text) * factor, time
             )
         self.time = time
 
@@ -225,13 +230,13 @@ class IwlXml(Streaming):
         pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
         for piece in pieces:
             feed.feed(piece)
-            cut = feed.close() if pieces.last else 0
+            cut = feed.close() if pieces.is_last else 0
             if cut:
                 warnings.add_located(
                     f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
-            if pieces.last and not target.has_content():
+            if pieces.is_last and not target.has_content():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,
@@ -243,12 +248,12 @@ class IwlXml(Streaming):
             if unmapped:
                 target.info["elements not mapped"] = unmapped
             rows, target.rows = target.rows, RecordBuilder()
-            if pieces.last or len(rows):
+            if pieces.is_last or len(rows):
                 yield Reading(
-                    rows.frame(),
+                    rows.to_frame(),
                     "elapsed",
                     dict(target.info),
-                    warnings.new(pieces.last),
+                    warnings.drain(pieces.is_last),
                     rows.lines(),
                 )
 

@@ -171,7 +171,7 @@ _PADDING = 1024  # at least the width of any row
 
 
 class FilePart:
-    """Line and page offsets of a part of a file, in UTF-8; `above` lines precede it.
+    """Line and page offsets of a part of a file, in UTF-8; `lines_before` lines precede it.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class FilePart:
     """
 
     def __init__(self, data: bytes, above: int) -> None:
-        self.data, self.above = data, above
+        self.data, self.lines_before = data, above
         self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
         ends = np.flatnonzero(self.bytes[: len(data)] == ord("\n"))
         self.end: IndexArray = ends if data.endswith(b"\n") else np.append(ends, len(data))
@@ -332,7 +332,7 @@ class PageIntervals:
         self._last_facts: dict[str, str] = {}  # facts of the last page
         self._lengths: set[int] = set()
 
-    def of(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
+    def compute(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since midnight before the first.
 
         Dates are used if every page has one. Otherwise the pages of one report are taken to be

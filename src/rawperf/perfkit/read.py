@@ -66,12 +66,19 @@ class PerfKit(Streaming):
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = PieceReader(stream, _cut_before_last_page, file)
         for piece in pieces:
-            part = FilePart(recode_piece(piece, pieces.line, listing.warnings, file), pieces.line)
-            listing.read(part, pieces.last)
+            part = FilePart(
+                recode_piece(piece, pieces.lines_before, listing.warnings, file),
+                pieces.lines_before,
+            )
+            listing.parse_part(part, pieces.is_last)
             records, lines = listing.records(part)
-            if pieces.last or len(records):
+            if pieces.is_last or len(records):
                 yield Reading(
-                    records, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
+                    records,
+                    "time-of-day",
+                    listing.info(),
+                    listing.warnings.drain(pieces.is_last),
+                    lines,
                 )
 
 
@@ -84,16 +91,16 @@ class _Listing:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[PageHeader] = []
         self.last_pages: dict[str, PageHeader] = {}  # the last page of each report
-        self.spans = PageIntervals()
+        self.intervals = PageIntervals()
         self.inconsistent = False
-        self.assumed: set[str] = set()
+        self.assumed_reports: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, tuple[LayoutCell, ...]], LayoutRows] = {}
         # page, layout, line, field, value
         self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
-    def read(self, part: FilePart, ends: bool) -> None:
+    def parse_part(self, part: FilePart, ends: bool) -> None:
         """Parse the pages of a part of the file; `ends` for the last part."""
         if not part.reports:
             first_text = part.data.decode().strip()[:60] or "nothing"
@@ -107,13 +114,13 @@ class _Listing:
         complete = part.data.endswith(b"\n")
         self.pages = []
         for place, report in enumerate(part.reports):
-            line = int(part.first[place]) + part.above + 1
+            line = int(part.first[place]) + part.lines_before + 1
             if report not in self.layouts:
                 self.skipped.setdefault(report, line)
                 continue
             text = part.data[part.pages[place] : part.pages[place + 1]].decode()
             last = ends and place == len(part.reports) - 1
-            self._page(text.split("\n"), line, last, complete)
+            self._parse_page(text.split("\n"), line, last, complete)
         for page in self.pages:
             if (
                 not self.inconsistent
@@ -152,7 +159,7 @@ class _Listing:
             page.day,
         )
 
-    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
+    def _parse_page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
         """Parse a page line by line."""
         page = read_header(lines, first, self.file)
         if page is None:
@@ -191,18 +198,18 @@ class _Listing:
                     raise unknown_heading_error(page.report, body, layouts, self.file, first)
                 self._report_truncation(first, "heading", last)
                 return
-            layout = self._tables(page, body, heading, layouts, cut)
+            layout = self._parse_tables(page, body, heading, layouts, cut)
         if page.begin < 0 and not layout.time:
             raise FormatError(
                 f"{page.report} has no interval", file=self.file, line=first, found=lines[0]
             )
         if page.form == "printed" or layout.evidence != "screen":
-            self.assumed.add(page.report)
+            self.assumed_reports.add(page.report)
         page = page._replace(log=layout.log)
         self.pages.append(page)
         self.last_pages[page.report] = page
 
-    def _tables(
+    def _parse_tables(
         self,
         page: PageHeader,
         body: list[tuple[int, str]],
@@ -225,7 +232,7 @@ class _Listing:
             )
             rows = body[: below[0]] if below else body
             number, followed = len(self.pages), below is not None
-            inconsistent, unread, dropped = table.take(
+            inconsistent, unread, dropped = table.collect(
                 rows, number, self._continues_interval(page), 0 if below else cut, followed
             )
             self.unread += unread
@@ -246,7 +253,7 @@ class _Listing:
 
     def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the last part that was read."""
-        spans = self.spans.of(self.pages)
+        spans = self.intervals.compute(self.pages)
         frames = [
             page_records(table, part, spans, self.file)
             for table in self.tables.values()
@@ -273,9 +280,9 @@ class _Listing:
         return concat_rows(frames)
 
     def info(self) -> dict[str, str]:
-        info = self.spans.info()
-        if self.assumed:
-            info["assumed layouts"] = " ".join(sorted(self.assumed))
+        info = self.intervals.info()
+        if self.assumed_reports:
+            info["assumed layouts"] = " ".join(sorted(self.assumed_reports))
         return info
 
 

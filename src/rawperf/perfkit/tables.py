@@ -50,7 +50,7 @@ class LayoutRows:
     """For each row: line of the file, index of the page, indices into `entities` and `kinds`."""
     texts: list[str] = field(default_factory=list)
     """Texts of these rows."""
-    ended: LogEnd | None = None  # end of its log
+    log_end: LogEnd | None = None  # end of its log
 
     def __post_init__(self) -> None:
         cells_by_name = {
@@ -61,7 +61,7 @@ class LayoutRows:
         self.time = cells_by_name.get(self.layout.time)
         self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
-        self.wide = max(cell.end for cell in self.cells)
+        self.width = max(cell.end for cell in self.cells)
         self._last_number_end = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
         self._first = self._owner or self._key
@@ -71,7 +71,7 @@ class LayoutRows:
         }
         self.entities: dict[str, int] = {}
 
-    def _timed(self, when: str) -> bool:
+    def _has_time(self, when: str) -> bool:
         return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
 
     def _entity_label(self, text: str) -> str | None:
@@ -94,7 +94,7 @@ class LayoutRows:
             label or "" if self.layout.entity else "", len(self.entities)
         )
 
-    def take(
+    def collect(
         self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
     ) -> tuple[list[tuple[int, str]], list[int], bool]:
         """Collect the rows below a heading.
@@ -128,7 +128,7 @@ class LayoutRows:
             when = self._time_cell(text)
             label = (
                 None
-                if ended or (self.layout.log and not self._timed(when))
+                if ended or (self.layout.log and not self._has_time(when))
                 else self._entity_label(text)
             )
             if self.layout.log and text == printed:
@@ -161,7 +161,7 @@ class LayoutRows:
             parse_number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers
         ]
         present = [value is not None and value == value for value in values]
-        trailing = text[self.wide :].split()
+        trailing = text[self.width :].split()
         return (
             None not in values
             and any(present)
@@ -172,7 +172,7 @@ class LayoutRows:
             and not (trailing and parse_number(trailing[0], "1") is not None)
         )
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Delete the rows."""
         self.rows, self.texts, self.entities = [], [], {}
 
@@ -285,13 +285,13 @@ def page_records(
 ) -> EncodedRows:
     """Convert the collected rows of a table to records, one per number, and clear them.
 
-    `spans` are begin and end of every page's interval; `part` is the part of the file.
+    `intervals` are begin and end of every page's interval; `part` is the part of the file.
 
     Raises `FormatError`: a known column holds something else than a number, or a number is not
     below its heading.
     """
     line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
-    line = line - part.above - 1
+    line = line - part.lines_before - 1
     texts = dict(enumerate(table.texts))
     rows = _Rows(table, part, line, texts, file)
     values = rows.values()
@@ -304,10 +304,10 @@ def page_records(
         (table.kinds, kind),
         (list(table.entities), entity),
     )
-    table.forget()
+    table.clear()
     fields = [cell.column.field for cell in rows.cells]
     return EncodedRows(
-        names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there]
+        names, t, line + part.lines_before + 1, there.sum(axis=1), fields, field, values[there]
     )
 
 
@@ -339,10 +339,10 @@ class _Rows:
         """Rows that may have text beyond the last cell."""
         length = self._part.end[self._lines] - self._part.begin[self._lines]
         length[list(self._texts)] = [len(text) for text in self._texts.values()]
-        longer = np.flatnonzero(length > self._table.wide)
+        longer = np.flatnonzero(length > self._table.width)
         if len(longer):
-            width = int(min(length.max(), self._table.wide + MAX_LINE_LENGTH))
-            ends = self._part.letters(self._lines[longer], width)[:, self._table.wide :]
+            width = int(min(length.max(), self._table.width + MAX_LINE_LENGTH))
+            ends = self._part.letters(self._lines[longer], width)[:, self._table.width :]
             is_text = np.isin(longer, list(self._texts))
             longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
         return longer.tolist()
@@ -350,7 +350,7 @@ class _Rows:
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
         for place in self._rows_beyond_last_cell():
-            trailing = self._text(place)[self._table.wide :].split()
+            trailing = self._text(place)[self._table.width :].split()
             if trailing and parse_number(trailing[0], "1") is not None:
                 raise self._alignment_error("a number is to the right of the last heading", place)
         values, others = parse_plain_numbers(
@@ -369,7 +369,7 @@ class _Rows:
 
     def _numbers(self, cell: LayoutCell, places: IndexArray) -> NDArray[np.float64]:
         """Parse the cells of some rows that are not, or perhaps not, plain numbers."""
-        code, texts = self._texts_of(cell, places)
+        code, texts = self._factorize_cell(cell, places)
         if not cell.column.known:  # may be text; only numbers become records
             return np.array([parse_number(text, "1") for text in texts], dtype=float)[code]
         parsed = parse_column(texts, cell.column.unit)
@@ -385,7 +385,7 @@ class _Rows:
             )
         return values
 
-    def _texts_of(self, cell: LayoutCell, places: IndexArray) -> tuple[IndexArray, list[str]]:
+    def _factorize_cell(self, cell: LayoutCell, places: IndexArray) -> tuple[IndexArray, list[str]]:
         """Factorize a cell of some rows: codes and texts, without the zero bytes of a crash."""
         code, texts = factorize_texts(self._letters[places, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
@@ -404,7 +404,7 @@ class _Rows:
     def _error(
         self, problem: str, place: int, expected: str, found: str, **more: str
     ) -> FormatError:
-        line = int(self._lines[place]) + self._part.above + 1
+        line = int(self._lines[place]) + self._part.lines_before + 1
         return FormatError(
             problem, file=self._file, line=line, expected=expected, found=found, **more
         )
@@ -417,15 +417,15 @@ class _Rows:
         if cell is None:
             return ends
         interval_rows = np.flatnonzero(~average)
-        code, texts = self._texts_of(cell, interval_rows)
+        code, texts = self._factorize_cell(cell, interval_rows)
         clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
             place = int(interval_rows[np.argmax(np.isnan(clocks))])
             cell_text = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
             raise self._error("not a time", place, "HH:MM", cell_text)
         t = ends.copy()
-        t[interval_rows], self._table.ended = log_times(
-            begins[interval_rows], ends[interval_rows], clocks, self._table.ended
+        t[interval_rows], self._table.log_end = log_times(
+            begins[interval_rows], ends[interval_rows], clocks, self._table.log_end
         )
         return t
 

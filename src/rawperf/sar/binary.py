@@ -89,7 +89,7 @@ class SarBinaryFormat:
             try:
                 reading = SADF_JSON.read(out.read_bytes(), file=file)
             except FormatError as err:  # its line is one of sadf's output
-                raise err.restated(
+                raise err.copy_as(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None
                 ) from err
         return replace(reading, lines=None)

@@ -77,14 +77,14 @@ class PidstatFormat(Streaming):
         state, encoding_warnings = _ListingState(file), Warnings(file)
         pieces = PieceReader(stream, cut_before_table, file)
         for piece in pieces:
-            text = recode_piece(piece, pieces.line, encoding_warnings, file).decode()
-            if not state.begun and not text.strip() and not pieces.last:
+            text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
+            if not state.has_begun and not text.strip() and not pieces.is_last:
                 continue
-            table, t = state.part(text, pieces.line, pieces.last)
+            table, t = state.parse_part(text, pieces.lines_before, pieces.is_last)
             records, at = table_records(table, t, state.messages, file)
             known = (records["value"] >= 0).to_numpy()
-            if known.any() or pieces.last:
-                warnings = (*encoding_warnings.new(pieces.last), *state.messages)
+            if known.any() or pieces.is_last:
+                warnings = (*encoding_warnings.drain(pieces.is_last), *state.messages)
                 state.messages.clear()
                 yield Reading(
                     records[known].reset_index(drop=True),
@@ -99,7 +99,7 @@ class _ListingState:
     """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
-        self.begun = False
+        self.has_begun = False
         self.messages: list[str] = []
         self.times = RowTimes(file, self.messages)
         self.info: dict[str, str] = {}
@@ -108,16 +108,16 @@ class _ListingState:
         self._columns: _Columns | None = None
         self._heading, self._heading_time = "", -1
 
-    def part(self, text: str, above: int, last: bool) -> tuple[SarRows, NDArray[np.float64]]:
+    def parse_part(self, text: str, above: int, last: bool) -> tuple[SarRows, NDArray[np.float64]]:
         """Rows of a part below line `above`, and their times."""
         lines, start = _LINE.findall(text), 0
-        if not self.begun:
+        if not self.has_begun:
             first = [""] * above + ["".join(parts) for parts in lines]
             start, self.times.day, self.info = parse_system_line(
                 first, PidstatFormat.name, self.messages, self._file
             )
-            start, self.begun = start + 1 - above, True
-        table = self._scan(lines, start, SarRows(text=text, line=above, last=last))
+            start, self.has_begun = start + 1 - above, True
+        table = self._parse_lines(lines, start, SarRows(text=text, lines_before=above, last=last))
         self._rows += len(table.lines)
         if last and not self._rows:
             raise FormatError(
@@ -126,16 +126,18 @@ class _ListingState:
                 line=above + len(lines),
                 remedy="collect the run again.",
             )
-        return table, self.times.of(table)
+        return table, self.times.compute(table)
 
-    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: SarRows) -> SarRows:
+    def _parse_lines(
+        self, lines: list[tuple[str, str, str, str]], start: int, table: SarRows
+    ) -> SarRows:
         rows, times, under = list[int](), list[int](), list[int]()
-        table.lines, table.times, table.under = rows, times, under
-        columns, above = self._columns, table.line
+        table.lines, table.times, table.heading_indices = rows, times, under
+        columns, above = self._columns, table.lines_before
         places: dict[str, int] = {}
         if columns:
-            places = columns.name(table, -1, self._heading_time)
-            table.carried = self._heading
+            places = columns.add_headings(table, -1, self._heading_time)
+            table.carried_heading = self._heading
         cut = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
         for i in range(start, len(lines)):
             time, half, body, other = lines[i]
@@ -144,7 +146,7 @@ class _ListingState:
             if not body:
                 stripped = other.strip()
                 if i == cut and stripped:
-                    table.cut, table.cut_time = i, -2 if fresh else -1
+                    table.truncated_line, table.truncated_time = i, -2 if fresh else -1
                 elif match_system_line(other):
                     problem, remedy = "a second system line", "split the file there."
                     raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
@@ -153,13 +155,13 @@ class _ListingState:
                 continue
             seconds = parse_seconds(time, half, self._file, above + i + 1) if time != "Time" else -1
             if i == cut:
-                table.cut, table.cut_time = i, -2 if fresh else seconds
+                table.truncated_line, table.truncated_time = i, -2 if fresh else seconds
             elif body.endswith("Command"):
                 columns = _Columns(body, self._file, above + i + 1)
-                places = columns.name(table, i, seconds)
+                places = columns.add_headings(table, i, seconds)
                 self._columns, self._heading = columns, "".join(lines[i])
             else:
-                row = columns.row(body) if columns else None
+                row = columns.parse_row(body) if columns else None
                 if row is None:
                     raise _line_error("".join(lines[i]), above + i, self._file)
                 rows.append(i)
@@ -192,13 +194,15 @@ class _Columns:
                 remedy="restore the heading.",
             )
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
-        self.ids = [(place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS]
-        self.read = [place for place, word in enumerate(self.words) if word not in _WORDS]
+        self.id_columns = [
+            (place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS
+        ]
+        self.read_positions = [place for place, word in enumerate(self.words) if word not in _WORDS]
         numeric = tuple(range(len(fields)))
         process = TableHeading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
 
-    def name(self, table: SarRows, line: int, time: int) -> dict[str, int]:
+    def add_headings(self, table: SarRows, line: int, time: int) -> dict[str, int]:
         """Add the headings to a table; return their index by kind."""
         places = {}
         for kind, heading in self.headings.items():
@@ -208,19 +212,24 @@ class _Columns:
             table.heading_times.append(time)
         return places
 
-    def row(self, body: str) -> tuple[str, str] | None:
+    def parse_row(self, body: str) -> tuple[str, str] | None:
         """Kind of the entity, and its row, numbers first and entity last; None for another line."""
         cells = body.split(None, len(self.words))
         if len(cells) <= len(self.words):
             return None
-        id_cells = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
+        id_cells = [
+            (cells[place], kind) for place, kind in self.id_columns if cells[place].isdecimal()
+        ]
         if not id_cells:
             return None
         number, kind = id_cells[-1]
         command = (
             cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
         )
-        return kind, f"{' '.join(cells[place] for place in self.read)} {command.strip()} {number}"
+        return (
+            kind,
+            f"{' '.join(cells[place] for place in self.read_positions)} {command.strip()} {number}",
+        )
 
 
 def _line_error(line: str, number: int, file: str) -> FormatError:

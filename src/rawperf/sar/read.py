@@ -81,9 +81,9 @@ def parse_part(
     `line` is the number of preceding lines of the file, `last` whether no part follows; `state`
     carries the state to the next part. Raises `FormatError` at text that the tool does not print.
     """
-    table = SarRows(words=words, line=line, last=last)
+    table = SarRows(words=words, lines_before=line, last=last)
     wrong: list[FormatError] = []
-    first = words.first
+    first = words.first_word
     lines = np.arange(start, len(words))
     blank = first[lines] == first[lines + 1]
     timed, seconds, body = _times(words, lines, line, state, wrong)
@@ -91,7 +91,7 @@ def parse_part(
     for i in lines[~timed & ~blank].tolist():
         text = words.line(i)
         if i == end:
-            table.cut, table.cut_time = i, -1
+            table.truncated_line, table.truncated_time = i, -1
         elif match_system_line(text):
             problem, number = "a second system line", line + i + 1
             wrong.append(
@@ -106,7 +106,7 @@ def parse_part(
     marks = np.flatnonzero((letter == ord("L")) | (letter == ord("C")))
     is_mark = np.zeros(len(rows), dtype=bool)
     for beginning in (_RESTART, _COMMENT):
-        is_mark[marks[words.starting(opening[marks], beginning)]] = True
+        is_mark[marks[words.starts_with(opening[marks], beginning)]] = True
     for k in np.flatnonzero(is_mark).tolist():
         mark_text = words.data[opening[k] : words.line_end[rows[k]]].decode()
         table.marks.append(
@@ -115,12 +115,15 @@ def parse_part(
     rows, seconds, body, above = (part[~is_mark] for part in (rows, seconds, body, above))
     cut = len(rows) > 0 and rows[-1] == end  # without a line end, digits may be missing
     before = np.diff(above, prepend=0 if not state.fresh else -1) > 0
-    if cut or table.cut >= 0:
+    if cut or table.truncated_line >= 0:
         blanks = int(blank[: end - start].sum()) - (
             int(above[len(rows) - 1 - cut]) if len(rows) > cut else 0
         )
         fresh = blanks > 0 or (len(rows) == cut and state.fresh)
-        table.cut, table.cut_time = end, -2 if fresh else int(seconds[-1]) if cut else -1
+        table.truncated_line, table.truncated_time = (
+            end,
+            -2 if fresh else int(seconds[-1]) if cut else -1,
+        )
     if cut:
         rows, seconds, body, before = rows[:-1], seconds[:-1], body[:-1], before[:-1]
     _add_rows(table, rows, seconds, body, before, state, wrong)
@@ -139,7 +142,7 @@ def _times(
     wrong: list[FormatError],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """For each line: whether it has a time and more text, the seconds, the word after the time."""
-    first = words.first
+    first = words.first_word
     one = np.minimum(first[lines], max(len(words.begin) - 1, 0))
     seconds = np.zeros(len(lines), dtype=np.int64)
     body = first[lines] + 1
@@ -150,8 +153,8 @@ def _times(
     enough = (first[lines + 1] > first[lines] + 1) & (at == words.line_begin[lines])
     clock = np.flatnonzero(enough & (length == _CLOCK))
     place = at[clock]
-    fits = (words.at(place + 2) == ord(":")) & (words.at(place + 5) == ord(":"))
-    digit = [words.at(place + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
+    fits = (words.bytes_at(place + 2) == ord(":")) & (words.bytes_at(place + 5) == ord(":"))
+    digit = [words.bytes_at(place + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
     for figure in digit:
         fits &= (figure >= 0) & (figure <= 9)
     h, m, s = (10 * digit[k] + digit[k + 1] for k in (0, 2, 4))
@@ -171,7 +174,7 @@ def _times(
         )
     hour = np.where(half >= 0, h % 12 + 12 * half, h)
     seconds[clock] = hour * 3600 + m * 60 + s
-    epoch = np.flatnonzero(enough & np.isin(length, _EPOCH) & words.digit(at))
+    epoch = np.flatnonzero(enough & np.isin(length, _EPOCH) & words.is_digit(at))
     if len(epoch):
         texts = words.array.take(pa.array(one[epoch]))
         fine = pc.match_substring_regex(texts, r"^[0-9]+$").to_numpy(zero_copy_only=False)
@@ -190,7 +193,7 @@ def _am_pm(
     next_ = body[which]
     maybe = np.isin(words.bytes[words.begin[next_]], np.frombuffer(b"AaPp", np.uint8))
     maybe &= (words.end[next_] - words.begin[next_] <= 4) & (
-        words.first[lines[which] + 1] > next_ + 1
+        words.first_word[lines[which] + 1] > next_ + 1
     )
     maybe &= words.begin[next_] == words.end[next_ - 1] + 1
     places = np.flatnonzero(maybe)
@@ -218,9 +221,9 @@ def _add_rows(
     assert words is not None
     if state.heading is not None:
         table.headings.append(state.heading)
-        table.heading_lines.append(state.heading_line - table.line)
+        table.heading_lines.append(state.heading_line - table.lines_before)
         table.heading_times.append(state.heading_time)
-        table.carried = state.heading_text
+        table.carried_heading = state.heading_text
     is_heading = np.zeros(len(rows), dtype=bool)
     known: dict[bytes, TableHeading | None] = {}
     places = np.flatnonzero(fresh)
@@ -239,28 +242,28 @@ def _add_rows(
     if len(headings):
         number = int(headings[-1])
         state.heading, state.heading_time = table.headings[-1], table.heading_times[-1]
-        state.heading_line, state.heading_text = table.line + number, words.line(number)
-    under = np.cumsum(is_heading)[~is_heading] - (table.carried is None)
-    table.lines, table.times, table.under = rows[~is_heading], seconds[~is_heading], under
+        state.heading_line, state.heading_text = table.lines_before + number, words.line(number)
+    under = np.cumsum(is_heading)[~is_heading] - (table.carried_heading is None)
+    table.lines, table.times, table.heading_indices = rows[~is_heading], seconds[~is_heading], under
     table.starts = body[~is_heading]
-    table.counts = words.first[table.lines + 1] - table.starts
+    table.counts = words.first_word[table.lines + 1] - table.starts
     if len(under) and under[0] < 0:
         number = int(table.lines[0])
         wrong.append(
             FormatError(
                 "a row before the first heading",
                 file=state.file,
-                line=table.line + number + 1,
+                line=table.lines_before + number + 1,
                 found=table.body(0),
                 remedy="restore the heading.",
             )
         )
-    distinct, codes = table.distinct()
+    distinct, codes = table.factorize_headings()
     if any(heading.topology for heading in distinct) and not wrong:
         topology = np.array([heading.topology for heading in distinct])
         mine = np.flatnonzero(topology[codes[under]])
         start = table.starts[mine]
-        bare = words.starting(words.begin[start], b"all" + b" " * _NO_TOPOLOGY)
+        bare = words.starts_with(words.begin[start], b"all" + b" " * _NO_TOPOLOGY)
         table.shifts = np.zeros(len(under), dtype=np.int64)
         table.shifts[mine[bare]] = 3
         table.counts = table.counts + table.shifts
@@ -315,40 +318,43 @@ class SarFormat(Streaming):
         begun = False
         for piece in pieces:
             words = WordOffsets(
-                recode_piece(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
+                recode_piece(_STAMP.sub(b"", piece), pieces.lines_before, encoding_warnings, file)
             )
             start = 0
             if not begun:
                 start = next(
-                    (i for i in range(len(words)) if words.first[i] < words.first[i + 1]), 0
+                    (i for i in range(len(words)) if words.first_word[i] < words.first_word[i + 1]),
+                    0,
                 )
-                if start == len(words) - 1 and not pieces.last and not piece.strip():
+                if start == len(words) - 1 and not pieces.is_last and not piece.strip():
                     continue
-                top = [""] * (pieces.line + start) + [words.line(start) if len(words) else ""]
+                top = [""] * (pieces.lines_before + start) + [
+                    words.line(start) if len(words) else ""
+                ]
                 _, state.times.day, state.info = parse_system_line(
                     top, self.name, state.messages, file
                 )
                 start, begun = start + 1, True
-            table = parse_part(words, start, pieces.line, state, pieces.last)
+            table = parse_part(words, start, pieces.lines_before, state, pieces.is_last)
             if (
-                pieces.last
+                pieces.is_last
                 and not state.rows
                 and not len(table.lines)
                 and not (table.marks or state.marks)
             ):
-                end = pieces.line + piece.count(b"\n") + 1
+                end = pieces.lines_before + piece.count(b"\n") + 1
                 raise FormatError(
                     "no data row in the file",
                     file=file,
                     line=end,
                     remedy="collect the run again.",
                 )
-            t = state.times.of(table)
-            if len(t) or table.marks or pieces.last:
+            t = state.times.compute(table)
+            if len(t) or table.marks or pieces.is_last:
                 records, at = table_records(table, t, state.messages, file)
                 info = state.info | _mark_info(table, t, state)
                 state.rows, state.last = state.rows + len(t), t[-1] if len(t) else state.last
-                warnings = (*encoding_warnings.new(pieces.last), *state.messages)
+                warnings = (*encoding_warnings.drain(pieces.is_last), *state.messages)
                 state.messages.clear()
                 yield Reading(records, state.times.clock, info, warnings, at)
 

@@ -141,7 +141,7 @@ class TableHeading:
     kind: str  # the entity's column in lower case, "host" if the table has none
     entity: int  # position of the entity: 0, -1 (right end, may contain blanks) or -2 (none)
     fixed: int  # number of columns with exactly one word in each row
-    open_end: bool  # whether columns follow that may contain blanks or be missing
+    has_open_end: bool  # whether columns follow that may contain blanks or be missing
     numeric: tuple[int, ...]  # positions of the columns that are read
     fields: tuple[str, ...]  # their names
     # columns CORE, SOCK and NODE follow the processor, empty in rows of all processors
@@ -189,21 +189,21 @@ class SarRows:
     lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
     times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # times of day
     # index of each row's heading
-    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
+    heading_indices: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
     # text of each row after its time, unless `words` is given
     bodies: list[str] = field(default_factory=list)
     words: WordOffsets | None = None  # of the part
     starts: NDArray[np.int64] | None = None  # index of each row's first word
     counts: NDArray[np.int64] | None = None  # number of words in each row
     shifts: NDArray[np.int64] | None = None  # number of empty columns after each row's first one
-    line: int = 0  # lines of the file before the part
+    lines_before: int = 0  # lines of the file before the part
     # line of the headings from an earlier part; their line numbers are negative
-    carried: str | None = None
+    carried_heading: str | None = None
     last: bool = True  # no part follows: only then may a row be truncated
     # line, time, comment; "" for restarts
     marks: list[tuple[int, int, str]] = field(default_factory=list)
-    cut: int = -1  # truncated line
-    cut_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
+    truncated_line: int = -1  # truncated line
+    truncated_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
 
     def body(self, row: int) -> str:
         """Text after the time in a row."""
@@ -212,10 +212,10 @@ class SarRows:
         begin, end = self.words.begin[self.starts[row]], self.words.line_end[self.lines[row]]
         return self.words.data[begin:end].decode()
 
-    def printed(self, number: int) -> str:
+    def line_text(self, number: int) -> str:
         """Text of a line, also of a heading in an earlier part."""
         if number < 0:
-            return self.carried or ""
+            return self.carried_heading or ""
         return self.text.split("\n")[number] if self.words is None else self.words.line(number)
 
     def error(
@@ -227,12 +227,12 @@ class SarRows:
         expected: str | None = None,
     ) -> FormatError:
         """Build the error of a row."""
-        line = self.line + int(self.lines[row]) + 1
+        line = self.lines_before + int(self.lines[row]) + 1
         return FormatError(
             problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy
         )
 
-    def distinct(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
+    def factorize_headings(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
         """Factorize the headings: distinct ones, and their index for each in `headings`."""
         # few objects, so that comparisons are cheap
         by_id = {id(heading): heading for heading in self.headings}
@@ -242,14 +242,14 @@ class SarRows:
             [codes[id(heading)] for heading in self.headings], dtype=np.int64
         )
 
-    def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+    def split_words(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
         """All words, and the index of the first word and the number of words of each row."""
         if self.words is not None and self.starts is not None and self.counts is not None:
             return self.words.array, self.starts, self.counts
         tokens, offsets = split_blanks(self.bodies)
         return tokens, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
 
-    def comma(self) -> bool:
+    def has_decimal_comma(self) -> bool:
         """Whether numbers have a decimal comma, judged by the first rows."""
         if self.words is None:
             return any("," in body for body in self.bodies[:1000])
@@ -270,12 +270,12 @@ def table_records(
     Raises `FormatError` at a row that does not fit its heading, an invalid number, or a negative
     percentage.
     """
-    tokens, starts, counts = table.split()
-    under = np.array(table.under, dtype=int)
-    distinct, heading_code = table.distinct()
+    tokens, starts, counts = table.split_words()
+    under = np.array(table.heading_indices, dtype=int)
+    distinct, heading_code = table.factorize_headings()
     code = heading_code[under]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
-    open_end = np.array([h.open_end for h in distinct] or [False])[code]
+    open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
     mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
     behind = len(counts) - table.last
     short = _short_aligned_rows(
@@ -295,15 +295,15 @@ def table_records(
     keep = np.ones(len(counts), dtype=bool)
     if len(short):
         more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
-        number = table.line + table.lines[short[0]] + 1
+        number = table.lines_before + table.lines[short[0]] + 1
         messages.append(
             f"{file} line {number}: a value is missing in the row, which was left out{more}"
         )
-    if table.cut >= 0 or cut_row:
+    if table.truncated_line >= 0 or cut_row:
         if cut_row:
-            table.cut, table.cut_time = int(table.lines[-1]), int(table.times[-1])
+            table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
         keep = _complete_sample_mask(table, t)
-        number = table.line + table.cut + 1
+        number = table.lines_before + table.truncated_line + 1
         messages.append(
             f"{file} line {number}: the file is truncated; the incomplete sample was left out"
         )
@@ -341,7 +341,7 @@ def table_records(
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
     digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
-    if table.comma():
+    if table.has_decimal_comma():
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
     values, bad = parse_numbers(digits)
     if bad >= 0:
@@ -360,18 +360,18 @@ def table_records(
         take_strings(list(names), entity[row]),
     )
     frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
-    return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
+    return frame, np.array(table.lines, dtype=np.int64)[row] + table.lines_before + 1
 
 
 def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
     """Select the rows with words aligned to their heading's words, from the first on."""
 
     def ends(number: int) -> list[int]:
-        return [word.end() for word in _WORD.finditer(table.printed(number))]
+        return [word.end() for word in _WORD.finditer(table.line_text(number))]
 
     def fits(row: int) -> bool:
         row_ends = ends(table.lines[row])
-        return ends(table.heading_lines[table.under[row]])[: len(row_ends)] == row_ends
+        return ends(table.heading_lines[table.heading_indices[row]])[: len(row_ends)] == row_ends
 
     return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
@@ -379,15 +379,15 @@ def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
 def _complete_sample_mask(table: SarRows, t: np.ndarray) -> np.ndarray:
     """Mask of the rows without the incomplete sample of a truncated table."""
     keep = np.ones(len(t), dtype=bool)
-    if not len(t) or table.cut_time == -2:
+    if not len(t) or table.truncated_time == -2:
         return keep
-    last = (np.array(table.under) == table.under[-1]) & (t == t[-1])
+    last = (np.array(table.heading_indices) == table.heading_indices[-1]) & (t == t[-1])
     # the truncated line may belong to the last sample or not: compare with the sample before
-    if table.cut_time == -1:
-        earlier = t[np.array(table.under) == table.under[-1]]
+    if table.truncated_time == -1:
+        earlier = t[np.array(table.heading_indices) == table.heading_indices[-1]]
         earlier = earlier[earlier < t[-1]]
         return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
-    return ~last if table.cut_time == table.times[-1] else keep
+    return ~last if table.truncated_time == table.times[-1] else keep
 
 
 _SYSTEM_LINE = re.compile(
@@ -495,7 +495,7 @@ class RowTimes:
         self._last: dict[int, tuple[float, float]] = {}
         self._set_back: Counter[int] = Counter()
 
-    def of(self, table: SarRows) -> np.ndarray:
+    def compute(self, table: SarRows) -> np.ndarray:
         """Times of a table's rows; raises `FormatError` at times of day beside epoch seconds."""
         t = self._since_midnight(table)
         if self.offset is None and not (len(t) or table.marks or table.last):
@@ -511,7 +511,9 @@ class RowTimes:
         epoch = t >= EARLIEST
         if epoch.any() and (self.offset != 0 or not epoch.all()):
             line = (
-                table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
+                table.lines_before
+                + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))])
+                + 1
             )
             problem = "times of day mixed with seconds since 1970"
             raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
@@ -526,9 +528,9 @@ class RowTimes:
         seconds = np.concatenate(
             [np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)]
         )
-        distinct, which = table.distinct()
+        distinct, which = table.factorize_headings()
         codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[which]
-        of = np.concatenate([codes[new:], codes[np.array(table.under, dtype=int)]])
+        of = np.concatenate([codes[new:], codes[np.array(table.heading_indices, dtype=int)]])
         order = np.lexsort((line, of))
         t = np.empty(len(line))
         for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
@@ -538,7 +540,7 @@ class RowTimes:
             for i in set_back[: MAX_CLOCK_WARNINGS - self._set_back[code]]:
                 self._set_back[code] += 1
                 self._messages.append(
-                    f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back"
+                    f"{self._file} line {table.lines_before + line[part[i]] + 1}: the clock was set back"
                 )
         return t[len(table.headings) - new :]
 

@@ -73,7 +73,7 @@ class SwingbenchConsole:
         log = _Log(file, Warnings(file, decode_warnings))
         lines, whole = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
-            log.line(
+            log.parse_line(
                 line.rpartition("\r")[2].strip(), number, cut=number == len(lines) and not whole
             )
         return log.reading()
@@ -89,7 +89,7 @@ class _Log:
         self.rows: list[str] = []
         self.lines: list[int] = []
 
-    def line(self, line: str, number: int, cut: bool) -> None:
+    def parse_line(self, line: str, number: int, cut: bool) -> None:
         """Parse one stripped line; `cut` for a last line without its line end."""
         if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
             after = (
@@ -98,12 +98,12 @@ class _Log:
                 else None
             )
             if after and self.columns and len(after[2].split()) == len(self.columns) + 1:
-                self._facts(after[1])
+                self._parse_facts(after[1])
                 line = after[2]
             elif _HEADING.fullmatch(line):
-                return self._heading(line.split()[1:], number)
+                return self._parse_heading(line.split()[1:], number)
             else:
-                return self._facts(line)
+                return self._parse_facts(line)
         if cut:  # the last digits may be missing
             return self.warnings.add(number, "the log ends within a row, which was dropped")
         if not _ROW.fullmatch(line):
@@ -114,7 +114,7 @@ class _Log:
         self.lines.append(number)
         return None
 
-    def _heading(self, columns: list[str], number: int) -> None:
+    def _parse_heading(self, columns: list[str], number: int) -> None:
         if self.columns and columns != self.columns:
             raise self._error(
                 "a different heading", number, " ".join(self.columns), " ".join(columns)
@@ -134,7 +134,7 @@ class _Log:
             )
         self.columns = columns
 
-    def _facts(self, line: str) -> None:
+    def _parse_facts(self, line: str) -> None:
         for name, pattern in _FACTS.items():
             if match := pattern.fullmatch(line.strip()):
                 self.info[name] = match[1].strip()
@@ -168,7 +168,7 @@ class _Log:
         values: list[np.ndarray] = []
         for name, column in zip(self.columns, cells[1:], strict=True):
             if name == USERS and pc.any(pc.starts_with(column, "[")).as_py():
-                active, total = self._pairs(column)
+                active, total = self._parse_pairs(column)
                 fields += [name, USERS_TOTAL]
                 values += [active, total]
             else:
@@ -185,9 +185,9 @@ class _Log:
             "", DRIVER, "", field, np.repeat(t, width), np.column_stack(values).ravel()
         )
         lines = np.repeat(np.array(self.lines, dtype=np.int64), width)
-        return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
+        return Reading(records, "time-of-day", self.info, self.warnings.messages(), lines)
 
-    def _pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    def _parse_pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         parts = pc.extract_regex(column, r"^\[(?P<a>[0-9]+)/(?P<b>[0-9]+)\]$")
         if parts.null_count:
             place = int(np.argmax(np.asarray(parts.is_null())))

@@ -52,17 +52,17 @@ class SwingbenchJson:
             elif section == METRICS:
                 for name, value in _object(content, section, file).items():
                     if name == READINGS:
-                        results.take_readings(_text(value, name, file), at[name])
+                        results.add_readings(_text(value, name, file), at[name])
                     else:
-                        results.skip(f"{section}/{name}")
+                        results.note_unread(f"{section}/{name}")
             elif section in FIELDS:
                 for name, value in _object(content, section, file).items():
                     if isinstance(value, dict | list):
-                        results.skip(f"{section}/{name}")
+                        results.note_unread(f"{section}/{name}")
                     else:
-                        results.take(section, "", name, _text(value, name, file), at[name])
+                        results.add(section, "", name, _text(value, name, file), at[name])
             else:
-                results.skip(section)
+                results.note_unread(section)
         reading = results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
@@ -71,7 +71,7 @@ def _add_transactions(results: Results, content: dict[str, Any], lines: Any) -> 
     """Add the results of the transactions; `lines` has the line of each value in its place."""
     for key, member in content.items():
         if key != RESULT:
-            results.skip(f"{TRANSACTIONS}/{key}")
+            results.note_unread(f"{TRANSACTIONS}/{key}")
             continue
         alone = not isinstance(member, list)  # a single result may lack its list
         for result, at in zip(
@@ -88,9 +88,9 @@ def _add_transactions(results: Results, content: dict[str, Any], lines: Any) -> 
                 )
             for name, value in values.items():
                 if isinstance(value, dict | list):
-                    results.skip(f"{TRANSACTIONS}/{RESULT}/{name}")
+                    results.note_unread(f"{TRANSACTIONS}/{RESULT}/{name}")
                 elif name != ID:
-                    results.take(
+                    results.add(
                         TRANSACTIONS, transaction, name, _text(value, name, results.file), at[name]
                     )
 

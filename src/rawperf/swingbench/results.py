@@ -97,9 +97,9 @@ class Results:
         self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
         self.times = self.tps = np.array([], dtype=float)
         self.readings_line = 0
-        self.whole = True
+        self.is_complete = True
 
-    def take(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
+    def add(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
         """Add one element; raises `FormatError` for a duplicate, or text instead of a number."""
         text = text.strip()
         key = (section, transaction, name)
@@ -126,13 +126,13 @@ class Results:
         else:
             self.info[label] = text
 
-    def skip(self, path: str) -> None:
+    def note_unread(self, path: str) -> None:
         """Record an unknown element."""
         if len(self.unknown_elements) < MAX_UNKNOWN_NAMES:
             self.unknown_elements[path] = None
 
-    def take_readings(self, text: str, line: int, whole: bool = True) -> None:
-        """Add the series ``epoch milliseconds, rate, ...``; `whole` is False if it is truncated."""
+    def add_readings(self, text: str, line: int, whole: bool = True) -> None:
+        """Add the series ``epoch milliseconds, rate, ...``; `is_complete` is False if it is truncated."""
         if self.readings_line or len(self.times):
             raise self._error("TPSReadings is given twice", "one series", text[:40], line)
         tokens = pc.ascii_trim_whitespace(
@@ -243,7 +243,7 @@ class Results:
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
         total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
         counts = [count for count, _ in self._by_transaction(COUNT).values()]
-        if self.whole and counts and done and math.fsum(counts) != done[0]:
+        if self.is_complete and counts and done and math.fsum(counts) != done[0]:
             sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
             self._warn(done[1], sentence)
         # tolerance: one second of run time, a hundredth of the rate
@@ -259,7 +259,7 @@ class Results:
         for t, name in results:
             occurrences[t] += _PERCENTILE.fullmatch(name) is not None
         lacking = [t for t, percentiles in occurrences.items() if percentiles < len(PERCENTILES)]
-        if lacking and self.whole:
+        if lacking and self.is_complete:
             self._warn(
                 line,
                 f"{len(lacking)} of {len(occurrences)} transactions lack percentiles, first {lacking[0]!r}",

@@ -52,7 +52,7 @@ class Swingbench:
         target = _Elements(file)
         warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
-            target.cut()
+            target.keep_truncated_series()
             warnings += (
                 f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
@@ -83,22 +83,22 @@ class _Elements(XmlTarget):
             [METRICS],
             *([name] for name in FIELDS),
         ):
-            self.results.skip("/".join(path[1:]))
+            self.results.note_unread("/".join(path[1:]))
 
     def on_end(self) -> None:
         leaf = self._leaf()
         if leaf is not None:
-            self._take(*leaf, whole=True)
+            self._add_element(*leaf, whole=True)
 
     def has_content(self) -> bool:
         return bool(self.results.values)
 
-    def cut(self) -> None:
+    def keep_truncated_series(self) -> None:
         """Handle a truncated document: keep an open series up to its last complete pair."""
-        self.results.whole = False
+        self.results.is_complete = False
         leaf = self._leaf()
         if leaf is not None and leaf[0] == READINGS:
-            self._take(*leaf, whole=False)
+            self._add_element(*leaf, whole=False)
 
     def _leaf(self) -> tuple[str, str] | None:
         """Section and name of the open element if it holds a value, else None."""
@@ -111,12 +111,12 @@ class _Elements(XmlTarget):
                 return READINGS, name
         return None
 
-    def _take(self, section: str, name: str, whole: bool) -> None:
+    def _add_element(self, section: str, name: str, whole: bool) -> None:
         text = "".join(self.text)
         if section == READINGS:
-            self.results.take_readings(text, self._begin, whole)
+            self.results.add_readings(text, self._begin, whole)
         else:
-            self.results.take(
+            self.results.add(
                 section,
                 self._transaction if section == TRANSACTIONS else "",
                 name,

@@ -170,7 +170,7 @@ def _reported_at(study: Study, report: Report, place: KeyPath) -> Iterator[None]
         yield
     except StudyError as err:
         if err.file in (None, study.document.path.name):
-            err = err.restated(
+            err = err.copy_as(
                 StudyError, file=study.document.path.name, line=study.document.line(*place)
             )
         report(err)

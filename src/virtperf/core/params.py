@@ -61,6 +61,6 @@ def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
         return NotebookParameters.model_validate(values)
     except ValidationError as err:
         first = next(iter(problems(err, NotebookParameters, Document(values, Path(), {}))))
-        raise first.restated(
+        raise first.copy_as(
             ParameterError, problem=f"parameter {first.problem}", file=None, line=None
         ) from err

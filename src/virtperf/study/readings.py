@@ -252,4 +252,4 @@ def load_repository_readings(study: Path, reading: WordReading) -> Readings:
     try:
         return load_readings(path, reading)
     except StudyError as err:  # name the file: it is in another folder than the claims
-        raise err.restated(StudyError, file=path) from None
+        raise err.copy_as(StudyError, file=path) from None

@@ -174,27 +174,27 @@ def test_rates_go_on_from_part_to_part() -> None:
 
     rows = build_samples(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
     whole, parts = CounterRates(named), CounterRates(named)
-    expected = whole.of(rows)
+    expected = whole.compute(rows)
     assert expected["value"].tolist() == [0.5, 1.0, 0.1]
-    found = np.concatenate([parts.of(part) for part in np.split(rows, [1, 3, 5])])
+    found = np.concatenate([parts.compute(part) for part in np.split(rows, [1, 3, 5])])
     assert all(
         found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
     )
-    assert parts.sentences() == whole.sentences()
-    assert [said.partition(":")[0].partition(" duplicate")[0] for said in whole.sentences()] == [
+    assert parts.messages() == whole.messages()
+    assert [said.partition(":")[0].partition(" duplicate")[0] for said in whole.messages()] == [
         "1",
         "h0",
     ]
-    late = parts.of(build_samples(1, t=55, value=1.5, order=6))
+    late = parts.compute(build_samples(1, t=55, value=1.5, order=6))
     assert len(late) == 0  # behind what was given, so that nothing is known of its growth
 
 
 def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     once = DuplicateFilter(lambda number: ("tool", "host", "", f"m{number}"))
     rows = build_samples(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
-    assert once.of(rows[:2])["order"].tolist() == [5]
-    assert once.of(rows[2:])["order"].tolist() == [1]
-    assert once.sentences() == [
+    assert once.drop_duplicates(rows[:2])["order"].tolist() == [5]
+    assert once.drop_duplicates(rows[2:])["order"].tolist() == [1]
+    assert once.messages() == [
         "2 duplicate value(s) were dropped, the first being m1 of host from tool at 2 s"
     ]
     assert ROW.itemsize < 64
@@ -205,12 +205,12 @@ def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
     rows = build_samples(
         4, series=[0, 0, 1, 1], t=1, value=[4096, 4101, 0, 0], line=[7, 7, 8, 8], order=range(4)
     )
-    assert once.of(rows)["value"].tolist() == [4096, 0]
-    assert once.sentences() == []
+    assert once.drop_duplicates(rows)["value"].tolist() == [4096, 0]
+    assert once.messages() == []
     for line, value in (([7, 8], [4096, 4096]), ([7, 7], [4096, 5000]), ([0, 0], [1, 1])):
         other = DuplicateFilter(lambda number: ("tool", "host", "", f"m{number}"))
-        other.of(build_samples(2, t=1, value=value, line=line, order=range(2)))
-        assert other.sentences()[0].startswith("1 duplicate value(s) were dropped")
+        other.drop_duplicates(build_samples(2, t=1, value=value, line=line, order=range(2)))
+        assert other.messages()[0].startswith("1 duplicate value(s) were dropped")
 
 
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:

@@ -130,7 +130,7 @@ def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
         ],
         columns=["report", "entity_kind", "entity", "field", "t", "value"],
     )
-    table = MetricTranslator(dictionary, format_name).of(records, "absolute")
+    table = MetricTranslator(dictionary, format_name).translate(records, "absolute")
     assert table["metric"].tolist() == ["resident_memory"] + [""] * (len(fields) - 1)
     assert table["metric_value"].iloc[0] == pytest.approx(
         2 * len(fields) * metric.sources[0].factor
@@ -150,9 +150,9 @@ def test_a_second_format_that_comes_near_is_named(monkeypatch):
     monkeypatch.setattr(
         tidy, "rank_formats", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
     )
-    assert read_raw(BytesIO(sar()), file="sar.txt").rival == "netstat"
+    assert read_raw(BytesIO(sar()), file="sar.txt").runner_up == "netstat"
     monkeypatch.setattr(tidy, "rank_formats", lambda data: [(0.9, "sar"), (0.5, "netstat")])
-    assert read_raw(BytesIO(sar()), file="sar.txt").rival == ""
+    assert read_raw(BytesIO(sar()), file="sar.txt").runner_up == ""
 
 
 def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):

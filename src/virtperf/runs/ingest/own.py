@@ -131,7 +131,7 @@ def read(
     with open_input(place) as stream:
         head, stream = peek_stream(stream)
         known = name is not None or any(
-            form.takes(place.name, extract_head(head)) for form in inputs
+            form.matches_file(place.name, extract_head(head)) for form in inputs
         )
         is_recognised = known or any(
             certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1]
@@ -169,7 +169,7 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
-        raise err.restated(RawperfError, file=file, expected=err.expected or expected) from None
+        raise err.copy_as(RawperfError, file=file, expected=err.expected or expected) from None
     except (ValueError, pd.errors.ParserError) as err:
         raise RawperfError(f"not a table: {err}", file=file, expected=expected) from err
 

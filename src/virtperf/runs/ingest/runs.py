@@ -228,7 +228,7 @@ def load_run(
         )
 
     def of_run(err: RawperfError) -> RunError:
-        return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
+        return err.copy_as(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:
         run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)

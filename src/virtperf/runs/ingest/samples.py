@@ -323,12 +323,12 @@ class SampleCollector:
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
-        named = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
+        named = self._dictionary.translate_rows(records.assign(t=t, line=line, file=file), name)
         rows = named.rows
         order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(named.names) + named.which)
+        place, different = pd.factorize(file * len(named.names) + named.codes)
         of_file = [
             (int(code) // len(named.names), *named.names[code % len(named.names)])
             for code in different
@@ -413,8 +413,8 @@ class SampleCollector:
                 f"{m}: {n} value(s) skipped, since some of their parts are missing"
                 for m, (_, n) in incomplete
             ),
-            *self._rates.sentences(),
-            *self._duplicates.sentences(),
+            *self._rates.messages(),
+            *self._duplicates.messages(),
         ]
 
     def _numbers(self, keys: Sequence[SeriesKey], place: np.ndarray) -> np.ndarray:
@@ -453,10 +453,10 @@ class SampleCollector:
         self._overlaps.check(rows)
         counter = rows["counter"]
         if counter.any():
-            rates = self._rates.of(select_rows(rows, counter))
+            rates = self._rates.compute(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
             rows = sort_samples(concat_rows([select_rows(rows, ~counter), rates]), "series")
-        rows = self._duplicates.of(rows)
+        rows = self._duplicates.drop_duplicates(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
         return rows
