@@ -73,7 +73,7 @@ def to_parquet(text: str, path: Path) -> int:
         open_raw(path, declaration) as raw,
         path.with_suffix(".parquet").open("wb") as out,
     ):
-        write_parquet(raw.tables(coded=True), out)
+        write_parquet(raw.tables(categorical=True), out)
         return out.tell()
 
 

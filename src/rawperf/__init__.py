@@ -52,11 +52,11 @@ _ERRORS = {"FormatError", "RawperfError"}
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
-    home = "rawperf.registry"
+    module = "rawperf.registry"
     if name in _BASE:
-        home = "rawperf.base"
+        module = "rawperf.base"
     elif name in _ERRORS:
-        home = "rawperf.core.errors"
+        module = "rawperf.core.errors"
     elif name == "read":
-        home = "rawperf.tidy"
-    return getattr(importlib.import_module(home), name)
+        module = "rawperf.tidy"
+    return getattr(importlib.import_module(module), name)

@@ -115,9 +115,9 @@ def concat_readings(blocks: Iterable[Reading]) -> Reading:
         return parts[0]
     records = concat_tables([part.records for part in parts])
     lines = [part.lines for part in parts if part.lines is not None]
-    warnings = tuple(sentence for part in parts for sentence in part.warnings)
-    at = np.concatenate(lines) if len(lines) == len(parts) else None
-    return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
+    warnings = tuple(message for part in parts for message in part.warnings)
+    line_numbers = np.concatenate(lines) if len(lines) == len(parts) else None
+    return Reading(records, parts[0].clock, parts[-1].info, warnings, line_numbers)
 
 
 def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
@@ -129,15 +129,17 @@ def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
     pending: Reading | None = None
     for block in blocks:
         if pending is not None:
-            t, new = (part.records["t"].to_numpy(dtype=float) for part in (pending, block))
-            if len(t) and len(new) and t[-1] < new[0]:
+            pending_t, block_t = (
+                part.records["t"].to_numpy(dtype=float) for part in (pending, block)
+            )
+            if len(pending_t) and len(block_t) and pending_t[-1] < block_t[0]:
                 yield pending
                 pending = block
                 continue
-            cut = last_sample_start(t)
-            if cut:
-                yield pending.slice_rows(slice(cut))
-                pending = replace(pending.slice_rows(slice(cut, None)), warnings=())
+            split_at = last_sample_start(pending_t)
+            if split_at:
+                yield pending.slice_rows(slice(split_at))
+                pending = replace(pending.slice_rows(slice(split_at, None)), warnings=())
             block = concat_readings([pending, block])
         pending = block
     if pending is not None:
@@ -146,9 +148,9 @@ def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
 
 def last_sample_start(t: np.ndarray) -> int:
     """Number of times before the last sample; all if that is longer than `MAX_SAMPLE_RECORDS`."""
-    other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
-    cut = int(other[-1]) + 1 if len(other) else 0
-    return cut if len(t) - cut <= MAX_SAMPLE_RECORDS else len(t)
+    earlier = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
+    start = int(earlier[-1]) + 1 if len(earlier) else 0
+    return start if len(t) - start <= MAX_SAMPLE_RECORDS else len(t)
 
 
 @runtime_checkable

@@ -189,21 +189,21 @@ def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
 
     count = 0
 
-    def counted(coded: bool = False) -> Iterator[pd.DataFrame]:
+    def counted_tables(categorical: bool = False) -> Iterator[pd.DataFrame]:
         nonlocal count
-        for table in raw.tables(coded):
+        for table in raw.tables(categorical):
             count += len(table)
             yield table
 
     with replace_file(output) as out:
         if output.suffix == ".parquet":
-            write_parquet(counted(coded=True), out)
+            write_parquet(counted_tables(categorical=True), out)
         else:
             with io.TextIOWrapper(out, encoding="utf-8", newline="") as text:
                 if output.suffix == ".json":
-                    write_json(raw, counted(), file, text)
+                    write_json(raw, counted_tables(), file, text)
                 else:
-                    text.writelines(_csv_parts(counted(), spreadsheet))
+                    text.writelines(_csv_parts(counted_tables(), spreadsheet))
     return count
 
 
@@ -220,7 +220,7 @@ def formats() -> None:
     """List the formats that can be read: name, then the tool."""
     from rawperf.registry import all_formats
 
-    known = all_formats()
-    width = max(map(len, known))
-    for name in sorted(known):
-        click.echo(f"{name:{width}}  {known[name].title}")
+    formats_by_name = all_formats()
+    width = max(map(len, formats_by_name))
+    for name in sorted(formats_by_name):
+        click.echo(f"{name:{width}}  {formats_by_name[name].title}")

@@ -127,7 +127,7 @@ class Responses:
             vdev = match[1].rjust(4, "0")
             self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
             self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
-        elif damaged := next((what for what, pattern in _DAMAGED if pattern.match(line)), ""):
+        elif damaged := next((name for name, pattern in _DAMAGED if pattern.match(line)), ""):
             self.warnings.add(number, f"a damaged {damaged} was left out")
         else:
             return False
@@ -139,17 +139,17 @@ class Responses:
             if "BEGPAG" not in line:  # another variant of QUERY NSS
                 self._map_columns = None
                 return False
-            whole = [
+            is_intact = [
                 name for name in NSS_COLUMNS if name in words or name not in _MAY_LACK
             ] == words
-            self._map_columns, self._segment = words if whole else [], ""
-            if not whole:
+            self._map_columns, self._segment = words if is_intact else [], ""
+            if not is_intact:
                 self.warnings.add(
                     number, "a damaged heading of QUERY NSS MAP; the rows below it were left out"
                 )
             return True
-        like_row = words[0][0].isdigit() or set(words[0]) <= set("0123456789ABCDEF")
-        if self._map_columns is None or not like_row:
+        is_like_row = words[0][0].isdigit() or set(words[0]) <= set("0123456789ABCDEF")
+        if self._map_columns is None or not is_like_row:
             return False
         if not self._map_columns:
             return True
@@ -282,18 +282,20 @@ class CmsConsole(Streaming):
         session, encoding_warnings = _Session(file), Warnings(file)
         pieces = PieceReader(stream, cut_after_line, file)
         number = emitted_line = 0
-        for number, line, value_at, cut in _unwrap_lines(_lines(pieces, encoding_warnings, file)):
+        for number, line, value_at, is_truncated in _unwrap_lines(
+            _lines(pieces, encoding_warnings, file)
+        ):
             session.rows.line = value_at
-            session.parse_line(line, number, cut)
+            session.parse_line(line, number, is_truncated)
             if (
                 pieces.lines_before > emitted_line
                 and not pieces.is_last
                 and session.is_block_ready()
             ):
                 emitted_line = pieces.lines_before
-                yield session.emit_reading(encoding_warnings, last=False)
+                yield session.emit_reading(encoding_warnings, is_last=False)
         session.finish(number)
-        yield session.emit_reading(encoding_warnings, last=True)
+        yield session.emit_reading(encoding_warnings, is_last=True)
 
 
 class _Session:
@@ -312,13 +314,13 @@ class _Session:
         # unwrapped time of the last ready message, None if it had none
         self.previous: float | None = None
 
-    def parse_line(self, line: str, number: int, cut: bool) -> None:
-        """Parse one line; `cut` for a last line without its line end."""
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        """Parse one line; `is_truncated` for a last line without its line end."""
         if match := READY.fullmatch(line):
             self._end_command(match, number)
         elif not line:
             return
-        elif cut:
+        elif is_truncated:
             self.warnings.add(number, "the file is truncated; this line was left out")
         elif _BEGINS_READY.match(line):
             raise FormatError(
@@ -389,17 +391,17 @@ class _Session:
         """Whether a block is due: there are records, all commands ended, the clock is known."""
         return self.clock is not None and self.first_record == len(self.rows) > 0
 
-    def finish(self, lines: int) -> None:
-        """End the transcript after `lines` lines; records after the last ready message are dropped.
+    def finish(self, n_lines: int) -> None:
+        """End the transcript after `n_lines` lines; records after the last ready message are dropped.
 
         They have no time.
         """
-        pending = len(self.rows) > self.first_record or bool(self.command)
-        if self.n_ready and pending and self.command not in _ENDS_SESSION:
+        is_incomplete = len(self.rows) > self.first_record or bool(self.command)
+        if self.n_ready and is_incomplete and self.command not in _ENDS_SESSION:
             self.rows.drop(self.first_record, len(self.rows))
             name = f" of {self.command!r}" if self.command else ""
             self.warnings.add(
-                lines,
+                n_lines,
                 f"the transcript ends before the ready message{name}; the response was left out",
             )
         if not self.n_ready:
@@ -414,12 +416,12 @@ class _Session:
         if self.n_other_lines:
             self.info["other lines"] = str(self.n_other_lines)
 
-    def emit_reading(self, encoding_warnings: Warnings, last: bool) -> Reading:
+    def emit_reading(self, encoding_warnings: Warnings, is_last: bool) -> Reading:
         """Reading since the last call."""
         records, lines = self.rows.to_frame(), self.rows.lines()
         self.rows.drop(0, len(self.rows))
         self.first_record = 0
-        messages = (*encoding_warnings.drain(last), *self.warnings.drain(last))
+        messages = (*encoding_warnings.drain(is_last), *self.warnings.drain(is_last))
         return Reading(
             records,
             "none" if self.clock is None else "time-of-day",
@@ -434,9 +436,9 @@ def _lines(
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
     pending: str | None = None
-    whole = True
+    is_complete = True
     for piece in pieces:
-        lines, whole = split_lines(
+        lines, is_complete = split_lines(
             recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
         )
         for line in lines:
@@ -444,7 +446,7 @@ def _lines(
                 yield pending, False, False
             pending = line
     if pending is not None:
-        yield pending, True, not whole
+        yield pending, True, not is_complete
 
 
 def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
@@ -454,9 +456,9 @@ def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int
     whether the line is cut.
     """
     wrapped, wrapped_at, value_at = "", 0, 0
-    for number, (raw, last, cut) in enumerate(lines, start=1):
+    for number, (raw, is_last, is_truncated) in enumerate(lines, start=1):
         line = _CPU_PREFIX.sub("", raw.replace("\t", " ")).strip()
-        if wrapped and not line and not last:
+        if wrapped and not line and not is_last:
             continue
         if wrapped and any(wrapped.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
             value_at = value_at if _VALUE_BEFORE.search(wrapped) else number
@@ -466,10 +468,10 @@ def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int
                 yield wrapped_at, wrapped, value_at, False
             value_at = number
         wrapped = ""
-        if not last and any(line.endswith(end) for end, _ in _WRAPS):
+        if not is_last and any(line.endswith(end) for end, _ in _WRAPS):
             wrapped, wrapped_at = line, number
         else:
-            yield number, line, value_at, cut
+            yield number, line, value_at, is_truncated
 
 
 FORMAT = CmsConsole()

@@ -152,7 +152,7 @@ class HdrHistogramFormat:
         Raises `FormatError` at a damaged line that is not the last, and without any interval.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
+        lines, is_complete = split_lines(text)
         warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
         times: dict[str, float] = {}
         info: dict[str, str] = {}
@@ -170,7 +170,7 @@ class HdrHistogramFormat:
             try:
                 _add_interval(line, times, rows)
             except PayloadError as err:
-                if number == len(lines) and not whole:
+                if number == len(lines) and not is_complete:
                     warnings.add(
                         number, f"the file is truncated here ({err}); the line was left out"
                     )
@@ -189,14 +189,14 @@ def _add_interval(line: str, times: dict[str, float], rows: RecordBuilder) -> No
     if not match:
         raise PayloadError("the line is not an interval")
     tag = match[1] or ""
-    start, length, top = (float(text.replace(",", ".")) for text in match.groups()[1:4])
+    start, length, maximum = (float(text.replace(",", ".")) for text in match.groups()[1:4])
     begin = times.get("StartTime", 0.0)
     base = times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
     t = base + start + length
-    counted = decode_buckets(match[5])
+    buckets = decode_buckets(match[5])
     rows.add(tag, HOST, "", LENGTH, length, t)
-    rows.add(tag, HOST, "", MAX, top, t)
-    for value, count in counted:
+    rows.add(tag, HOST, "", MAX, maximum, t)
+    for value, count in buckets:
         rows.add(tag, BUCKET, str(value), COUNT, count, t)
 
 

@@ -97,8 +97,8 @@ class _IteratorStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, into: Any) -> int:
-        view = memoryview(into)
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
         self._rest = self._rest or next(self._parts, b"")
         part = self._rest[: len(view)]
         self._rest = self._rest[len(part) :]
@@ -148,21 +148,25 @@ def _decompress_zstd(source: _IteratorStream) -> Iterator[bytes]:
 
 def _decompress_members(source: _IteratorStream, kind: str) -> Iterator[bytes]:
     """Decompress the concatenated members of a gzip, xz or bzip2 stream."""
-    rest = source.read(CHUNK_BYTES) or b""
-    while rest:
-        one = _decompressor(kind)
-        take: Callable[[bytes, int], bytes] = one.decompress
-        while not one.eof:
-            part = take(rest, CHUNK_BYTES)
-            rest = one.unconsumed_tail if kind == "gzip" else b""
+    pending = source.read(CHUNK_BYTES) or b""
+    while pending:
+        decompressor = _decompressor(kind)
+        decompress: Callable[[bytes, int], bytes] = decompressor.decompress
+        while not decompressor.eof:
+            part = decompress(pending, CHUNK_BYTES)
+            pending = decompressor.unconsumed_tail if kind == "gzip" else b""
             if part:
                 yield part
-            if not one.eof and not rest and (kind == "gzip" or one.needs_input):
-                rest = source.read(CHUNK_BYTES) or b""
-                if not rest:
+            if (
+                not decompressor.eof
+                and not pending
+                and (kind == "gzip" or decompressor.needs_input)
+            ):
+                pending = source.read(CHUNK_BYTES) or b""
+                if not pending:
                     raise EOFError("the file is truncated")
-        rest = one.unused_data or source.read(CHUNK_BYTES) or b""
-        rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
+        pending = decompressor.unused_data or source.read(CHUNK_BYTES) or b""
+        pending = pending.lstrip(b"\0") if kind != "bzip2" else pending  # padding
 
 
 PIECE_BYTES = 1024**2
@@ -194,15 +198,15 @@ class PieceReader:
         lines, rest = b"", b""  # complete lines, and a partial one
         at_start = True
         while not self.is_last:
-            raw = read_full(self._stream, PIECE_BYTES)
-            self.is_last = len(raw) < PIECE_BYTES
+            data = read_full(self._stream, PIECE_BYTES)
+            self.is_last = len(data) < PIECE_BYTES
             if at_start:
-                raw, at_start = raw.removeprefix(codecs.BOM_UTF8), False
-            rest += raw
+                data, at_start = data.removeprefix(codecs.BOM_UTF8), False
+            rest += data
             if self._by_line:
                 end = len(rest) if self.is_last else rest.rfind(b"\n") + 1
-                new = strip_colours(rest[:end])
-                lines += new.replace(b"\r\n", b"\n") if b"\r" in new else new
+                complete = strip_colours(rest[:end])
+                lines += complete.replace(b"\r\n", b"\n") if b"\r" in complete else complete
                 rest = rest[end:]
             else:
                 lines, rest = lines + rest, b""
@@ -224,11 +228,14 @@ class PieceReader:
             lines = lines[end:]
 
 
-def recode_piece(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
-    """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
+def recode_piece(piece: bytes, lines_before: int, warnings: Warnings, file: str) -> bytes:
+    """Recode a piece in UTF-8; adds one warning to `warnings` if it was not.
+
+    `lines_before` is the number of lines before the piece.
+    """
     piece, bad_line = recode_utf8(piece)
     if bad_line >= 0:
-        messages.add_once("utf8", utf8_warning(file, line + bad_line))
+        warnings.add_once("utf8", utf8_warning(file, lines_before + bad_line))
     return piece
 
 
@@ -263,5 +270,5 @@ def cut_after_line(lines: bytes) -> int:
 
 def cut_after_blank_line(lines: bytes) -> int:
     """Cut after the last blank line, that is, after a table."""
-    place = lines.rfind(b"\n\n")
-    return place + 2 if place >= 0 else 0
+    position = lines.rfind(b"\n\n")
+    return position + 2 if position >= 0 else 0

@@ -54,8 +54,8 @@ class FilePreview:
             [self._field_rows, table[[*_FIELD, "metric", "metric_unit"]]]
         ).drop_duplicates(_FIELD)
         part = table.groupby(_FIELD, sort=False)[["value", "metric_value"]].agg(list(_AGGREGATIONS))
-        both = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
-        self._numbers = both.agg({column: _AGGREGATIONS[column[1]] for column in part.columns})
+        combined = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
+        self._numbers = combined.agg({column: _AGGREGATIONS[column[1]] for column in part.columns})
 
     def fields(self) -> pd.DataFrame:
         """Summarise each field in order of occurrence: name, metric, unit, samples, mean, range."""
@@ -127,8 +127,8 @@ def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
         yield "  ".join(padded).rstrip()
 
 
-def _format_count(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _format_count(count: int, singular: str, plural: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def _certainty(raw: RawTables) -> str:

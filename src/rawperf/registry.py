@@ -67,16 +67,16 @@ class CsvColumns:
     def suggest_declaration(self) -> str:
         """Suggest a declaration of the columns, on one line of YAML."""
         cells, time = self._cells_by_column(), self._time_column()
-        when = _time(time, cells[time]) if time is not None else None
-        texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
+        time_declaration = _time(time, cells[time]) if time is not None else None
+        text_columns = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
         parts = ["name: mine", "reads: csv"]
         if self.delimiter != ",":
             parts.append(f"delimiter: {json.dumps(self.delimiter)}")
         if self.commented:
             parts.append('comment: "#"')
-        parts.append(f"time: {when or '{numbered: true}'}")
-        if texts:
-            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, texts[:2]))}]}}")
+        parts.append(f"time: {time_declaration or '{numbered: true}'}")
+        if text_columns:
+            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, text_columns[:2]))}]}}")
         fields = (
             f"{{field: {_yaml_scalar(name)}}}" for name in self.numeric_columns()[:MAX_FIELDS]
         )
@@ -102,14 +102,14 @@ def _columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | 
     except (csv.Error, ValueError):
         return None
     names = [name.strip() for name in names]
-    fitting = [row for row in rows if len(row) == len(names)]
-    if len(names) < 2 or not fitting or len(fitting) < 0.9 * len(rows):
+    complete_rows = [row for row in rows if len(row) == len(names)]
+    if len(names) < 2 or not complete_rows or len(complete_rows) < 0.9 * len(rows):
         return None
     if any(not name or len(name) > 80 or _is_number(name) for name in names):
         return None
     if max(Counter(names).values()) > 1:
         return None
-    columns = CsvColumns(delimiter, names, fitting, commented)
+    columns = CsvColumns(delimiter, names, complete_rows, commented)
     return columns if columns.numeric_columns() else None
 
 
@@ -328,15 +328,15 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
     scores = rank_formats(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
-        what, help_ = _identify_unsupported(extract_head(data))
-        nearest = (
+        reason, help_ = _identify_unsupported(extract_head(data))
+        suggestion = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
             if scores
             else ""
         )
         problem, summary = "no known format recognises this file", None
-        if what:
-            problem += f": {what}"
+        if reason:
+            problem += f": {reason}"
         else:
             summary = _text_summary(extract_head(data))
             columns = detect_csv_columns(extract_head(data))
@@ -348,7 +348,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
-            problem, file=file, found=summary, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
+            problem, file=file, found=summary, remedy=f"{help_ or suggestion + DECLARE_REMEDY}."
         )
     return all_formats()[scores[0][1]]
 
@@ -371,12 +371,12 @@ def _identify_unsupported(head: bytes) -> tuple[str, str]:
             "the file is empty",
             "collect the run again; the tool may have written to standard error",
         )
-    packed = next(
+    compression = next(
         (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
     )
-    if packed:
+    if compression:
         return (
-            f"the file is compressed with {packed}",
+            f"the file is compressed with {compression}",
             "decompress it, or compress it with gzip, xz or zstd",
         )
     if is_utf16(head):
@@ -384,17 +384,17 @@ def _identify_unsupported(head: bytes) -> tuple[str, str]:
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
-    binary = (
+    binary_remedy = (
         "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
         "Performance Toolkit"
     )
-    return ("the file is binary", binary) if b"\0" in head else ("", "")
+    return ("the file is binary", binary_remedy) if b"\0" in head else ("", "")
 
 
 def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
-    first = head.split(b"\n")[0].decode("utf-8", "replace")
-    return f"a first line of {len(first)} characters, {len(first.split())} words"
+    first_line = head.split(b"\n")[0].decode("utf-8", "replace")
+    return f"a first line of {len(first_line)} characters, {len(first_line.split())} words"
 
 
 def extract_head(data: bytes) -> bytes:
@@ -403,23 +403,23 @@ def extract_head(data: bytes) -> bytes:
 
 
 def read_blocks(
-    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
+    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", categorical: bool = False
 ) -> Iterator[Reading]:
     """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
 
-    The file may be compressed and need not be seekable. With `coded`, texts may be categorical.
+    The file may be compressed and need not be seekable. With `categorical`, texts may be categorical.
 
     Raises `FormatError`: the errors of the format; a compressed file that is damaged or expands to
     too much; a file that is too large for a format that does not stream.
     """
-    plain = decompress_stream(stream, file=file)
-    if coded and isinstance(fmt, DeclaredFormat):
-        yield from fmt.categorical_blocks(plain, file=file)
+    decompressed = decompress_stream(stream, file=file)
+    if categorical and isinstance(fmt, DeclaredFormat):
+        yield from fmt.categorical_blocks(decompressed, file=file)
         return
     if isinstance(fmt, Streaming):
-        yield from fmt.blocks(plain, file=file)
+        yield from fmt.blocks(decompressed, file=file)
         return
-    yield fmt.read(read_whole_file(plain, fmt.name, file), file=file)
+    yield fmt.read(read_whole_file(decompressed, fmt.name, file), file=file)
 
 
 def extend_with_presets(
@@ -455,32 +455,32 @@ def extend_dictionary(
     """
     formats = tuple(formats)
     metrics: dict[str, Metric] = dict(dictionary.metrics)
-    for form in formats:
-        for name, metric in form.declaration.metrics.items():
+    for fmt in formats:
+        for name, metric in fmt.declaration.metrics.items():
             if name in metrics:
-                report(form.error(f"the metric {name!r} already exists", "metrics", name))
+                report(fmt.error(f"the metric {name!r} already exists", "metrics", name))
             metrics.setdefault(name, metric)
-    added: dict[str, list[Source]] = {}
-    for form in formats:
-        for where, part in form.tables():
+    new_sources: dict[str, list[Source]] = {}
+    for fmt in formats:
+        for table_path, part in fmt.tables():
             for place, rule in enumerate(part.fields):
-                at = (*where, "fields", place)
+                path = (*table_path, "fields", place)
                 if rule.metric is not None and rule.metric not in metrics:
                     problem, remedy = (
                         f"there is no metric {rule.metric!r}",
                         did_you_mean(rule.metric, metrics),
                     )
-                    report(form.error(problem, *at, "metric", remedy=remedy))
+                    report(fmt.error(problem, *path, "metric", remedy=remedy))
                 elif rule.metric is not None:
                     try:
-                        source = _source(form.name, part, rule, metrics[rule.metric])
+                        source = _source(fmt.name, part, rule, metrics[rule.metric])
                     except RawperfError as err:
-                        report(form.error(str(err), *at, "unit"))
+                        report(fmt.error(str(err), *path, "unit"))
                     else:
-                        added.setdefault(rule.metric, []).append(source)
-    for name, new in added.items():
-        old = metrics[name].sources
-        sources = (*new, *old) if preferred else (*old, *new)
+                        new_sources.setdefault(rule.metric, []).append(source)
+    for name, added in new_sources.items():
+        existing = metrics[name].sources
+        sources = (*added, *existing) if preferred else (*existing, *added)
         metrics[name] = metrics[name].model_copy(update={"sources": sources})
     return MetricDictionary(metrics.values())
 
@@ -520,23 +520,24 @@ def choose_format(
     if there is no such format, or none recognises the file.
     """
     if format_name is not None:
-        known: dict[str, Format] = {form.name: form for form in inputs}
-        if format_name not in known:  # loading all formats takes as long as reading some MB
-            known = {**all_formats(), **known}
-        if format_name not in known:
+        formats_by_name: dict[str, Format] = {fmt.name: fmt for fmt in inputs}
+        # loading all formats takes as long as reading some MB
+        if format_name not in formats_by_name:
+            formats_by_name = {**all_formats(), **formats_by_name}
+        if format_name not in formats_by_name:
             raise FormatError(
                 f"no format is named {format_name!r}",
                 file=file,
                 expected="a format that is installed or declared",
-                remedy=did_you_mean(format_name, known),
+                remedy=did_you_mean(format_name, formats_by_name),
             )
-        return known[format_name]
+        return formats_by_name[format_name]
     head = extract_head(data)
-    declared_first = (
+    candidates = (
         *inputs,
-        *(form for form in all_formats().values() if is_recognised_by_name(form)),
+        *(fmt for fmt in all_formats().values() if is_recognised_by_name(fmt)),
     )
-    return next((form for form in declared_first if form.matches_file(path, head)), None) or sniff(
+    return next((fmt for fmt in candidates if fmt.matches_file(path, head)), None) or sniff(
         data, file=file
     )
 
@@ -548,13 +549,13 @@ def build_dictionary(
 
     Raises `StudyError`.
     """
-    known = extend_with_presets(load_metrics(path))
-    return extend_dictionary(known, inputs, preferred=True) if inputs else known
+    dictionary = extend_with_presets(load_metrics(path))
+    return extend_dictionary(dictionary, inputs, preferred=True) if inputs else dictionary
 
 
-def format_dictionary(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+def format_dictionary(fmt: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
     """Metric dictionary for one declared format; raises as `build_dictionary` does."""
     try:
-        return extend_dictionary(load_metrics(path), (form,), preferred=True)
+        return extend_dictionary(load_metrics(path), (fmt,), preferred=True)
     except RawperfError:  # it may name a metric that a preset brings
-        return build_dictionary(path, (form,))
+        return build_dictionary(path, (fmt,))

@@ -45,14 +45,14 @@ class RecordBuilder:
         self._rows.append((report, entity_kind, entity, field, t, float(value)))
         self._lines.append(self.line)
 
-    def set_time(self, since: int, t: float) -> None:
-        """Set the time `t` of all records from index `since` on, if it follows them in the file."""
-        self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
+    def set_time(self, start: int, t: float) -> None:
+        """Set the time `t` of all records from index `start` on, if it follows them in the file."""
+        self._rows[start:] = [(*row[:4], t, row[5]) for row in self._rows[start:]]
 
-    def drop(self, since: int, end: int) -> None:
-        """Delete the records from index `since` to `end`, the last one excluded."""
-        del self._rows[since:end]
-        del self._lines[since:end]
+    def drop(self, start: int, stop: int) -> None:
+        """Delete the records from index `start` to `stop`, the last one excluded."""
+        del self._rows[start:stop]
+        del self._lines[start:stop]
 
     def to_frame(self) -> pd.DataFrame:
         """Build `Reading.records`."""
@@ -94,48 +94,48 @@ def build_records(*columns: Any) -> pd.DataFrame:
 class Warnings:
     """Warnings with file and line; limited in number, for badly damaged files."""
 
-    def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
+    def __init__(self, file: str, initial: tuple[str, ...] = ()) -> None:
         self._file = file
-        self._messages = list(first)
+        self._messages = list(initial)
         self._emitted = self._suppressed = 0
         self._kinds = set[str]()
 
-    def add(self, line: int, sentence: str) -> None:
+    def add(self, line: int, message: str) -> None:
         """Add ``file line N: sentence``."""
         if len(self._messages) < MAX_WARNINGS:
-            self._messages.append(f"{self._file} line {line}: {sentence}")
+            self._messages.append(f"{self._file} line {line}: {message}")
         else:
             self._suppressed += 1
 
-    def add_located(self, sentence: str) -> None:
+    def add_located(self, message: str) -> None:
         """Add a sentence that includes its own location."""
-        self._messages.append(sentence)
+        self._messages.append(message)
 
-    def add_once(self, kind: str, sentence: str) -> None:
+    def add_once(self, kind: str, message: str) -> None:
         """Add a sentence unless one of its kind was added."""
         if kind not in self._kinds:
             self._kinds.add(kind)
-            self._messages.append(sentence)
+            self._messages.append(message)
 
-    def drain(self, last: bool) -> tuple[str, ...]:
+    def drain(self, is_last: bool) -> tuple[str, ...]:
         """Warnings since the last call; after the last block also the number of suppressed ones."""
-        sentences = self.messages() if last else tuple(self._messages)
-        sentences = sentences[self._emitted :]
-        self._emitted += len(sentences)
-        return sentences
+        messages = self.messages() if is_last else tuple(self._messages)
+        messages = messages[self._emitted :]
+        self._emitted += len(messages)
+        return messages
 
     def messages(self) -> tuple[str, ...]:
         """All warnings, or the first ones and the number of suppressed ones."""
-        more = (
+        summary = (
             [f"{self._file}: {self._suppressed} more warnings of this kind"]
             if self._suppressed
             else []
         )
-        return (*self._messages, *more)
+        return (*self._messages, *summary)
 
 
 def split_lines(text: str) -> tuple[list[str], bool]:
     """Split a text into lines; False if the last has no line end and may be truncated."""
     lines = text.split("\n")
-    whole = lines[-1] == ""
-    return (lines[:-1], True) if whole else (lines, False)
+    is_complete = lines[-1] == ""
+    return (lines[:-1], True) if is_complete else (lines, False)

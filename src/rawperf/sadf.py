@@ -51,9 +51,9 @@ class ListElements:
         self.data = data
         plain = _ESCAPE.sub(b"__", data) if b"\\" in data else data
         text = np.frombuffer(plain, np.uint8)
-        outside = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
+        is_outside_strings = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
         kind = text | np.uint8(_LETTER_BIT)  # maps [ to { and ] to }
-        brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & outside)
+        brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & is_outside_strings)
         depth = np.cumsum(np.where(kind[brackets] == _OPENING, 1, -1))
         closing = np.flatnonzero(depth < 0)
         # offset of the list's closing bracket, -1 if it is not in `data`
@@ -64,15 +64,15 @@ class ListElements:
         # offsets of the complete elements
         self.end: Places = brackets[ends] + 1
         self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
-        inside = _IN_NUMBERS[text] & outside
+        inside = _IN_NUMBERS[text] & is_outside_strings
         edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-        at, behind = edges[::2], edges[1::2]
-        real = _BEGINS_NUMBER[text[at]]
-        for k in np.flatnonzero(~real).tolist():  # the e of true and false
-            inside[at[k] : behind[k]] = False
+        number_begins, number_ends = edges[::2], edges[1::2]
+        is_number = _BEGINS_NUMBER[text[number_begins]]
+        for k in np.flatnonzero(~is_number).tolist():  # the e of true and false
+            inside[number_begins[k] : number_ends[k]] = False
         # offsets of the numbers
-        self.number_begin: Places = at[real]
-        self.number_end: Places = behind[real]
+        self.number_begin: Places = number_begins[is_number]
+        self.number_end: Places = number_ends[is_number]
         self._inside, self._text = inside, text
 
     def shapes(self) -> list[bytes]:
@@ -82,11 +82,11 @@ class ListElements:
         is_kept = ~self._inside
         is_kept[self.number_begin] = True
         text = original[is_kept].tobytes()
-        less = np.concatenate([[0], np.cumsum(self.number_end - self.number_begin - 1)])
+        n_removed = np.concatenate([[0], np.cumsum(self.number_end - self.number_begin - 1)])
 
         def shifted(places: Places) -> list[int]:
             offsets: list[int] = (
-                places - less[np.searchsorted(self.number_begin, places)]
+                places - n_removed[np.searchsorted(self.number_begin, places)]
             ).tolist()
             return offsets
 
@@ -102,11 +102,11 @@ class ListElements:
         texts = pa.StringArray.from_buffers(
             len(lengths), pa.py_buffer(offsets), pa.py_buffer(self._text[self._inside])
         )
-        fine = pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
-        if not fine.all():
-            texts = pc.if_else(pa.array(fine), texts, "0")
+        is_valid = pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
+        if not is_valid.all():
+            texts = pc.if_else(pa.array(is_valid), texts, "0")
         values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
-        return values, fine & np.isfinite(values)
+        return values, is_valid & np.isfinite(values)
 
 
 IDENTITIES = (
@@ -173,17 +173,17 @@ class SampleWalker:
         self.rows, self.t, self.place = rows, t, place
         self.name_lines: list[int] = []
 
-    def visit_object(self, path: tuple[str, ...], members: dict[str, Any], at: Lines) -> None:
+    def visit_object(self, path: tuple[str, ...], members: dict[str, Any], lines: Lines) -> None:
         """Traverse an object outside of arrays."""
         self._check(path)
         for key, value in members.items():
             name = key.replace("/", ":")
             if isinstance(value, dict):
-                self.visit_object((*path, name), value, at[key])
+                self.visit_object((*path, name), value, lines[key])
             elif isinstance(value, list):
-                self._visit_array("/".join((*path, name)), "", "", "", value, at[key], 1)
+                self._visit_array("/".join((*path, name)), "", "", "", value, lines[key], 1)
             else:
-                self._add_number("/".join(path), HOST, "", name, value, at[key])
+                self._add_number("/".join(path), HOST, "", name, value, lines[key])
 
     def _visit_array(
         self,
@@ -290,26 +290,28 @@ class SampleReader:
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
-    def records(self, elements: ListElements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
+    def records(
+        self, elements: ListElements, lines_before: int
+    ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Records of the samples in a part of a file, and their lines; `lines_before` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(elements.data, np.uint8) == ord("\n"))
-        values, fine = elements.values()
+        values, is_valid = elements.values()
         opening = np.searchsorted(elements.number_begin, elements.begin)
         closing = np.searchsorted(elements.number_begin, elements.end).tolist()
         forms, times = [], []
         bounds = zip(
             elements.begin.tolist(), elements.end.tolist(), opening.tolist(), closing, strict=True
         )
-        all_fine = bool(fine.all())
+        are_all_valid = bool(is_valid.all())
         for shape, (begin, end, first, last) in zip(elements.shapes(), bounds, strict=True):
             self.number += 1
             sample = _Sample(
-                elements, begin, end, first, line + int(np.searchsorted(newlines, begin))
+                elements, begin, end, first, lines_before + int(np.searchsorted(newlines, begin))
             )
             t = self._time(sample)
             form = (
                 None
-                if t is None or not (all_fine or fine[first:last].all())
+                if t is None or not (are_all_valid or is_valid[first:last].all())
                 else self._cached_form(shape, sample)
             )
             if form is None or t is None:
@@ -320,7 +322,7 @@ class SampleReader:
         none = [np.zeros(0, dtype=np.int64)]
         pick = np.concatenate([form.pick for form in forms] or none) + np.repeat(opening, sizes)
         path = np.concatenate([form.path for form in forms] or none)
-        lines = np.searchsorted(newlines, elements.number_begin[pick]) + line + 1
+        lines = np.searchsorted(newlines, elements.number_begin[pick]) + lines_before + 1
         columns = (
             [_column(words, path) for words in zip(*self.paths, strict=True)]
             if self.paths
@@ -550,24 +552,24 @@ class _File:
         self.separated = True  # whether a sample may follow
 
     def blocks(self) -> Iterator[Reading]:
-        within = closed = False
+        is_in_list = is_list_closed = False
         for piece in self.pieces:
             begin, line = 0, self.pieces.lines_before
-            if not within and not closed:
+            if not is_in_list and not is_list_closed:
                 match = _LIST.search(piece)
                 if match is not None:
-                    begin, within = match.end(), True
+                    begin, is_in_list = match.end(), True
                 elif self.pieces.is_last:
-                    begin, closed = len(piece), True
+                    begin, is_list_closed = len(piece), True
                 self.head = piece[:begin]
-                self.info = self._read_host_facts() if within else {}
+                self.info = self._read_host_facts() if is_in_list else {}
                 line += self.head.count(b"\n")
             body = piece[begin:]
-            if within:
+            if is_in_list:
                 elements = ListElements(body)
                 end = self._check_commas(elements, line)
-                closed = elements.closed >= 0
-                within = not closed
+                is_list_closed = elements.closed >= 0
+                is_in_list = not is_list_closed
                 records, lines = self.samples.records(elements, line)
                 self.pieces.bytes_to_repeat = len(body) - end
             elif self.pieces.is_last:
@@ -622,24 +624,26 @@ class _File:
                 f"{self.file}: samples have the time zones {zones}; times were used as printed"
             )
             self.messages.add_located(messages)
-        head, behind = self._text(self.head, 0), self._text(tail, line)
-        if self.samples.number and behind.lstrip()[:1] == ",":
-            behind = behind.replace(",", " ", 1)
-            if behind.lstrip()[:1] == "]":
+        head, tail_text = self._text(self.head, 0), self._text(tail, line)
+        if self.samples.number and tail_text.lstrip()[:1] == ",":
+            tail_text = tail_text.replace(",", " ", 1)
+            if tail_text.lstrip()[:1] == "]":
                 self.messages.add_once("commas", f"{self.file} line {line + 1}: {COMMAS}")
-        above = head.count("\n")
+        n_head_lines = head.count("\n")
         document, places = self._parse_document(
-            (head + behind).rstrip(), len(head), above, line - above
+            (head + tail_text).rstrip(), len(head), n_head_lines, line - n_head_lines
         )
-        host, where = _host(document, self.file), _host(places, self.file)
-        check_text(host, head + behind, self.file)
+        host, host_lines = _host(document, self.file), _host(places, self.file)
+        check_text(host, head + tail_text, self.file)
         self.info = _host_facts(host)
-        if _list(host, where, "statistics", self.file) and self.samples.number:
+        if _list(host, host_lines, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
         for key, name in (("restarts", "boot"), ("comments", "comment")):
-            for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
-                place = ElementPlace(f"{key} {number}", first_line(at), self.file)
+            for number, (element, element_lines) in enumerate(
+                _list(host, host_lines, key, self.file), start=1
+            ):
+                place = ElementPlace(f"{key} {number}", first_line(element_lines), self.file)
                 stamp = place.timestamp(element, name)
                 words = [f"{place.time(stamp):.0f}"]
                 words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
@@ -648,26 +652,28 @@ class _File:
         info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
         return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
 
-    def _parse_document(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
+    def _parse_document(
+        self, text: str, head: int, lines_before: int, n_removed: int
+    ) -> tuple[Any, Lines]:
         """Parse the document without its samples, and its line numbers.
 
-        The samples are `gone` lines after line `above`.
+        The samples are `n_removed` lines after line `lines_before`.
         """
         try:
-            return _with_lines(text, above, gone)
+            return _with_lines(text, lines_before, n_removed)
         except RecursionError as err:
             raise FormatError(
                 "nested too deeply", file=self.file, expected="a file made by sadf -j"
             ) from err
         except ValueError as err:
             line = err.lineno if isinstance(err, json.JSONDecodeError) else None
-            number = None if line is None else line + (gone if line > above + 1 else 0)
+            number = None if line is None else line + (n_removed if line > lines_before + 1 else 0)
             attempts = {COMMAS: TRAILING.sub("", text)}
             if line == text.count("\n") + 1 and self.samples.number:
                 attempts[_TRUNCATED] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():
                 try:
-                    document = _with_lines(rewritten, above, gone)
+                    document = _with_lines(rewritten, lines_before, n_removed)
                 except (ValueError, RecursionError):
                     continue
                 self.messages.add_located(f"{self.file} line {number}: {sentence}")
@@ -680,23 +686,23 @@ def _cut_after_bracket(data: bytes) -> int:
     return max(data.rfind(b"}"), data.rfind(b"[")) + 1
 
 
-def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
+def _with_lines(text: str, above: int, n_removed: int) -> tuple[Any, Lines]:
     document, lines = parse_with_lines(text, loads_strict)
-    return document, _shift_lines(lines, above + 1, gone) if gone else lines
+    return document, _shift_lines(lines, above + 1, n_removed) if n_removed else lines
 
 
-def _shift_lines(lines: Lines, above: int, gone: int) -> Lines:
+def _shift_lines(lines: Lines, above: int, n_removed: int) -> Lines:
     """Shift the line numbers after line `above` by the number of removed lines."""
     if isinstance(lines, dict):
-        return {key: _shift_lines(value, above, gone) for key, value in lines.items()}
+        return {key: _shift_lines(value, above, n_removed) for key, value in lines.items()}
     if isinstance(lines, list):
-        return [_shift_lines(value, above, gone) for value in lines]
-    return lines + gone if lines > above else lines
+        return [_shift_lines(value, above, n_removed) for value in lines]
+    return lines + n_removed if lines > above else lines
 
 
 def _host_facts(host: dict[str, Any]) -> dict[str, str]:
     return {
-        ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)
+        name: str(host[key]) for key, name in HEADER.items() if isinstance(host.get(key), str | int)
     }
 
 
@@ -715,14 +721,14 @@ def _host(root: Any, file: str) -> dict[str, Any]:
 
 
 def _list(
-    host: dict[str, Any], where: dict[str, Lines], key: str, file: str
+    host: dict[str, Any], host_lines: dict[str, Lines], key: str, file: str
 ) -> list[tuple[Any, Lines]]:
     """Elements of a list of the host, each with its line numbers."""
     items = host.get(key, [])
     if not isinstance(items, list):
-        line = first_line(where[key])
+        line = first_line(host_lines[key])
         raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(items)[:80])
-    return list(zip(items, where.get(key, []), strict=True))
+    return list(zip(items, host_lines.get(key, []), strict=True))
 
 
 FORMAT = SadfJsonFormat()

@@ -69,22 +69,23 @@ class SwaponFormat:
         or has more used than its size.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
+        lines, is_complete = split_lines(text)
         warnings = Warnings(file, decode_warnings)
         table: _Table | None = None
         rows, info = RecordBuilder(), dict[str, str]()
-        snapshots = others = 0
-        wrapped = False
+        snapshots = n_other_lines = 0
+        is_wrapped = False
         for number, line in enumerate(lines, start=1):
             words, rows.line = line.split(), number
             error = partial(FormatError, file=file, line=number)
-            if not words or (wrapped and words == ["Priority"]):
-                wrapped = False
+            if not words or (is_wrapped and words == ["Priority"]):
+                is_wrapped = False
                 continue
-            wrapped = words == list(_HEAD[:-1])
+            is_wrapped = words == list(_HEAD[:-1])
             if columns := _columns(words, error):
                 table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
-            elif number == len(lines) and not whole:  # without a line end, digits may be missing
+            # without a line end, digits may be missing
+            elif number == len(lines) and not is_complete:
                 warnings.add(number, "the file is truncated; this line was left out")
             elif table is not None and table.parse_row(line, error):
                 continue
@@ -94,7 +95,7 @@ class SwaponFormat:
                     problem, expected=" ".join(table.columns if table else _HEAD), found=line
                 )
             else:
-                table, others = None, others + 1
+                table, n_other_lines = None, n_other_lines + 1
         if not snapshots:
             raise FormatError(
                 "no list of swap devices",
@@ -108,8 +109,8 @@ class SwaponFormat:
             info[_SNAPSHOTS] = str(snapshots)
         else:
             records["t"] = np.nan
-        if others:
-            info["other lines"] = str(others)
+        if n_other_lines:
+            info["other lines"] = str(n_other_lines)
         return Reading(
             records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
         )
@@ -126,8 +127,8 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
         or not {"SIZE", "USED"} & columns
     ):
         return []
-    rest = [name for name in words[1:] if name in _IGNORED_COLUMNS]
-    if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
+    ignored = [name for name in words[1:] if name in _IGNORED_COLUMNS]
+    if len(set(words)) < len(words) or words[len(words) - len(ignored) :] != ignored:
         expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
         problem = "unsupported order of the columns of swapon --show"
         raise error(problem, found=" ".join(words), expected=expected)
@@ -153,27 +154,27 @@ class _Table:
         else:  # a name may have blanks
             name, *texts = line.strip().rsplit(None, len(self._read_columns))
         cells = dict(zip(self._read_columns, texts, strict=False))
-        shaped = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
+        is_valid = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
             or len(name) > _MAX_PATH_LENGTH
             or len(cells) < len(self._read_columns)
-            or not shaped
+            or not is_valid
         ):
             return False
         entity = _ESCAPE.sub(_unescape, name.strip())
         kind = cells.pop("TYPE", None) or cells.pop("Type", None)
-        human = any(text[-1] in _UNITS for text in cells.values())
+        has_unit_suffix = any(text[-1] in _UNITS for text in cells.values())
         if any(text[-1].isdigit() and ("." in text or "," in text) for text in cells.values()):
             raise error("decimals without a unit", found=line)
         if entity in self._seen:
             raise error(f"{entity!r} is listed twice", found=line)
         values = {column: _number(text) for column, text in cells.items()}
         used = values.get("Used", values.get("USED", 0.0))
-        if not human and used > values.get("Size", values.get("SIZE", np.inf)):
+        if not has_unit_suffix and used > values.get("Size", values.get("SIZE", np.inf)):
             raise error("the used space exceeds the size", found=line)
         self._seen.add(entity)
-        self._info |= {_HUMAN: "rounded"} if human else {}
+        self._info |= {_HUMAN: "rounded"} if has_unit_suffix else {}
         if kind is not None:
             self._info.setdefault(_TYPE + entity, kind)
         for column, value in values.items():

@@ -67,23 +67,23 @@ class WordOffsets:
         """Text of a line, numbered from 0."""
         return self.data[self.line_begin[number] : self.line_end[number]].decode()
 
-    def is_digit(self, places: IndexArray) -> NDArray[np.bool_]:
+    def is_digit(self, offsets: IndexArray) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
-        byte = self.bytes_at(places)
+        byte = self.bytes_at(offsets)
         return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
-    def bytes_at(self, places: IndexArray) -> NDArray[np.uint8]:
+    def bytes_at(self, offsets: IndexArray) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
-            return np.full(len(places), ord("\n"), dtype=np.uint8)
-        bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
-        return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
+            return np.full(len(offsets), ord("\n"), dtype=np.uint8)
+        bytes_at = self.bytes[np.minimum(offsets, len(self.bytes) - 1)]
+        return np.where(offsets < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
-    def starts_with(self, places: IndexArray, text: bytes) -> NDArray[np.bool_]:
+    def starts_with(self, offsets: IndexArray, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
-        is_match = np.ones(len(places), dtype=bool)
+        is_match = np.ones(len(offsets), dtype=bool)
         for k, byte in enumerate(text):
-            is_match &= self.bytes_at(places + k) == byte
+            is_match &= self.bytes_at(offsets + k) == byte
         return is_match
 
 
@@ -118,11 +118,11 @@ def recode_utf8(data: bytes) -> tuple[bytes, int]:
     except UnicodeDecodeError as err:
         first = data.count(b"\n", 0, err.start)
     lines = data.split(b"\n")
-    for place in range(first, len(lines)):
+    for number in range(first, len(lines)):
         try:
-            lines[place].decode()
+            lines[number].decode()
         except UnicodeDecodeError:
-            lines[place] = lines[place].decode("latin-1").encode()
+            lines[number] = lines[number].decode("latin-1").encode()
     return b"\n".join(lines), first
 
 
@@ -174,14 +174,14 @@ def parse_numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     try:
         values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
     except pa.ArrowInvalid:
-        fine = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
-        return np.full(len(tokens), np.nan), int(np.argmin(fine))
+        is_number = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
+        return np.full(len(tokens), np.nan), int(np.argmin(is_number))
     return values, _first_non_finite(values)
 
 
 def _first_non_finite(values: np.ndarray) -> int:
-    bad = np.flatnonzero(~np.isfinite(values))
-    return int(bad[0]) if len(bad) else -1
+    invalid = np.flatnonzero(~np.isfinite(values))
+    return int(invalid[0]) if len(invalid) else -1
 
 
 def clock_seconds(text: str, *, file: str, line: int) -> int:
@@ -195,7 +195,7 @@ def clock_seconds(text: str, *, file: str, line: int) -> int:
 
 
 def unwrap_midnight(
-    seconds: np.ndarray, before: float = np.nan, days: float = 0.0
+    seconds: np.ndarray, previous: float = np.nan, days: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Unwrap times of day across midnights; also return the positions of backward clock steps.
 
@@ -213,6 +213,6 @@ def unwrap_midnight(
     seconds = np.asarray(seconds, dtype=float)
     if not len(seconds):
         return seconds, np.zeros(0, dtype=int)
-    step = np.diff(seconds, prepend=seconds[0] if np.isnan(before) else before)
+    step = np.diff(seconds, prepend=seconds[0] if np.isnan(previous) else previous)
     midnights = DAY * np.cumsum(step < -HALF_DAY)
     return seconds + midnights + days, np.flatnonzero((step < 0) & (step >= -HALF_DAY))

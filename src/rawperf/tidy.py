@@ -86,14 +86,14 @@ class RawTables:
     ) -> None:
         head, self._stream = peek_stream(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
-        specified = (
+        is_specified = (
             format_name is not None or self._chosen in inputs or is_recognised_by_name(self._chosen)
         )
-        scores = [] if specified else rank_formats(head)
+        scores = [] if is_specified else rank_formats(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
         # certainty of the recognition, 0 to 1; NaN if none was needed
-        self.certainty = math.nan if specified else scores[0][0]
+        self.certainty = math.nan if is_specified else scores[0][0]
         # second-best format if its certainty is similar, else ""
         self.runner_up = next(
             (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
@@ -110,10 +110,10 @@ class RawTables:
         """Warnings of the reader, then of the conversion, as far as the file was read."""
         return (*self._messages, *self._metrics.messages())
 
-    def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
+    def tables(self, categorical: bool = False) -> Iterator[pd.DataFrame]:
         """Yield tables with columns `COLUMNS`, one row per record in file order; at least one.
 
-        With `coded`, texts may be categorical, which are faster to write. `line` is the file's line
+        With `categorical`, texts may be categorical, which are faster to write. `line` is the file's line
         that holds the number, 0 if unknown; `metric` is "" and `metric_value` NaN if the dictionary
         has no metric for a field.
 
@@ -125,14 +125,14 @@ class RawTables:
             self._messages += reading.warnings
             if self._interval_s is not None:
                 if reading.clock != "sample":
-                    timeless = reading.clock == "none"
+                    is_snapshot = reading.clock == "none"
                     raise FormatError(
                         "the file has totals without times"
-                        if timeless
+                        if is_snapshot
                         else "the file has its own clock",
                         file=self._file,
                         expected="a file with numbered samples",
-                        found=None if timeless else f"clock {reading.clock!r}",
+                        found=None if is_snapshot else f"clock {reading.clock!r}",
                         remedy="leave out the interval",
                     )
                 records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
@@ -141,11 +141,11 @@ class RawTables:
                 np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
             )
             table = table[list(COLUMNS)]
-            yield table if coded else decode_categories(table)
+            yield table if categorical else decode_categories(table)
 
     def _blocks(self) -> Iterator[Reading]:
         try:
-            yield from read_blocks(self._chosen, self._stream, file=self._file, coded=True)
+            yield from read_blocks(self._chosen, self._stream, file=self._file, categorical=True)
         except FormatError as err:
             if not self.runner_up or err.remedy:
                 raise
@@ -187,23 +187,23 @@ class MetricTranslator:
         )
         if not translated["line"].is_monotonic_increasing or not translated["line"].is_unique:
             translated = translated.drop_duplicates("line")
-        place, value = (
+        rows, converted = (
             translated["line"].to_numpy(),
             translated["value"].to_numpy(dtype=float, copy=True),
         )
-        counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
-        if counter.any():
-            value[counter] = np.nan
+        is_counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
+        if is_counter.any():
+            converted[is_counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                rates = self._counter_rates(translated[counter])
-                value[np.searchsorted(place, rates["order"])] = rates["value"]
+                rates = self._counter_rates(translated[is_counter])
+                converted[np.searchsorted(rows, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
-        values[place] = value
+        values[rows] = converted
         metrics = translated["metric"].cat.categories.tolist()
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[place] = translated["metric"].cat.codes.to_numpy() + 1
+        code[rows] = translated["metric"].cat.codes.to_numpy() + 1
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),
@@ -213,24 +213,24 @@ class MetricTranslator:
 
     def messages(self) -> list[str]:
         """Warnings of the conversion for all parts so far."""
-        why = {
+        reasons = {
             "sample": ["counters have no rate, since the file does not give the sampling interval"],
             "none": ["counters have no rate, since the file is a single snapshot"],
         }
-        return [*why.get(self._clock_without_rates, []), *self._rates.messages()]
+        return [*reasons.get(self._clock_without_rates, []), *self._rates.messages()]
 
     def _counter_rates(self, counters: pd.DataFrame) -> SampleRows:
-        names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
+        keys = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
         series = [
-            self._series.setdefault((self._format, *name), len(self._series)) for name in names
+            self._series.setdefault((self._format, *name), len(self._series)) for name in keys
         ]
         columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
         return self._rates.compute(build_samples(len(counters), series=series, **columns))
 
 
-def read_raw(stream: BinaryIO, **named: object) -> RawTables:
+def read_raw(stream: BinaryIO, **options: object) -> RawTables:
     """Read a whole raw file, including `table`; takes and raises as `RawTables` and `tables` do."""
-    raw = RawTables(stream, **named)  # type: ignore[arg-type]
+    raw = RawTables(stream, **options)  # type: ignore[arg-type]
     parts = list(raw.tables())
     raw.table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return raw
@@ -319,19 +319,19 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
     for table in tables:
         if writer is None:
             part = pa.Table.from_pandas(table, preserve_index=False)
-            texts = [field.name for field in part.schema if not _is_number(field.type)]
-            kinds = [
+            text_columns = [field.name for field in part.schema if not _is_number(field.type)]
+            fields = [
                 field if _is_number(field.type) else field.with_type(_TEXTS)
                 for field in part.schema
             ]
-            schema = pa.schema(kinds, part.schema.metadata)
+            schema = pa.schema(fields, part.schema.metadata)
             # dictionary encoding only for texts: few numbers repeat, so that it costs more than it
             # saves
             writer = pq.ParquetWriter(
                 out,
                 schema,
                 store_schema=False,
-                use_dictionary=texts,
+                use_dictionary=text_columns,
                 write_statistics=[name for name in ("t", "line") if name in part.column_names],
             )
             part = part.cast(schema)
@@ -379,14 +379,14 @@ def open_input(path: str | Path) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
         return
-    place = Path(path)
-    if place.exists() and not place.is_file():  # opening a pipe would block
-        kind = "a folder" if place.is_dir() else "a pipe or a device"
+    file_path = Path(path)
+    if file_path.exists() and not file_path.is_file():  # opening a pipe would block
+        kind = "a folder" if file_path.is_dir() else "a pipe or a device"
         raise RawperfError(
             f"the path is {kind}, not a file", file=file, remedy="use - to read from a pipe"
         )
     try:
-        stream = place.open("rb")
+        stream = file_path.open("rb")
     except OSError as err:
         raise RawperfError(f"the file can't be read: {err.strerror}", file=file) from err
     with stream:
@@ -412,14 +412,14 @@ def write_json(raw: RawTables, tables: Iterable[pd.DataFrame], file: str, out: T
 
     Facts that are known only at the file's end follow the records.
     """
-    head = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
-    out.write(json_text(head).removesuffix("\n}\n") + ',\n  "records": [')
-    started = False
+    header = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
+    out.write(json_text(header).removesuffix("\n}\n") + ',\n  "records": [')
+    has_records = False
     for table in tables:
         records = table.astype("object").where(table.notna(), None).to_dict("records")
         if records:
             text = json_text(records).removeprefix("[").removesuffix("\n]\n")
-            out.write("," * started + text.replace("\n", "\n  "))
-            started = True
-    foot = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
-    out.write("\n  ],\n" + json_text(foot).removeprefix("{\n"))
+            out.write("," * has_records + text.replace("\n", "\n  "))
+            has_records = True
+    footer = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
+    out.write("\n  ],\n" + json_text(footer).removeprefix("{\n"))

@@ -60,17 +60,17 @@ class VmstatFormat(Streaming):
                     expected="the two heading lines of vmstat, and rows",
                     remedy="collect with vmstat -t SECONDS COUNT.",
                 )
-            records, at = table_records(table, t, messages, file)
-            late = at > listing.first_row_line + 1
-            if late.any() or pieces.is_last:
+            records, lines = table_records(table, t, messages, file)
+            is_kept = lines > listing.first_row_line + 1
+            if is_kept.any() or pieces.is_last:
                 clock = "absolute" if listing.has_times else "sample"
                 warnings = (*encoding_warnings.drain(pieces.is_last), *messages)
                 yield Reading(
-                    records[late].reset_index(drop=True),
+                    records[is_kept].reset_index(drop=True),
                     clock,
                     dict(listing.info),
                     warnings,
-                    at[late],
+                    lines[is_kept],
                 )
 
 
@@ -87,16 +87,16 @@ class _Listing:
         self._heading_text = ""
 
     def parse_part(
-        self, text: str, above: int, last: bool
+        self, text: str, lines_before: int, is_last: bool
     ) -> tuple[SarRows, np.ndarray, list[str]]:
-        """Rows of a part below line `above` of the file, their times, and warnings."""
-        lines, messages, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
-        table = SarRows(text=text, lines=rows, times=rows, lines_before=above, last=last)
+        """Rows of a part below line `lines_before` of the file, their times, and warnings."""
+        lines, messages, rows, time_texts = text.split("\n"), list[str](), list[int](), list[str]()
+        table = SarRows(text=text, lines=rows, times=rows, lines_before=lines_before, last=is_last)
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
                 continue
-            error = partial(FormatError, file=self._file, line=above + number + 1)
+            error = partial(FormatError, file=self._file, line=lines_before + number + 1)
             stamp = _STAMP.fullmatch(line.strip())
             if not stamp and not _ROW.fullmatch(line.strip()):
                 self._parse_heading(words, line, error)
@@ -108,33 +108,33 @@ class _Listing:
             if self.n_rows and self.has_times != bool(stamp):
                 raise error("only some rows have times", remedy="keep one listing per file.")
             if not self.n_rows:
-                self.first_row_line, self.has_times = above + number, bool(stamp)
+                self.first_row_line, self.has_times = lines_before + number, bool(stamp)
             self.n_rows += 1
             self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
             rows.append(number)
-            stamps.append(stamp[2] if stamp else "")
+            time_texts.append(stamp[2] if stamp else "")
             table.bodies.append(stamp[1] if stamp else line)
         table.heading_indices = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
             messages.append(
-                f"{self._file} line {above + len(lines)}: the file is truncated; this line was left out"
+                f"{self._file} line {lines_before + len(lines)}: the file is truncated; this line was left out"
             )
         if self._heading is not None:  # placed before all rows, at the time of none
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
             table.carried_heading = self._heading_text
         if not self.has_times:
             return table, np.arange(self.n_rows - len(rows), self.n_rows) - 1.0, messages
-        timed = zip(stamps, rows, strict=True)
+        timed = zip(time_texts, rows, strict=True)
         return (
             table,
-            np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in timed]),
+            np.array([_seconds(stamp, self._file, lines_before + row + 1) for stamp, row in timed]),
             messages,
         )
 
     def _parse_heading(self, words: list[str], line: str, error: partial[FormatError]) -> None:
         """Parse the second heading; with -t the name of the zone follows the names."""
         names = tuple(word for word in words if _NAME.fullmatch(word))
-        zone, known = words[len(names) :], self._heading
+        zone, previous = words[len(names) :], self._heading
         heading = TableHeading("", "host", -2, len(names), False, tuple(range(len(names))), names)
         is_plain = list(names) == words[: len(names)] and len(zone) <= 1
         if names[:2] != ("r", "b") or len(set(names)) < len(names) or not is_plain:
@@ -143,8 +143,8 @@ class _Listing:
                 found=" ".join(words),
                 expected="r b swpd free ..., or numbers",
             )
-        if known is not None and known != heading:
-            expected, remedy = " ".join(known.fields), "keep one listing per file."
+        if previous is not None and previous != heading:
+            expected, remedy = " ".join(previous.fields), "keep one listing per file."
             raise error(
                 "a heading that differs from the first",
                 found=" ".join(names),
@@ -152,7 +152,7 @@ class _Listing:
                 remedy=remedy,
             )
         self.info |= {"zone": zone[0]} if zone else {}
-        if known is None:
+        if previous is None:
             self._heading, self._heading_text = heading, line
 
 

@@ -161,17 +161,21 @@ class XmlPieceReader(PieceReader):
         """
         if self._declares_encoding and not (self._coloured and b"\x1b" in data):
             return len(data)
-        line, tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
-        return tag if tag > line and data[line:tag].isascii() else line
+        after_line, after_tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
+        return (
+            after_tag
+            if after_tag > after_line and data[after_line:after_tag].isascii()
+            else after_line
+        )
 
 
 class XmlParser:
     """Feed a document, or the part below a file's first `lines_before` lines, to a target piecewise."""
 
-    def __init__(self, target: XmlTarget, above: int = 0) -> None:
+    def __init__(self, target: XmlTarget, lines_before: int = 0) -> None:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
-        target.parser, target.lines_before = self._parser.parser, above
+        target.parser, target.lines_before = self._parser.parser, lines_before
         self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
@@ -189,12 +193,12 @@ class XmlParser:
         self._call(self._parser.close)
         return self._cut
 
-    def _call(self, take: Callable[..., Any], *data: bytes) -> None:
+    def _call(self, method: Callable[..., Any], *data: bytes) -> None:
         target = self._target
         if self._cut:
             return
         try:
-            take(*data)
+            method(*data)
         except DefusedXmlException as err:
             raise FormatError(
                 "document types and entity declarations are not allowed",

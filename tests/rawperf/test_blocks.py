@@ -175,7 +175,7 @@ def test_parquet_of_many_parts_is_that_of_the_whole(
         whole = pd.concat(list(raw.tables()), ignore_index=True)
     monkeypatch.setattr(pieces, "PIECE_BYTES", 9000)
     with open_raw(path, "xentop") as raw:
-        tables = list(raw.tables(coded=coded))
+        tables = list(raw.tables(categorical=coded))
     assert len(tables) > 3
     with out.open("wb") as stream:
         write_parquet(tables, stream)

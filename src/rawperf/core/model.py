@@ -47,9 +47,9 @@ def _check_level(value: Any) -> Any:
 
 
 def _check_distinct(values: Sequence[T]) -> Sequence[T]:
-    twice = [value for position, value in enumerate(values) if value in values[:position]]
-    if twice:
-        raise ValueError(f"{twice[0]!r} occurs twice")
+    duplicates = [value for position, value in enumerate(values) if value in values[:position]]
+    if duplicates:
+        raise ValueError(f"{duplicates[0]!r} occurs twice")
     return values
 
 
@@ -67,8 +67,8 @@ def _yaml_number_hint(text: str) -> str:
     match = _EXPONENT.fullmatch(text)
     if not match:
         return ""
-    whole, part, sign, power = match.groups()
-    return f"YAML reads it as text: write {whole}{part or '.0'}e{sign or '+'}{power}"
+    integer, fraction, sign, power = match.groups()
+    return f"YAML reads it as text: write {integer}{fraction or '.0'}e{sign or '+'}{power}"
 
 
 def _insert_key_as_name(entries: Any) -> Any:
@@ -140,21 +140,25 @@ def problems(
         place = _path_label(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
         if error["type"] == "missing":
-            written = [
+            present_keys = [
                 str(n)
                 for n in _mapping_at(document.data, where)
                 if n not in _field_names(model, where[len(at) :])
             ]
-            alike = difflib.get_close_matches(str(name), written, n=1)
+            similar = difflib.get_close_matches(str(name), present_keys, n=1)
             remedy = (
-                {"remedy": f"{alike[0]!r} may be a misspelling of it: correct it"} if alike else {}
+                {"remedy": f"{similar[0]!r} may be a misspelling of it: correct it"}
+                if similar
+                else {}
             )
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
-            known = [n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")]
+            known_keys = [
+                n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")
+            ]
             place = _path_label(document.data, where[:-1])
             yield document.error(
-                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known)
+                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known_keys)
             )
         elif error["type"] == "value_error":
             yield document.error(f"{place}{error['ctx']['error']}", *where)
@@ -221,17 +225,17 @@ def _path_label(data: Any, where: Sequence[Any]) -> str:
 
     ``exhibits/figure-1/series/Xen: `` is an example.
     """
-    words = []
+    steps = []
     for key in where:
         data = data[key]
-        named = data if isinstance(key, int) and isinstance(data, dict) else {}
-        own = [
-            named[name]
+        entry = data if isinstance(key, int) and isinstance(data, dict) else {}
+        labels = [
+            entry[name]
             for name in ("id", "name", "label", "path")
-            if isinstance(named.get(name), str)
+            if isinstance(entry.get(name), str)
         ]
-        words.append(own[0] if own else str(key))
-    return "/".join(words) + ": " if words else ""
+        steps.append(labels[0] if labels else str(key))
+    return "/".join(steps) + ": " if steps else ""
 
 
 def _field_names(model: Any, where: Sequence[Any]) -> list[str]:

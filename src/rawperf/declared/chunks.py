@@ -38,26 +38,26 @@ class Chunk:
         """Lines of a column's cells."""
         return self.cell_lines.get(name, self.lines)
 
-    def take(self, places: np.ndarray) -> Chunk:
+    def take(self, positions: np.ndarray) -> Chunk:
         """Select rows by position."""
 
-        def of(cells: Any) -> Any:
+        def take_cells(cells: Any) -> Any:
             if isinstance(cells, pa.DictionaryArray):  # dictionary in order of first occurrence
-                return cells.take(pa.array(places)).dictionary_decode().dictionary_encode()
+                return cells.take(pa.array(positions)).dictionary_decode().dictionary_encode()
             if isinstance(cells, pa.Array):
-                return cells.take(pa.array(places))
+                return cells.take(pa.array(positions))
             if isinstance(cells, np.ndarray):
-                return cells[places]
-            return [cells[place] for place in places]
+                return cells[positions]
+            return [cells[place] for place in positions]
 
         return Chunk(
-            {name: of(cells) for name, cells in self.cells.items()},
-            of(self.lines),
-            {name: of(lines) for name, lines in self.cell_lines.items()},
-            None if self.times_above is None else of(self.times_above),
-            None if self.entities_above is None else of(self.entities_above),
-            None if self.units_above is None else of(self.units_above),
-            None if self.pattern_indices is None else of(self.pattern_indices),
+            {name: take_cells(cells) for name, cells in self.cells.items()},
+            take_cells(self.lines),
+            {name: take_cells(lines) for name, lines in self.cell_lines.items()},
+            None if self.times_above is None else take_cells(self.times_above),
+            None if self.entities_above is None else take_cells(self.entities_above),
+            None if self.units_above is None else take_cells(self.units_above),
+            None if self.pattern_indices is None else take_cells(self.pattern_indices),
         )
 
 

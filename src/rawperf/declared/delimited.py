@@ -94,13 +94,17 @@ class _Columns:
             if part.melt is not None
         }
         others = any(part.others and part.names is None for part in self._parts)
-        text_columns = set(context.declaration.words)
+        text_columns = set(context.declaration.input_fields)
         self._required = {
             place: name
             for place, name in enumerate(self.names)
             if name and (others or self._melted_rows or name in text_columns)
         }
-        melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
+        melted = [
+            name
+            for melted_rows in self._melted_rows.values()
+            for name in _melted_columns(melted_rows)
+        ]
         self.arrow_parser = (
             None
             if self._group
@@ -113,8 +117,8 @@ class _Columns:
         group = len(self._group)
         if delimiter == BLANKS and len(row) > width and not group:
             row = [*row[: width - 1], " ".join(row[width - 1 :])]
-        behind = len(row) - width
-        if behind == 0 or (group and behind > 0 and behind % group == 0):
+        n_extra = len(row) - width
+        if n_extra == 0 or (group and n_extra > 0 and n_extra % group == 0):
             return row
         more = f", then groups of {group}: {' '.join(self._group)}" if group else ""
         raise self._context.error(
@@ -138,8 +142,8 @@ class _Columns:
             if number in self._melted_rows:
                 if not self._melted_rows[number]:
                     continue
-                words = self._context.declaration.input_fields_of(part)
-                required = {*words, *_melted_columns(self._melted_rows[number])}
+                input_fields = self._context.declaration.input_fields_of(part)
+                required = {*input_fields, *_melted_columns(self._melted_rows[number])}
                 row_columns = {name: column for name, column in columns.items() if name in required}
                 self._context.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
             elif part.repeat is None:
@@ -175,8 +179,8 @@ def _parse_melt_names(
     pattern = part.melt
     assert pattern is not None
     array = pa.array(names, pa.string())
-    places = np.flatnonzero(full_match_mask(pattern, array).to_numpy(zero_copy_only=False))
-    if not len(places):
+    positions = np.flatnonzero(full_match_mask(pattern, array).to_numpy(zero_copy_only=False))
+    if not len(positions):
         if all(rule.optional for rule in part.fields):
             return []
         raise context.error(
@@ -185,62 +189,62 @@ def _parse_melt_names(
             expected=pattern,
             found=", ".join(filter(None, names)),
         )
-    groups = capture_groups(pattern, array.take(pa.array(places)))
+    groups = capture_groups(pattern, array.take(pa.array(positions)))
     field = groups.pop("field", None)
     rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
-    for number, place in enumerate(places.tolist()):
+    for number, place in enumerate(positions.tolist()):
         texts = {name: column[number] for name, column in groups.items()}
-        called = field[number] if field is not None else "value"
+        field_name = field[number] if field is not None else "value"
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
-        if called in columns:
+        if field_name in columns:
             raise context.error(
-                f"two columns give {called!r} of the same {' '.join(groups) or 'file'}",
+                f"two columns give {field_name!r} of the same {' '.join(groups) or 'file'}",
                 line,
-                found=f"{columns[called]} and {names[place]}",
+                found=f"{columns[field_name]} and {names[place]}",
                 remedy="add a group to melt that distinguishes them.",
             )
-        columns[called] = names[place]
+        columns[field_name] = names[place]
     return list(rows.values())
 
 
 def _melted_columns(melted: MeltedRows) -> set[str]:
-    return {name for _, called in melted for name in called.values()}
+    return {name for _, column_by_field in melted for name in column_by_field.values()}
 
 
 def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: MeltedRows) -> Chunk:
     """Melt rows of several entities into rows of one entity each, in file order."""
-    gone = _melted_columns(melted)
-    count, each = len(lines), len(melted)
-    again = np.repeat(np.arange(count), each)
+    melted_names = _melted_columns(melted)
+    count, n_melted = len(lines), len(melted)
+    row_indices = np.repeat(np.arange(count), n_melted)
     cells: Cells = {
-        name: _repeat_cells(column, again) for name, column in columns.items() if name not in gone
+        name: _repeat_cells(column, row_indices)
+        for name, column in columns.items()
+        if name not in melted_names
     }
     for name in melted[0][0]:
         column = pa.array([texts[name] for texts, _ in melted], pa.string()).dictionary_encode()
-        cells[name] = column.take(pa.array(np.tile(np.arange(each), count)))
-    for field in dict.fromkeys(field for _, called in melted for field in called):
-        sources = [columns.get(called.get(field, "")) for _, called in melted]
+        cells[name] = column.take(pa.array(np.tile(np.arange(n_melted), count)))
+    for field in dict.fromkeys(field for _, column_by_field in melted for field in column_by_field):
+        sources = [columns.get(column_by_field.get(field, "")) for _, column_by_field in melted]
         cells[field] = _interleave(sources, count)
-    return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), each))
+    return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), n_melted))
 
 
-def _repeat_cells(column: Any, places: np.ndarray) -> Any:
+def _repeat_cells(column: Any, rows: np.ndarray) -> Any:
     if isinstance(column, pa.Array):
-        return column.take(pa.array(places))
-    return (
-        column[places] if isinstance(column, np.ndarray) else [column[p] for p in places.tolist()]
-    )
+        return column.take(pa.array(rows))
+    return column[rows] if isinstance(column, np.ndarray) else [column[p] for p in rows.tolist()]
 
 
 def _interleave(sources: Sequence[Any], count: int) -> Any:
     """Interleave the cells of several columns row by row; missing columns give missing cells."""
     columns = [source for source in sources if source is not None]
     if all(isinstance(source, np.ndarray) for source in columns):
-        none = np.full(count, np.nan)
-        return np.stack([none if s is None else s for s in sources], axis=1).ravel()
+        missing = np.full(count, np.nan)
+        return np.stack([missing if s is None else s for s in sources], axis=1).ravel()
     if all(isinstance(source, pa.StringArray) for source in columns):
-        none = pa.nulls(count, pa.string())
-        joined = pa.concat_arrays([none if s is None else s for s in sources])
+        missing = pa.nulls(count, pa.string())
+        joined = pa.concat_arrays([missing if s is None else s for s in sources])
         order = np.arange(len(joined)).reshape(len(sources), count).T.ravel()
         return joined.take(pa.array(order))
     lists = [s.to_pylist() if isinstance(s, pa.Array) else s for s in sources]
@@ -271,7 +275,7 @@ class _RowLines:
         if declaration.heading is not None:
             self._skip_to_heading(declaration.heading)
         for text in self._texts:
-            rows = self.rows(text, one=True)
+            rows = self.rows(text, only_first=True)
             heading = next(rows, None)
             if heading is not None:
                 self._first = 0
@@ -285,8 +289,8 @@ class _RowLines:
                 "the heading is missing", 1, expected="column names, then rows"
             )
         if declaration.first is not None:
-            left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
-            names = [declaration.first, *names[0 if left_out else 1 :]]
+            lacks_first_name = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
+            names = [declaration.first, *names[0 if lacks_first_name else 1 :]]
         if declaration.heading is None:
             self._heading = ""
         return line, names
@@ -325,16 +329,16 @@ class _RowLines:
             and (not self._heading or self._heading not in text)
         )
 
-    def rows(self, text: str, one: bool = False) -> Iterator[tuple[int, list[str]]]:
+    def rows(self, text: str, only_first: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Rows of a piece, including following pieces that a quoted cell spans.
 
-        With `one`, only the first row; the rest of the piece stays unread.
+        With `only_first`, only the first row; the rest of the piece stays unread.
         """
-        blanks = self._context.declaration.delimiter == BLANKS
-        lines = self._rows(text, quotes=not blanks, one=one)
+        by_blanks = self._context.declaration.delimiter == BLANKS
+        lines = self._rows(text, quotes=not by_blanks, only_first=only_first)
         cells = (
             (line.split() for line in lines)
-            if blanks
+            if by_blanks
             else csv.reader(lines, delimiter=self._context.declaration.delimiter, strict=True)
         )
         try:
@@ -347,30 +351,30 @@ class _RowLines:
                 problem, line, remedy="a quote may be missing there."
             ) from err
 
-    def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
+    def _rows(self, text: str, quotes: bool, only_first: bool) -> Iterator[str]:
         """Lines without comments and blank lines, except within quotes."""
-        quoted, comment = False, self._context.declaration.comment
+        in_quotes, comment = False, self._context.declaration.comment
         while text:
             end, place = text.rfind("\n") + 1, 0
             while place < end:
-                behind = text.index("\n", place) + 1
-                line, place, self.number = text[place:behind], behind, self.number + 1
-                if not quoted and (
+                line_end = text.index("\n", place) + 1
+                line, place, self.number = text[place:line_end], line_end, self.number + 1
+                if not in_quotes and (
                     not line.strip()
                     or (comment is not None and line.startswith(comment))
                     or (self._heading and line.rstrip() == self._heading)
                 ):
                     continue
-                quoted ^= quotes and line.count('"') % 2 == 1
+                in_quotes ^= quotes and line.count('"') % 2 == 1
                 self._first = self._first or self.number
-                if one and not quoted:  # leave the rest unread
+                if only_first and not in_quotes:  # leave the rest unread
                     self._heading = line.rstrip()
                     self._texts = chain([text[place:]] if text[place:] else [], self._texts)
                     yield line
                     return
                 yield line
             self.truncated_line = self.number + 1 if text[end:].strip() else 0
-            text = next(self._texts, "") if quoted else ""
+            text = next(self._texts, "") if in_quotes else ""
 
 
 def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
@@ -383,7 +387,7 @@ def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
 
 
 def _check_names(
-    names: list[str], front: int, line: int, part: TableDeclaration, context: ReadContext
+    names: list[str], fixed_width: int, line: int, part: TableDeclaration, context: ReadContext
 ) -> None:
     """Raise `FormatError` if a column that a table names is missing or ambiguous."""
     declaration = context.declaration
@@ -391,28 +395,30 @@ def _check_names(
     if part.time is not None and part.time.field is not None and part.time.optional:
         optional.add(part.time.field)
     generated = set()
-    words = declaration.input_fields_of(part)
+    input_fields = declaration.input_fields_of(part)
     if part.melt is not None:
         generated = {*group_names(part.melt), "value"}
         if "field" in generated:
             generated |= {rule.field for rule in part.fields}
-    read = set(names) if part.others and part.names is None else set(words)
-    for group in (names[:front], names[front:]):
+    read_names = set(names) if part.others and part.names is None else set(input_fields)
+    for group in (names[:fixed_width], names[fixed_width:]):
         counts = Counter(filter(None, group))
-        twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
-        if twice is not None:
+        duplicate = next(
+            (name for name, count in counts.items() if count > 1 and name in read_names), None
+        )
+        if duplicate is not None:
             raise context.error(
-                f"two columns are named {twice!r}", line, remedy="rename one of them."
+                f"two columns are named {duplicate!r}", line, remedy="rename one of them."
             )
-    other = len(names) == 1 and {*names[0]} & {*",;\t|"}
-    known = set(names)
-    for name in words:
-        if name not in known and name not in optional and name not in generated:
+    has_other_delimiter = len(names) == 1 and {*names[0]} & {*",;\t|"}
+    present = set(names)
+    for name in input_fields:
+        if name not in present and name not in optional and name not in generated:
             raise context.error(
                 f"there is no column {name!r}",
                 line,
                 found=", ".join(filter(None, names)),
                 remedy="the columns may have another `delimiter`."
-                if other
+                if has_other_delimiter
                 else did_you_mean(name, names),
             )

@@ -65,29 +65,29 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
     """
     parts = context.declaration.parts
     tables = [_CellBuffer(place, context) for place in range(len(parts))]
-    first = 0
+    lines_before = 0
     for text in texts:
         lines = text.split("\n")
-        for number, line in enumerate(lines, start=first + 1):
+        for number, line in enumerate(lines, start=lines_before + 1):
             if not line.strip():
                 continue
             try:
                 document = loads_strict(line)
             except (ValueError, RecursionError) as err:
-                if number == first + len(lines):  # truncated: no line end
+                if number == lines_before + len(lines):  # truncated: no line end
                     context.messages.append(
                         f"{context.file} line {number}: the file is truncated; this line was left out"
                     )
                     break
                 raise context.error("not a JSON object", number, found=line[:80]) from err
             for part, table in zip(parts, tables, strict=True):
-                for row, at in _rows(document, number, part, context):
-                    table.add(row, at)
+                for row, row_lines in _rows(document, number, part, context):
+                    table.add(row, row_lines)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
                     table.flush()
                 yield
-        first += len(lines) - 1
+        lines_before += len(lines) - 1
     for table in tables:
         table.flush()
     yield
@@ -114,13 +114,13 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
         raise context.error(
             "no JSON document in the file", 1, expected="a line that begins with { or ["
         )
-    whole = 0
+    n_documents = 0
     while opening is not None:
         line = text.count("\n", 0, opening.end()) + 1
         try:
             _, end = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
-            if whole:
+            if n_documents:
                 context.messages.append(
                     f"{context.file} line {line}: a JSON document is incomplete and was left out"
                 )
@@ -128,20 +128,20 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
             yield text[opening.end() - 1 :], line
             return
         yield text[opening.end() - 1 : end], line
-        whole += 1
+        n_documents += 1
         opening = _OPENS.search(text, end)
 
 
 def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
-    for place, part in enumerate(context.declaration.parts):
-        cells = _CellBuffer(place, context)
-        for row, at in _rows(document, lines, part, context):
-            cells.add(row, at)
-        if part.rows and not cells.count and context.declaration.parts == (part,):
+    for table_index, part in enumerate(context.declaration.parts):
+        buffer = _CellBuffer(table_index, context)
+        for row, row_lines in _rows(document, lines, part, context):
+            buffer.add(row, row_lines)
+        if part.rows and not buffer.count and context.declaration.parts == (part,):
             raise context.error(
                 "the path of the rows matches nothing", expected=" or ".join(part.rows)
             )
-        cells.flush()
+        buffer.flush()
 
 
 def _rows(
@@ -156,15 +156,15 @@ def _rows(
             word.startswith(_PARENT) for word in context.declaration.input_fields_of(part)
         )
         at_path = _nodes_with_parent if uses_parent else _nodes
-        for node, at in at_path(document, lines, [step for step in path.split("/") if step]):
+        for node, row_lines in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(node, dict):
                 raise context.error(
                     "a row is not an object",
-                    at if isinstance(at, int) else first_line(at),
+                    row_lines if isinstance(row_lines, int) else first_line(row_lines),
                     expected=f"an object at {path or 'the top'}",
                     found=str(node)[:60],
                 )
-            yield node, at
+            yield node, row_lines
 
 
 def _entries(
@@ -177,12 +177,12 @@ def _entries(
     Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
-    for owner, its_lines in _nodes(document, lines, steps[:last]):
+    for owner, owner_lines in _nodes(document, lines, steps[:last]):
         parent = owner if isinstance(owner, dict) else {}
-        for node, at in _nodes(owner, its_lines, steps[last:]):
-            for pair, of_value, line in _pairs(node, at, context):
+        for node, node_lines in _nodes(owner, owner_lines, steps[last:]):
+            for pair, value_lines, line in _pairs(node, node_lines, context):
                 row = {**parent, **dict(zip(names, pair, strict=True))}
-                yield row, {**dict.fromkeys(row, line), names[1]: of_value}
+                yield row, {**dict.fromkeys(row, line), names[1]: value_lines}
 
 
 def _pairs(
@@ -191,11 +191,11 @@ def _pairs(
     """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
     if isinstance(node, dict):
         for key, value in node.items():
-            of_value = lines if isinstance(lines, int) else lines[key]
-            yield (key, value), of_value, _line(of_value)
+            value_lines = lines if isinstance(lines, int) else lines[key]
+            yield (key, value), value_lines, _line(value_lines)
     elif isinstance(node, list):
-        for place, pair in enumerate(node):
-            pair_lines = lines if isinstance(lines, int) else lines[place]
+        for position, pair in enumerate(node):
+            pair_lines = lines if isinstance(lines, int) else lines[position]
             if not isinstance(pair, list) or len(pair) != 2:
                 raise context.error(
                     "an entry is not a pair",
@@ -239,8 +239,8 @@ def _nodes_with_parent(
     if not steps:
         yield node, lines
     for key in keys:
-        its_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _nodes_with_parent(node[key], its_lines, steps[1:], parent)
+        child_lines = lines if isinstance(lines, int) else lines[key]
+        yield from _nodes_with_parent(node[key], child_lines, steps[1:], parent)
 
 
 def _keys(node: Any, step: str) -> list[Any]:
@@ -248,9 +248,9 @@ def _keys(node: Any, step: str) -> list[Any]:
     step = step.replace("~1", "/")
     if isinstance(node, dict):
         return list(node) if step == "*" else [step] if step in node else []
-    places = range(len(node)) if isinstance(node, list) else range(0)
-    only = int(step) if step.isascii() and step.isdigit() else -1
-    return list(places) if step == "*" else [only] if only in places else []
+    positions = range(len(node)) if isinstance(node, list) else range(0)
+    position = int(step) if step.isascii() and step.isdigit() else -1
+    return list(positions) if step == "*" else [position] if position in positions else []
 
 
 class _CellBuffer:
@@ -259,7 +259,8 @@ class _CellBuffer:
     def __init__(self, place: int, context: ReadContext) -> None:
         self._table_index, self._sink, self._context = place, context.sink, context
         self._paths = {
-            name: [step for step in name.split("/") if step] for name in context.declaration.words
+            name: [step for step in name.split("/") if step]
+            for name in context.declaration.input_fields
         }
         part = context.declaration.parts[place]
         self._names = {*part.entity.name}
@@ -321,17 +322,17 @@ class _CellBuffer:
             self._reset()
 
 
-def _paths(node: Any, before: str, depth: int) -> Iterator[str]:
+def _paths(node: Any, prefix: str, depth: int) -> Iterator[str]:
     """Paths to the values of an object, for messages."""
     if isinstance(node, dict) and depth:
         for key, value in node.items():
             if key == "..":
                 continue
             yield from _paths(
-                value, f"{before}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
+                value, f"{prefix}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
             )
     elif not isinstance(node, list):
-        yield before
+        yield prefix
 
 
 def _replace_surrogates(cell: Any) -> Any:

@@ -42,13 +42,13 @@ class _Elements(XmlTarget):
         super().__init__(context.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
         self._sink = context.sink
         self._tables_by_path: dict[tuple[str, ...], list[int]] = {}
-        for place, part in enumerate(declaration.parts):
+        for table_index, part in enumerate(declaration.parts):
             for path in part.rows:
-                self._tables_by_path.setdefault(tuple(path.split("/")), []).append(place)
-        self._input_fields = frozenset(declaration.words)
+                self._tables_by_path.setdefault(tuple(path.split("/")), []).append(table_index)
+        self._input_fields = frozenset(declaration.input_fields)
         self._open: list[tuple[int, dict[str, Any], int]] = []  # depth, cells, line
         self._rows: dict[int, list[tuple[dict[str, Any], int]]] = {
-            place: [] for place in range(len(declaration.parts))
+            table_index: [] for table_index in range(len(declaration.parts))
         }
         self._counts = dict.fromkeys(self._rows, 0)
         self._n_rows = self._n_emitted = self._last_line = 0
@@ -84,27 +84,29 @@ class _Elements(XmlTarget):
     def _row(self, cells: dict[str, Any], line: int) -> None:
         if len(self._keys) < 200:
             self._keys |= dict.fromkeys(cells)
-        for place in self._tables_by_path[tuple(self.path)]:
-            self._rows[place].append(
+        for table_index in self._tables_by_path[tuple(self.path)]:
+            self._rows[table_index].append(
                 ({name: cells[name] for name in self._input_fields & cells.keys()}, line)
             )
-            self._counts[place] += 1
-            if self._counts[place] % ROWS == 0:  # independent of piece boundaries
-                self._emit(place)
+            self._counts[table_index] += 1
+            if self._counts[table_index] % ROWS == 0:  # independent of piece boundaries
+                self._emit(table_index)
         self._n_rows += 1
         self._last_line = max(self._last_line, line)
 
     def flush(self) -> None:
         """Send the buffered rows."""
-        for place in self._rows:
-            self._emit(place)
+        for table_index in self._rows:
+            self._emit(table_index)
         self._n_emitted = self._n_rows
 
-    def _emit(self, place: int) -> None:
-        rows = self._rows[place]
+    def _emit(self, table_index: int) -> None:
+        rows = self._rows[table_index]
         if rows:
             cells = {
                 name: [row.get(name) for row, _ in rows] for name in sorted(self._input_fields)
             }
-            self._sink(place, Chunk(cells, [line for _, line in rows], keys=tuple(self._keys)))
-            self._rows[place] = []
+            self._sink(
+                table_index, Chunk(cells, [line for _, line in rows], keys=tuple(self._keys))
+            )
+            self._rows[table_index] = []

@@ -102,18 +102,20 @@ class OtherLines:
                 expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
                 raise self._damage_error("a damaged status line", line, number, expected)
             message = _MESSAGE.fullmatch(line)
-            ident, body = message.groups() if message else ("", line)
-            self._has_message_ids |= bool(ident)
+            message_id, body = message.groups() if message else ("", line)
+            self._has_message_ids |= bool(message_id)
             if limit := _TIME_LIMIT.fullmatch(body):
                 self.info["time limit"] = str(int(limit[1]))
-            elif not self._parse_setting(ident, body, number):
-                self._counts[ident] += bool(ident)
-                self._n_other_lines += not ident
+            elif not self._parse_setting(message_id, body, number):
+                self._counts[message_id] += bool(message_id)
+                self._n_other_lines += not message_id
 
     def finish(self) -> None:
         """Complete info and summary after all lines."""
         self.info |= {
-            f"message {ident}": str(count) for ident, count in sorted(self._counts.items()) if ident
+            f"message {message_id}": str(count)
+            for message_id, count in sorted(self._counts.items())
+            if message_id
         }
         if self._n_other_lines:
             self.info["other lines"] = str(self._n_other_lines)
@@ -124,11 +126,11 @@ class OtherLines:
             self.info[HARNESS] = JMETER
         self._check_throughputs()
 
-    def _parse_setting(self, ident: str, body: str, number: int) -> bool:
+    def _parse_setting(self, message_id: str, body: str, number: int) -> bool:
         """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
         match = _SETTING.fullmatch(body)
         label = match["label"] if match else body.partition("=")[0].strip()
-        if label not in SUMMARY_LABELS and not (match and ident in (COUNT_ID, RATE_ID)):
+        if label not in SUMMARY_LABELS and not (match and message_id in (COUNT_ID, RATE_ID)):
             return False
         summary_field = SUMMARY_LABELS.get(label)
         if match is None or (match["unit"] and summary_field not in (match["unit"], None)):
@@ -226,7 +228,7 @@ class IwlConsole(Streaming):
         Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
         one run; two runs of one machine.
         """
-        messages, run, wrapper = Warnings(file), _Run(file), False
+        messages, run, has_wrapper = Warnings(file), _Run(file), False
         pieces = PieceReader(stream, _cut_after_line, file)
         for piece in pieces:
             text = (
@@ -234,20 +236,20 @@ class IwlConsole(Streaming):
                 .decode()
                 .replace("\r", "\n")
             )
-            wrapped = not run.samples and _WRAPPER.search(text) is not None
-            if wrapped and not pieces.is_last:
+            has_wrappers = not run.samples and _WRAPPER.search(text) is not None
+            if has_wrappers and not pieces.is_last:
                 pieces.bytes_to_repeat = len(piece)
                 continue
-            for match in _WRAPPER.finditer(text) if not wrapped else ():
-                if wrapper:
+            for match in _WRAPPER.finditer(text) if not has_wrappers else ():
+                if has_wrapper:
                     raise _outside_wrapper_error(text[match.start() :], 1, file)
-                wrapper = True
-            cut: list[str] = []
+                has_wrapper = True
+            truncation: list[str] = []
             if pieces.is_last:
-                text, cut = _drop_truncated_line(text, file, pieces.lines_before)
+                text, truncation = _drop_truncated_line(text, file, pieces.lines_before)
             part = (
                 _read_wrapped(text, file)
-                if wrapped
+                if has_wrappers
                 else run.parse_part(text, pieces.lines_before + 1, pieces.is_last)
             )
             if pieces.is_last and not run.samples and not len(part.records):
@@ -257,7 +259,7 @@ class IwlConsole(Streaming):
                     found=text.strip()[:60] or "nothing",
                     expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
                 )
-            for sentence in (*cut, *part.warnings):
+            for sentence in (*truncation, *part.warnings):
                 messages.add_located(sentence)
             if pieces.is_last or len(part.records):
                 yield replace(part, warnings=messages.drain(pieces.is_last))
@@ -292,22 +294,22 @@ class _Run:
         """Reading of a part of the log that begins on line `first` of the file."""
         status, lines, other = _status_values(text, first)
         samples, width = status.shape
-        counted = status[:, STATUS_FIELDS.index("pg")]
-        back = np.flatnonzero(np.diff(counted, prepend=self._last_pages) < 0)
-        self._last_pages = counted[-1] if samples else self._last_pages
+        page_counts = status[:, STATUS_FIELDS.index("pg")]
+        decreases = np.flatnonzero(np.diff(page_counts, prepend=self._last_pages) < 0)
+        self._last_pages = page_counts[-1] if samples else self._last_pages
         messages: list[str] = []
-        if len(back) and not self._counter_decreased:
+        if len(decreases) and not self._counter_decreased:
             self._counter_decreased = True
             problem = "the page counter decreases; does the log have more than one run?"
-            messages.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
-        rest = self._other_lines
-        rest.parse(other, first)
+            messages.append(f"{self._file} line {lines[decreases[0], 0]}: {problem}")
+        other_lines = self._other_lines
+        other_lines.parse(other, first)
         summary: dict[str, float] = {}
         if last:
-            rest.finish()
-            summary = rest.summary
-        messages += rest.warnings
-        rest.warnings.clear()
+            other_lines.finish()
+            summary = other_lines.summary
+        messages += other_lines.warnings
+        other_lines.warnings.clear()
         fields = (*STATUS_FIELDS, *summary)
         codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
         times = self.samples + np.arange(samples, dtype=float)
@@ -317,18 +319,21 @@ class _Run:
         records = build_records(
             report, "driver", self._machine, take_strings(fields, codes), t, value
         )
-        at = np.concatenate(
-            [lines.ravel(), np.array([rest.lines[field] for field in summary], dtype=np.int64)]
+        line_numbers = np.concatenate(
+            [
+                lines.ravel(),
+                np.array([other_lines.lines[field] for field in summary], dtype=np.int64),
+            ]
         )
         self.samples += samples
-        info = rest.info
+        info = other_lines.info
         if self._machine:
             info = {
                 f"{self._machine} {key}": text
                 for key, text in info.items()
                 if key != "data machine"
             }
-        return Reading(records, "sample", dict(info), tuple(messages), at)
+        return Reading(records, "sample", dict(info), tuple(messages), line_numbers)
 
 
 def _read_wrapped(text: str, file: str) -> Reading:
@@ -377,15 +382,15 @@ def _read_wrapped(text: str, file: str) -> Reading:
     return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)
 
 
-def _drop_truncated_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
+def _drop_truncated_line(text: str, file: str, lines_before: int) -> tuple[str, list[str]]:
     """Drop a last line that may be truncated, or the first half of a wrapped status line."""
     body, newline, last = text.rstrip("\n").rpartition("\n")
-    half = _FIRST_HALF.fullmatch(last.strip()) is not None
+    is_first_half = _FIRST_HALF.fullmatch(last.strip()) is not None
     if not last.strip() or (
-        not half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
+        not is_first_half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
     ):
         return text, []
-    line = above + body.count("\n") + 1 + len(newline)
+    line = lines_before + body.count("\n") + 1 + len(newline)
     return body + newline, [f"{file} line {line}: the log ends within this line, which was dropped"]
 
 

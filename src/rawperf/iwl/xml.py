@@ -114,9 +114,9 @@ _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 class Snapshots(XmlTarget):
     """Parser target that keeps numbers but no tree, so that memory is bounded by the numbers."""
 
-    def __init__(self, rules: Mapping, file: str) -> None:
-        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
-        self.mapping = rules
+    def __init__(self, mapping: Mapping, file: str) -> None:
+        super().__init__(file, mapping.snapshot[0], MAX_DEPTH)
+        self.mapping = mapping
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
         self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
@@ -130,21 +130,21 @@ class Snapshots(XmlTarget):
     def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
             self.info |= attributes
-        inside = self._path_below_snapshot()
-        if inside == "":
+        path_below = self._path_below_snapshot()
+        if path_below == "":
             self.text_and_line_by_path, self._begin = {}, self.line()
-        if inside is not None:
+        if path_below is not None:
             for key, value in attributes.items():
-                self._add_value(f"{inside}/@{key}".removeprefix("/"), value)
+                self._add_value(f"{path_below}/@{key}".removeprefix("/"), value)
         elif tuple(self.path) != self.mapping.snapshot[: len(self.path)]:
             self._note_unmapped(self.path[-1])
 
     def on_end(self) -> None:
-        inside = self._path_below_snapshot()
-        if inside == "":
+        path_below = self._path_below_snapshot()
+        if path_below == "":
             self._close_snapshot()
-        elif inside is not None and (text := "".join(self.text).strip()):
-            self._add_value(inside, text)
+        elif path_below is not None and (text := "".join(self.text).strip()):
+            self._add_value(path_below, text)
 
     def _path_below_snapshot(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
@@ -225,22 +225,22 @@ class IwlXml(Streaming):
 
         Raises `FormatError` for bad, hostile or foreign XML.
         """
-        rules = self.mapping
-        target, warnings = Snapshots(rules, file), Warnings(file)
+        mapping = self.mapping
+        target, warnings = Snapshots(mapping, file), Warnings(file)
         pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
         for piece in pieces:
             feed.feed(piece)
-            cut = feed.close() if pieces.is_last else 0
-            if cut:
+            truncated_at = feed.close() if pieces.is_last else 0
+            if truncated_at:
                 warnings.add_located(
-                    f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
+                    f"{file} line {truncated_at}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
             if pieces.is_last and not target.has_content():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,
-                    expected="/".join(rules.snapshot),
+                    expected="/".join(mapping.snapshot),
                     found=unmapped or "no other element",
                     remedy="the element names come from a mapping file; "
                     f"set {MAPPING_VARIABLE} to your own mapping file.",

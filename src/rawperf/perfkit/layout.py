@@ -189,16 +189,16 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, 
     """
     line = heading[-1]
     located: list[tuple[int, int, Column]] = []
-    place = 0
+    position = 0
     for column in layout.columns:
-        match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, place)
+        match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, position)
         if match is None or (
             column.caption and column.caption not in _captions(heading[:-1], *match.span())
         ):
             if column.required or column.name in (layout.entity, layout.owner, layout.time):
                 return None
             continue
-        place = match.end()
+        position = match.end()
         located.append((*match.span(), column))
     known_fields = {column.field for column in layout.columns}
     covered = list(line)

@@ -95,59 +95,66 @@ class LayoutRows:
         )
 
     def collect(
-        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
+        self,
+        body: list[tuple[int, str]],
+        page: int,
+        continues_interval: bool,
+        truncated_line: int,
+        followed: bool,
     ) -> tuple[list[tuple[int, str]], list[int], bool]:
         """Collect the rows below a heading.
 
         A line that is not a row is left out. After it, only lines that are rows in every cell are
         accepted, and none after a line of words, which is another heading.
 
-        A `repeated` page continues the interval of the page before, so its averages were already
-        read. The line `cut` may be truncated. If a table is `followed` by another one, words after
-        its rows are the title of that. Returns lines among the rows that are not rows, such as a
-        row with a damaged name, lines below the table, and whether the file ends within the last
-        row.
+        With `continues_interval`, the page before has the same interval, and averages, which were
+        read there, are left out. The line `truncated_line` may be truncated. If a table is
+        `followed` by another one, words after its rows are the title of that. Returns lines among
+        the rows that are not rows, such as a row with a damaged name, lines below the table, and
+        whether the file ends within the last row.
         """
         unparsed: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
         seen: set[str] = set()
         within = 0  # lines of `below` that precede another heading
-        ended = dropped = False
+        is_past_rows = dropped = False
         # row above, for repeated cells; None after a line that is not a row
-        above: str | None = None
+        previous_row: str | None = None
         for line, printed in body:
             if RULE_PATTERN.fullmatch(printed):
                 continue
-            if line == cut and len(printed.rstrip()) < self._last_number_end:
+            if line == truncated_line and len(printed.rstrip()) < self._last_number_end:
                 dropped = True
                 break
             text = printed
             for cell in self._repeats:
-                if above is not None and not text[cell.start : cell.end].strip():
-                    text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
-            when = self._time_cell(text)
+                if previous_row is not None and not text[cell.start : cell.end].strip():
+                    text = (
+                        text[: cell.start] + previous_row[cell.start : cell.end] + text[cell.end :]
+                    )
+            time = self._time_cell(text)
             label = (
                 None
-                if ended or (self.layout.log and not self._has_time(when))
+                if is_past_rows or (self.layout.log and not self._has_time(time))
                 else self._entity_label(text)
             )
             if self.layout.log and text == printed:
                 seen.clear()
-            again = label in seen
+            is_repeated = label in seen
             if (
                 label is None
-                or (text != printed and again)
-                or ((unparsed or below) and (again or not self._is_valid_row(text)))
+                or (text != printed and is_repeated)
+                or ((unparsed or below) and (is_repeated or not self._is_valid_row(text)))
             ):
                 below.append((line, printed))
-                ended = ended or _is_heading(printed)
-                within += not ended
-                above = None
+                is_past_rows = is_past_rows or _is_heading(printed)
+                within += not is_past_rows
+                previous_row = None
                 continue
-            unparsed, below, within, above = unparsed + below, [], 0, text
+            unparsed, below, within, previous_row = unparsed + below, [], 0, text
             seen.add(label)
-            average = self._averages.get(when if self.layout.log else label, 0)
-            if not (repeated and average):
+            average = self._averages.get(time if self.layout.log else label, 0)
+            if not (continues_interval and average):
                 self.rows.append((line, page, self._entity(label), average))
                 self.texts.append(text)
         damaged = [(line, text) for line, text in below[:within] if self._is_valid_row(text)]
@@ -166,8 +173,8 @@ class LayoutRows:
             None not in values
             and any(present)
             and all(
-                text[cell.end - 1 : cell.end].strip() if there else not cell.column.required
-                for cell, there in zip(self._numbers, present, strict=True)
+                text[cell.end - 1 : cell.end].strip() if is_present else not cell.column.required
+                for cell, is_present in zip(self._numbers, present, strict=True)
             )
             and not (trailing and parse_number(trailing[0], "1") is not None)
         )
@@ -281,7 +288,7 @@ def _concat_encoded(parts: list[tuple[list[str], IndexArray]]) -> tuple[list[str
 
 
 def page_records(
-    table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
+    table: LayoutRows, part: FilePart, intervals: tuple[np.ndarray, np.ndarray], file: str
 ) -> EncodedRows:
     """Convert the collected rows of a table to records, one per number, and clear them.
 
@@ -296,9 +303,9 @@ def page_records(
     rows = _Rows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
-    t = rows.times(spans[0][page], spans[1][page], average)
-    there = ~np.isnan(values)
-    field = np.broadcast_to(np.arange(len(rows.cells)), there.shape)[there]
+    t = rows.times(intervals[0][page], intervals[1][page], average)
+    has_value = ~np.isnan(values)
+    field = np.broadcast_to(np.arange(len(rows.cells)), has_value.shape)[has_value]
     names = (
         ([table.layout.report], np.zeros_like(line)),
         (table.kinds, kind),
@@ -307,7 +314,13 @@ def page_records(
     table.clear()
     fields = [cell.column.field for cell in rows.cells]
     return EncodedRows(
-        names, t, line + part.lines_before + 1, there.sum(axis=1), fields, field, values[there]
+        names,
+        t,
+        line + part.lines_before + 1,
+        has_value.sum(axis=1),
+        fields,
+        field,
+        values[has_value],
     )
 
 
@@ -353,11 +366,11 @@ class _Rows:
             trailing = self._text(place)[self._table.width :].split()
             if trailing and parse_number(trailing[0], "1") is not None:
                 raise self._alignment_error("a number is to the right of the last heading", place)
-        values, others = parse_plain_numbers(
+        values, is_other = parse_plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
         for k, cell in enumerate(self.cells):
-            other = others[:, k]
+            other = is_other[:, k]
             if other.any() or not cell.column.known:
                 other = other | (
                     self._letters[:, cell.start : max(cell.end - _MAX_PLAIN_LENGTH, cell.start)]

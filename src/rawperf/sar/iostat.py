@@ -72,12 +72,16 @@ class IostatFormat(Streaming):
                     [""] * pieces.lines_before + text.split("\n"), self.name, messages, file
                 )
                 reports, start = _Reports(file, day), start + 1 - pieces.lines_before
-            table, of = reports.parse_part(text, start, pieces.lines_before, pieces.is_last)
+            table, report_indices = reports.parse_part(
+                text, start, pieces.lines_before, pieces.is_last
+            )
             times = reports.times(messages)
-            records, at = table_records(table, times[of], messages, file)
-            counted = reports.last_report + of > 0
-            late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.lines_before + 1)
-            reports.rows += int(counted.sum())
+            records, lines = table_records(table, times[report_indices], messages, file)
+            is_counted = reports.last_report + report_indices > 0
+            is_kept = np.isin(
+                lines, np.array(table.lines, dtype=int)[is_counted] + pieces.lines_before + 1
+            )
+            reports.rows += int(is_counted.sum())
             reports.end_part(times)
             if pieces.is_last and not reports.rows:
                 raise FormatError(
@@ -86,11 +90,15 @@ class IostatFormat(Streaming):
                     expected="iostat SECONDS COUNT, with a COUNT of at least two",
                     remedy="collect the run again.",
                 )
-            if late.any() or pieces.is_last:
+            if is_kept.any() or pieces.is_last:
                 warnings = (*encoding_warnings.drain(pieces.is_last), *messages)
                 messages.clear()
                 yield Reading(
-                    records[late].reset_index(drop=True), reports.clock, info, warnings, at[late]
+                    records[is_kept].reset_index(drop=True),
+                    reports.clock,
+                    info,
+                    warnings,
+                    lines[is_kept],
                 )
 
 
@@ -118,17 +126,17 @@ class _Reports:
         )
 
     def parse_part(
-        self, text: str, start: int, above: int, last: bool
+        self, text: str, start: int, lines_before: int, is_last: bool
     ) -> tuple[SarRows, NDArray[np.int64]]:
-        """Rows of a part below line `above`, and the number of each row's report after `last_report`."""
+        """Rows of a part below line `lines_before`, and the number of each row's report after `last_report`."""
         self._lines, self._heading_indices = list[int](), list[int]()
         self._table = SarRows(
             text=text,
             lines=self._lines,
             times=self._lines,
             heading_indices=self._heading_indices,
-            lines_before=above,
-            last=last,
+            lines_before=lines_before,
+            last=is_last,
         )
         self._report_indices, self._stamps, self._first_number = [], [], -1
         lines = text.split("\n")

@@ -163,8 +163,8 @@ def parse_heading(body: str) -> TableHeading | None:
         entity, kind, fixed = -1, words[-1].lower(), fixed - 1
     while fixed and words[fixed - 1] in _WORDS:
         fixed -= 1
-    placed = _WORDS | ({"NODE"} if "CORE" in words else set())
-    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in placed)
+    unread = _WORDS | ({"NODE"} if "CORE" in words else set())
+    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in unread)
     if not numeric:
         return None
     fields = tuple(words[i] for i in numeric)
@@ -277,38 +277,38 @@ def table_records(
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
     mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
-    behind = len(counts) - table.last
-    short = _short_aligned_rows(
-        table, mismatched[(counts < fixed)[mismatched] & (mismatched < behind)]
+    n_complete = len(counts) - table.last
+    short_rows = _short_aligned_rows(
+        table, mismatched[(counts < fixed)[mismatched] & (mismatched < n_complete)]
     )
-    mismatched = np.setdiff1d(mismatched, short)
-    cut_row = (
+    mismatched = np.setdiff1d(mismatched, short_rows)
+    is_last_truncated = (
         table.last
         and len(mismatched) == 1
         and mismatched[0] == len(counts) - 1
         and counts[-1] < fixed[-1]
     )
-    if len(mismatched) and not cut_row:
+    if len(mismatched) and not is_last_truncated:
         first = int(mismatched[0])
         expected = f"{fixed[first]} words under {' '.join(table.headings[under[first]].fields)}"
         raise table.error("a row does not fit its heading", first, file, expected=expected)
-    keep = np.ones(len(counts), dtype=bool)
-    if len(short):
-        more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
-        number = table.lines_before + table.lines[short[0]] + 1
+    is_kept = np.ones(len(counts), dtype=bool)
+    if len(short_rows):
+        more = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
+        number = table.lines_before + table.lines[short_rows[0]] + 1
         messages.append(
             f"{file} line {number}: a value is missing in the row, which was left out{more}"
         )
-    if table.truncated_line >= 0 or cut_row:
-        if cut_row:
+    if table.truncated_line >= 0 or is_last_truncated:
+        if is_last_truncated:
             table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
-        keep = _complete_sample_mask(table, t)
+        is_kept = _complete_sample_mask(table, t)
         number = table.lines_before + table.truncated_line + 1
         messages.append(
             f"{file} line {number}: the file is truncated; the incomplete sample was left out"
         )
 
-    keep[short] = False
+    is_kept[short_rows] = False
     reports, kinds, names, fields = (
         DictionaryEncoder(),
         DictionaryEncoder(),
@@ -321,22 +321,24 @@ def table_records(
     entity = np.full(len(counts), names[""])
     plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
     for number, heading in enumerate(distinct):
-        mine = np.flatnonzero((code == number) & keep)
+        heading_rows = np.flatnonzero((code == number) & is_kept)
         plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
         kind[number] = kinds[heading.kind]
-        rows.append(np.repeat(mine, len(heading.numeric)))
-        places.append((table_starts[mine][:, None] + np.array(heading.numeric)).ravel())
-        field_codes.append(np.tile([fields[name] for name in heading.fields], len(mine)))
+        rows.append(np.repeat(heading_rows, len(heading.numeric)))
+        places.append((table_starts[heading_rows][:, None] + np.array(heading.numeric)).ravel())
+        field_codes.append(np.tile([fields[name] for name in heading.fields], len(heading_rows)))
         if heading.entity == 0:
-            words = pc.dictionary_encode(tokens.take(pa.array(starts[mine])))
+            words = pc.dictionary_encode(tokens.take(pa.array(starts[heading_rows])))
             known = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
-            entity[mine] = known[words.indices.to_numpy()] if len(mine) else entity[mine]
+            entity[heading_rows] = (
+                known[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
+            )
         elif heading.entity == -1:
             ends = (
                 tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist()
-                for r in mine
+                for r in heading_rows
             )
-            entity[mine] = [names[" ".join(end)] for end in ends]
+            entity[heading_rows] = [names[" ".join(end)] for end in ends]
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
@@ -378,16 +380,20 @@ def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
 
 def _complete_sample_mask(table: SarRows, t: np.ndarray) -> np.ndarray:
     """Mask of the rows without the incomplete sample of a truncated table."""
-    keep = np.ones(len(t), dtype=bool)
+    is_kept = np.ones(len(t), dtype=bool)
     if not len(t) or table.truncated_time == -2:
-        return keep
-    last = (np.array(table.heading_indices) == table.heading_indices[-1]) & (t == t[-1])
+        return is_kept
+    is_last_sample = (np.array(table.heading_indices) == table.heading_indices[-1]) & (t == t[-1])
     # the truncated line may belong to the last sample or not: compare with the sample before
     if table.truncated_time == -1:
         earlier = t[np.array(table.heading_indices) == table.heading_indices[-1]]
         earlier = earlier[earlier < t[-1]]
-        return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
-    return ~last if table.truncated_time == table.times[-1] else keep
+        return (
+            is_kept
+            if len(earlier) and (earlier == earlier[-1]).sum() == is_last_sample.sum()
+            else ~is_last_sample
+        )
+    return ~is_last_sample if table.truncated_time == table.times[-1] else is_kept
 
 
 _SYSTEM_LINE = re.compile(
@@ -455,7 +461,7 @@ def parse_date(text: str, messages: list[str], place: str) -> int | None:
         return None
 
 
-def parse_seconds(time: str, half: str, file: str, line: int) -> int:
+def parse_seconds(time: str, am_pm: str, file: str, line: int) -> int:
     """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
 
     Raises `FormatError`.
@@ -463,14 +469,14 @@ def parse_seconds(time: str, half: str, file: str, line: int) -> int:
     if ":" not in time:
         return int(time)
     seconds = clock_seconds(time, file=file, line=line)
-    if not half:
+    if not am_pm:
         return seconds
     hour = seconds // 3600
     if not 1 <= hour <= 12:
         raise FormatError(
-            "not a 12-hour time", file=file, line=line, expected="01 to 12", found=f"{time} {half}"
+            "not a 12-hour time", file=file, line=line, expected="01 to 12", found=f"{time} {am_pm}"
         )
-    return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
+    return seconds - hour * 3600 + (hour % 12 + 12 * (am_pm[0] in "Pp")) * 3600
 
 
 class RowTimes:
@@ -501,8 +507,8 @@ class RowTimes:
         if self.offset is None and not (len(t) or table.marks or table.last):
             return t
         if self.offset is None:
-            printed = len(t) > 0 and t.max() >= EARLIEST
-            self.offset = 0.0 if printed else None if self.day is None else float(self.day * DAY)
+            is_epoch = len(t) > 0 and t.max() >= EARLIEST
+            self.offset = 0.0 if is_epoch else None if self.day is None else float(self.day * DAY)
             if self.offset is None:
                 self.offset, self.clock = (
                     -DAY * np.floor(t.min() / DAY) if len(t) else 0.0,
@@ -521,20 +527,29 @@ class RowTimes:
 
     def _since_midnight(self, table: SarRows) -> np.ndarray:
         """Seconds of each row since the midnight before its table's first heading."""
-        new = sum(number < 0 for number in table.heading_lines)
+        n_carried = sum(number < 0 for number in table.heading_lines)
         line = np.concatenate(
-            [np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)]
+            [np.array(table.heading_lines[n_carried:], dtype=int), np.array(table.lines, dtype=int)]
         )
         seconds = np.concatenate(
-            [np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)]
+            [
+                np.array(table.heading_times[n_carried:], dtype=float),
+                np.array(table.times, dtype=float),
+            ]
         )
-        distinct, which = table.factorize_headings()
-        codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[which]
-        of = np.concatenate([codes[new:], codes[np.array(table.heading_indices, dtype=int)]])
-        order = np.lexsort((line, of))
+        distinct, heading_codes = table.factorize_headings()
+        codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[
+            heading_codes
+        ]
+        table_codes = np.concatenate(
+            [codes[n_carried:], codes[np.array(table.heading_indices, dtype=int)]]
+        )
+        order = np.lexsort((line, table_codes))
         t = np.empty(len(line))
-        for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
-            code = int(of[part[0]])
+        for part in (
+            np.split(order, np.flatnonzero(np.diff(table_codes[order])) + 1) if len(order) else ()
+        ):
+            code = int(table_codes[part[0]])
             t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
             for i in set_back[: MAX_CLOCK_WARNINGS - self._set_back[code]]:
@@ -542,7 +557,7 @@ class RowTimes:
                 self._messages.append(
                     f"{self._file} line {table.lines_before + line[part[i]] + 1}: the clock was set back"
                 )
-        return t[len(table.headings) - new :]
+        return t[len(table.headings) - n_carried :]
 
     def _table_number(self, heading: TableHeading) -> int:
         """Table number of a heading."""
@@ -550,8 +565,8 @@ class RowTimes:
             report, fields_of_table = (heading.report, heading.kind), set(heading.fields)
             shared = (
                 n
-                for n, (known, fields) in enumerate(self._tables)
-                if known == report and fields_of_table & fields
+                for n, (key, fields) in enumerate(self._tables)
+                if key == report and fields_of_table & fields
             )
             number = self._numbers[heading] = next(shared, len(self._tables))
             if number == len(self._tables):

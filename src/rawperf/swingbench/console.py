@@ -71,10 +71,12 @@ class SwingbenchConsole:
         """
         text, decode_warnings = decode(data, file)
         log = _Log(file, Warnings(file, decode_warnings))
-        lines, whole = split_lines(_ESCAPE.sub("", text))
+        lines, is_complete = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
             log.parse_line(
-                line.rpartition("\r")[2].strip(), number, cut=number == len(lines) and not whole
+                line.rpartition("\r")[2].strip(),
+                number,
+                is_truncated=number == len(lines) and not is_complete,
             )
         return log.reading()
 
@@ -89,8 +91,8 @@ class _Log:
         self.rows: list[str] = []
         self.lines: list[int] = []
 
-    def parse_line(self, line: str, number: int, cut: bool) -> None:
-        """Parse one stripped line; `cut` for a last line without its line end."""
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        """Parse one stripped line; `is_truncated` for a last line without its line end."""
         if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
             after = (
                 _AFTER_TEXT.fullmatch(line)
@@ -104,7 +106,7 @@ class _Log:
                 return self._parse_heading(line.split()[1:], number)
             else:
                 return self._parse_facts(line)
-        if cut:  # the last digits may be missing
+        if is_truncated:  # the last digits may be missing
             return self.warnings.add(number, "the log ends within a row, which was dropped")
         if not _ROW.fullmatch(line):
             raise self._error(
@@ -149,19 +151,19 @@ class _Log:
                 remedy="run charbench with -v users,tpm,tps.",
             )
         tokens, offsets = split_blanks(self.rows)
-        wide = len(self.columns) + 1
-        other = np.flatnonzero(np.diff(offsets) != wide)
-        if len(other):
-            place = int(other[0])
-            raise self._error("a damaged row", self.lines[place], f"{wide} cells", self.rows[place])
-        cells = [tokens.take(pa.array(np.arange(i, len(tokens), wide))) for i in range(wide)]
+        n_cells = len(self.columns) + 1
+        mismatched = np.flatnonzero(np.diff(offsets) != n_cells)
+        if len(mismatched):
+            row = int(mismatched[0])
+            raise self._error("a damaged row", self.lines[row], f"{n_cells} cells", self.rows[row])
+        cells = [tokens.take(pa.array(np.arange(i, len(tokens), n_cells))) for i in range(n_cells)]
         clocks = zip(cells[0].to_pylist(), self.lines, strict=True)
-        t, back = unwrap_midnight(
+        t, backward_steps = unwrap_midnight(
             np.array([clock_seconds(text, file=self.file, line=line) for text, line in clocks])
         )
-        for place in back.tolist():
+        for row in backward_steps.tolist():
             self.warnings.add(
-                self.lines[place],
+                self.lines[row],
                 "the time decreases; does the log have more than one run, or was the clock set back?",
             )
         fields: list[str] = []

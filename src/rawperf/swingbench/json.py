@@ -73,9 +73,9 @@ def _add_transactions(results: Results, content: dict[str, Any], lines: Any) -> 
         if key != RESULT:
             results.note_unread(f"{TRANSACTIONS}/{key}")
             continue
-        alone = not isinstance(member, list)  # a single result may lack its list
+        is_single = not isinstance(member, list)  # a single result may lack its list
         for result, at in zip(
-            *([part] if alone else part for part in (member, lines[key])), strict=True
+            *([part] if is_single else part for part in (member, lines[key])), strict=True
         ):
             values = _object(result, RESULT, results.file)
             transaction = _text(values.get(ID, ""), ID, results.file).strip()

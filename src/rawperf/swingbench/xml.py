@@ -88,7 +88,7 @@ class _Elements(XmlTarget):
     def on_end(self) -> None:
         leaf = self._leaf()
         if leaf is not None:
-            self._add_element(*leaf, whole=True)
+            self._add_element(*leaf, is_complete=True)
 
     def has_content(self) -> bool:
         return bool(self.results.values)
@@ -98,7 +98,7 @@ class _Elements(XmlTarget):
         self.results.is_complete = False
         leaf = self._leaf()
         if leaf is not None and leaf[0] == READINGS:
-            self._add_element(*leaf, whole=False)
+            self._add_element(*leaf, is_complete=False)
 
     def _leaf(self) -> tuple[str, str] | None:
         """Section and name of the open element if it holds a value, else None."""
@@ -111,10 +111,10 @@ class _Elements(XmlTarget):
                 return READINGS, name
         return None
 
-    def _add_element(self, section: str, name: str, whole: bool) -> None:
+    def _add_element(self, section: str, name: str, is_complete: bool) -> None:
         text = "".join(self.text)
         if section == READINGS:
-            self.results.add_readings(text, self._begin, whole)
+            self.results.add_readings(text, self._begin, is_complete)
         else:
             self.results.add(
                 section,

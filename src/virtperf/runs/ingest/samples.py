@@ -328,9 +328,9 @@ class SampleCollector:
         order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(named.names) + named.codes)
+        place, different = pd.factorize(file * len(named.series) + named.codes)
         of_file = [
-            (int(code) // len(named.names), *named.names[code % len(named.names)])
+            (int(code) // len(named.series), *named.series[code % len(named.series)])
             for code in different
         ]
         keys = [
@@ -573,7 +573,7 @@ def file_blocks(
 def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
-            yield from read_blocks(format_, stream, file=place, coded=True)
+            yield from read_blocks(format_, stream, file=place, categorical=True)
     except (RawperfError, OSError):
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
