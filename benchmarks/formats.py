@@ -111,10 +111,10 @@ def pandas_guessed(path: Path) -> int:
 def pandas_fixed(path: Path) -> int:
     import pandas as pd
 
-    from rawperf.perfkit.layout import load_layouts, locate
+    from rawperf.perfkit.layout import load_layouts, locate_columns
 
     layout = load_layouts()["FCX112"][0]
-    cells = locate(layout, layout.heading) or ()
+    cells = locate_columns(layout, layout.heading) or ()
     return pd.read_fwf(
         path, colspecs=[(cell.start, cell.end) for cell in cells], header=None, dtype=str
     ).size

@@ -78,7 +78,7 @@ _DAMAGED = (
 _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 
 
-class Responses:
+class ResponseParser:
     """Parser of CP responses, line by line; adds their numbers to `rows`."""
 
     def __init__(self, rows: RecordBuilder, warnings: Warnings, info: dict[str, str]) -> None:
@@ -279,11 +279,11 @@ class CmsConsole(Streaming):
         Raises `FormatError` at a damaged ready message, and in a text without any ready message or
         known response.
         """
-        session, encoding_warnings = _Session(file), Warnings(file)
+        session, encoding_warnings = _SessionParser(file), Warnings(file)
         pieces = PieceReader(stream, cut_after_line, file)
         number = emitted_line = 0
         for number, line, value_at, is_truncated in _unwrap_lines(
-            _lines(pieces, encoding_warnings, file)
+            _iter_lines(pieces, encoding_warnings, file)
         ):
             session.rows.line = value_at
             session.parse_line(line, number, is_truncated)
@@ -298,7 +298,7 @@ class CmsConsole(Streaming):
         yield session.emit_reading(encoding_warnings, is_last=True)
 
 
-class _Session:
+class _SessionParser:
     """Commands of a transcript, in sequence."""
 
     def __init__(self, file: str) -> None:
@@ -307,7 +307,7 @@ class _Session:
         self.pending_info: dict[
             str, str
         ] = {}  # info of the open command; moved to `info` at its end
-        self.responses = Responses(self.rows, self.warnings, self.pending_info)
+        self.responses = ResponseParser(self.rows, self.warnings, self.pending_info)
         self.command: str | None = None
         self.first_record = self.n_other_lines = self.n_ready = self.days = 0
         self.clock: int | None = None  # time of day of the last timed ready message
@@ -431,7 +431,7 @@ class _Session:
         )
 
 
-def _lines(
+def _iter_lines(
     pieces: PieceReader, encoding_warnings: Warnings, file: str
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""

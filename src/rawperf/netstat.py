@@ -96,7 +96,7 @@ class NetstatFormat:
                     remedy=remedy,
                 )
             else:
-                field, value = _counter(words, error)
+                field, value = _parse_counter(words, error)
                 if histogram and re.match(r"\d", words):
                     histogram = ""  # histogram lines have their number at the end
                 if (section, histogram + field) in seen:
@@ -111,7 +111,7 @@ class NetstatFormat:
         return Reading(rows.to_frame(), "none", {}, warnings.messages(), rows.lines())
 
 
-def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
+def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
     """Field and value of one line; the number is first, last after a colon, or once inside."""
     matches = list(_NUMBER.finditer(words))
     if matches and (matches[0].start() == 0 or words[: matches[-1].start()].endswith(": ")):

@@ -77,9 +77,9 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     preview = FilePreview()
     for table in raw.tables():
         preview.add(table)
-    yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
+    yield f"{file}: {raw.title} (format {raw.format}{_format_certainty(raw)})"
     entities = _format_count(len(preview.entities), "entity", "entities")
-    yield f"{_format_count(preview.records, 'record')} of {entities}; {_time_range(raw, preview)}"
+    yield f"{_format_count(preview.records, 'record')} of {entities}; {_format_time_range(raw, preview)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
     first = preview.first
@@ -90,7 +90,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     ]
     yield ""
     yield f"The first of {_format_count(preview.records, 'record')}"
-    rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
+    rows = ([_format_cell(v) for v in row] for row in first[columns].itertuples(index=False))
     yield from _format_table(columns, rows)
     fields = preview.fields()
     rows_shown = fields.head(MAX_FIELDS).itertuples(index=False)
@@ -131,14 +131,14 @@ def _format_count(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def _certainty(raw: RawTables) -> str:
+def _format_certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
         return ", as specified"
     rival = f", but it could also be {raw.runner_up}: choose with --format" if raw.runner_up else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _time_range(raw: RawTables, preview: FilePreview) -> str:
+def _format_time_range(raw: RawTables, preview: FilePreview) -> str:
     low, high = preview.low, preview.high
     if not low <= high:
         return "no times"
@@ -148,7 +148,7 @@ def _time_range(raw: RawTables, preview: FilePreview) -> str:
     return f"t is {CLOCK_WORDS[raw.clock]}, {low:g} to {high:g}"
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     if not isinstance(value, float):
         return value
     return "" if np.isnan(value) else format_number(value, 10)

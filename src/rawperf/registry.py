@@ -67,7 +67,7 @@ class CsvColumns:
     def suggest_declaration(self) -> str:
         """Suggest a declaration of the columns, on one line of YAML."""
         cells, time = self._cells_by_column(), self._time_column()
-        time_declaration = _time(time, cells[time]) if time is not None else None
+        time_declaration = _declare_time(time, cells[time]) if time is not None else None
         text_columns = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
         parts = ["name: mine", "reads: csv"]
         if self.delimiter != ",":
@@ -91,12 +91,14 @@ def detect_csv_columns(head: bytes) -> CsvColumns | None:
     commented = any(line.startswith("#") for line in lines)
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     candidates = [
-        columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None
+        columns
+        for d in DELIMITERS
+        if (columns := _parse_csv_columns(lines, d, commented)) is not None
     ]
     return max(candidates, key=lambda columns: len(columns.names), default=None)
 
 
-def _columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | None:
+def _parse_csv_columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | None:
     try:
         names, *rows = csv.reader(lines, delimiter=delimiter, strict=True)
     except (csv.Error, ValueError):
@@ -117,7 +119,7 @@ def _is_number(cell: str) -> bool:
     return not cell.strip() or _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _time(name: str, cells: tuple[str, ...]) -> str | None:
+def _declare_time(name: str, cells: tuple[str, ...]) -> str | None:
     """Declare the times of a column; None if they have no common form."""
     field = f"field: {_yaml_scalar(name)}"
     if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
@@ -473,7 +475,7 @@ def extend_dictionary(
                     report(fmt.error(problem, *path, "metric", remedy=remedy))
                 elif rule.metric is not None:
                     try:
-                        source = _source(fmt.name, part, rule, metrics[rule.metric])
+                        source = _build_source(fmt.name, part, rule, metrics[rule.metric])
                     except RawperfError as err:
                         report(fmt.error(str(err), *path, "unit"))
                     else:
@@ -485,7 +487,9 @@ def extend_dictionary(
     return MetricDictionary(metrics.values())
 
 
-def _source(format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric) -> Source:
+def _build_source(
+    format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric
+) -> Source:
     kind, unit = rule.kind or metric.kind, str(rule.unit)
     factor = conversion_factor(rate_unit(unit) if kind == "counter" else unit, metric.unit)
     return Source.model_validate(

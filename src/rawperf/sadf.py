@@ -129,7 +129,7 @@ MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
-class ElementPlace:
+class ElementLocation:
     """Name of an element of a list for messages, and the line of its first value."""
 
     name: str
@@ -169,7 +169,7 @@ class SampleWalker:
     `name_lines` are the lines of the numbers that name elements.
     """
 
-    def __init__(self, rows: RecordBuilder, t: float, place: ElementPlace) -> None:
+    def __init__(self, rows: RecordBuilder, t: float, place: ElementLocation) -> None:
         self.rows, self.t, self.place = rows, t, place
         self.name_lines: list[int] = []
 
@@ -198,7 +198,7 @@ class SampleWalker:
         self._check(range(depth))
         for number, (element, place) in enumerate(zip(items, at, strict=True)):
             if isinstance(element, dict):
-                key = _identity(element)
+                key = _identifying_key(element)
                 kind, name = (
                     ("index", str(number))
                     if key is None
@@ -253,7 +253,7 @@ class SampleWalker:
             )
 
 
-def _identity(element: dict[str, Any]) -> str | None:
+def _identifying_key(element: dict[str, Any]) -> str | None:
     """Key that names an array's element: a known one, else the first with a string."""
     for key in element:
         if key in IDENTITIES and type(element[key]) in (str, int):
@@ -324,7 +324,7 @@ class SampleReader:
         path = np.concatenate([form.path for form in forms] or none)
         lines = np.searchsorted(newlines, elements.number_begin[pick]) + lines_before + 1
         columns = (
-            [_column(words, path) for words in zip(*self.paths, strict=True)]
+            [_string_column(words, path) for words in zip(*self.paths, strict=True)]
             if self.paths
             else [""] * 4
         )
@@ -336,7 +336,7 @@ class SampleReader:
         """Seconds since 1970; None if the sample must be traversed."""
         stamp = sample.timestamp()
         try:
-            t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
+            t = ElementLocation("", None, self.file).time(stamp) if stamp is not None else None
         except FormatError:
             return None
         if stamp is not None:
@@ -360,7 +360,7 @@ class SampleReader:
         )
         document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
-        place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
+        place = ElementLocation(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.timestamp(document, "timestamp")
         t = place.time(stamp)
         self._record_zone(stamp)
@@ -435,11 +435,11 @@ class _Sample:
             return None
         return stamp if isinstance(stamp, dict) else None
 
-    def numbers(self, places: Sequence[int]) -> tuple[bytes, ...]:
+    def numbers(self, indices: Sequence[int]) -> tuple[bytes, ...]:
         """Texts of some of its numbers, by index."""
-        at, behind = self.elements.number_begin, self.elements.number_end
+        begins, ends = self.elements.number_begin, self.elements.number_end
         return tuple(
-            self.elements.data[at[self.first + k] : behind[self.first + k]] for k in places
+            self.elements.data[begins[self.first + k] : ends[self.first + k]] for k in indices
         )
 
 
@@ -491,7 +491,7 @@ def _number_indices(text: str) -> Any:
     return json.loads(TOKEN.sub(place, text))
 
 
-def _column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
+def _string_column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
     codes, unique = pd.factorize(np.array(words, dtype=object))
     return take_strings(list(unique), codes[path])
 
@@ -536,10 +536,10 @@ class SadfJsonFormat(Streaming):
         Raises `FormatError` for invalid JSON (a truncated file keeps its whole samples), for
         another structure, and for a number that overflows float64.
         """
-        return _File(stream, file).blocks()
+        return _SadfParser(stream, file).blocks()
 
 
-class _File:
+class _SadfParser:
     """A file: the text before its samples, the samples, and the text after them."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
@@ -606,14 +606,14 @@ class _File:
         """Offset of the end of the samples, after checking the commas between them."""
         end = 0
         data = elements.data
-        for begin, behind in zip(elements.begin.tolist(), elements.end.tolist(), strict=True):
+        for begin, sample_end in zip(elements.begin.tolist(), elements.end.tolist(), strict=True):
             between = data[end:begin].strip()
             if between != (b"" if self.separated else b","):
                 number = line + data.count(b"\n", 0, begin) + 1
                 raise json_error(
                     self.file, number, ValueError(f"between samples: {between[:40]!r}")
                 )
-            end, self.separated = behind, False
+            end, self.separated = sample_end, False
         return end
 
     def _parse_tail(self, tail: bytes, line: int) -> dict[str, str]:
@@ -636,14 +636,14 @@ class _File:
         host, host_lines = _host(document, self.file), _host(places, self.file)
         check_text(host, head + tail_text, self.file)
         self.info = _host_facts(host)
-        if _list(host, host_lines, "statistics", self.file) and self.samples.number:
+        if _host_list(host, host_lines, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
         for key, name in (("restarts", "boot"), ("comments", "comment")):
             for number, (element, element_lines) in enumerate(
-                _list(host, host_lines, key, self.file), start=1
+                _host_list(host, host_lines, key, self.file), start=1
             ):
-                place = ElementPlace(f"{key} {number}", first_line(element_lines), self.file)
+                place = ElementLocation(f"{key} {number}", first_line(element_lines), self.file)
                 stamp = place.timestamp(element, name)
                 words = [f"{place.time(stamp):.0f}"]
                 words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
@@ -720,7 +720,7 @@ def _host(root: Any, file: str) -> dict[str, Any]:
     raise FormatError(problem, file=file, expected=expected, found=text, remedy=remedy)
 
 
-def _list(
+def _host_list(
     host: dict[str, Any], host_lines: dict[str, Lines], key: str, file: str
 ) -> list[tuple[Any, Lines]]:
     """Elements of a list of the host, each with its line numbers."""

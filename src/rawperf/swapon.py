@@ -71,7 +71,7 @@ class SwaponFormat:
         text, decode_warnings = decode(data, file)
         lines, is_complete = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        table: _Table | None = None
+        table: _TableParser | None = None
         rows, info = RecordBuilder(), dict[str, str]()
         snapshots = n_other_lines = 0
         is_wrapped = False
@@ -82,8 +82,11 @@ class SwaponFormat:
                 is_wrapped = False
                 continue
             is_wrapped = words == list(_HEAD[:-1])
-            if columns := _columns(words, error):
-                table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
+            if columns := _parse_heading(words, error):
+                table, snapshots = (
+                    _TableParser(columns, rows, info, float(snapshots)),
+                    snapshots + 1,
+                )
             # without a line end, digits may be missing
             elif number == len(lines) and not is_complete:
                 warnings.add(number, "the file is truncated; this line was left out")
@@ -116,7 +119,7 @@ class SwaponFormat:
         )
 
 
-def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
+def _parse_heading(words: list[str], error: partial[FormatError]) -> list[str]:
     """Columns below a heading; empty if the line is not a heading."""
     if tuple(words) in (_HEAD, _HEAD[:-1]):
         return list(_HEAD)
@@ -135,7 +138,7 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
     return words
 
 
-class _Table:
+class _TableParser:
     """Parser of the rows below one heading; adds to `rows` and `info`."""
 
     def __init__(
@@ -169,7 +172,7 @@ class _Table:
             raise error("decimals without a unit", found=line)
         if entity in self._seen:
             raise error(f"{entity!r} is listed twice", found=line)
-        values = {column: _number(text) for column, text in cells.items()}
+        values = {column: _parse_number(text) for column, text in cells.items()}
         used = values.get("Used", values.get("USED", 0.0))
         if not has_unit_suffix and used > values.get("Size", values.get("SIZE", np.inf)):
             raise error("the used space exceeds the size", found=line)
@@ -182,7 +185,7 @@ class _Table:
         return True
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     if text[-1] in _UNITS:
         return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
     return float(text)

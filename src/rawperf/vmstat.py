@@ -48,7 +48,7 @@ class VmstatFormat(Streaming):
         Raises `FormatError`: a row before a heading, a heading that differs from the first, a row that does
         not fit its heading, only some rows have times, and no row but the first.
         """
-        listing, encoding_warnings = _Listing(file), Warnings(file)
+        listing, encoding_warnings = _ListingParser(file), Warnings(file)
         pieces = PieceReader(stream, cut_after_line, file)
         for piece in pieces:
             text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
@@ -74,7 +74,7 @@ class VmstatFormat(Streaming):
                 )
 
 
-class _Listing:
+class _ListingParser:
     """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
@@ -127,7 +127,9 @@ class _Listing:
         timed = zip(time_texts, rows, strict=True)
         return (
             table,
-            np.array([_seconds(stamp, self._file, lines_before + row + 1) for stamp, row in timed]),
+            np.array(
+                [_parse_time(stamp, self._file, lines_before + row + 1) for stamp, row in timed]
+            ),
             messages,
         )
 
@@ -156,7 +158,7 @@ class _Listing:
             self._heading, self._heading_text = heading, line
 
 
-def _seconds(text: str, file: str, line: int) -> float:
+def _parse_time(text: str, file: str, line: int) -> float:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
     except ValueError as err:

@@ -557,8 +557,8 @@ def listing_records(
     listing: ListingLines,
     values: NDArray[np.float64],
     is_kept: NDArray[np.bool_],
-    names: Sequence[str],
-    ids: NDArray[np.int64],
+    entity_names: Sequence[str],
+    entity_codes: NDArray[np.int64],
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line, from 1, of each."""
@@ -567,8 +567,8 @@ def listing_records(
     row = has_value // len(columns)
     column = has_value - row * len(columns)
     line = listing.rows
-    name_codes, what = take_strings(names, ids[row]), take_strings(columns, column)
-    frame = build_records("", "domain", name_codes, what, t[row], values.ravel()[has_value])
+    entities, fields = take_strings(entity_names, entity_codes[row]), take_strings(columns, column)
+    frame = build_records("", "domain", entities, fields, t[row], values.ravel()[has_value])
     owner_rows = np.searchsorted(line, [detail[0] for detail in listing.details]) - 1
     detail_rows, detail_lines = [], []
     seen: set[tuple[int, str, str, str]] = set()
@@ -591,7 +591,14 @@ def listing_records(
             listing.warn(number, f"{name} is an unsigned underflow and was left out")
             continue
         detail_rows.append(
-            ("", kind, f"{names[ids[owner_row]]}/{device}", name, t[owner_row], value)
+            (
+                "",
+                kind,
+                f"{entity_names[entity_codes[owner_row]]}/{device}",
+                name,
+                t[owner_row],
+                value,
+            )
         )
         detail_lines.append(number)
     if not detail_rows:

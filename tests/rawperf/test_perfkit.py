@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, matching_layout
+from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
 from rawperf.perfkit.page import (
     BLANK,
     encode_letters,
@@ -320,7 +320,7 @@ def test_a_log_goes_on_whatever_is_cached(monkeypatch: pytest.MonkeyPatch) -> No
         for rows in (["08:00:00", "16:00:00", "00:00:00"], ["08:00:00", "16:00:00"])
     )
     cached = read(text).records
-    monkeypatch.setattr("rawperf.perfkit.tables.matching_layout", matching_layout.__wrapped__)
+    monkeypatch.setattr("rawperf.perfkit.tables.match_layout", match_layout.__wrapped__)
     pd.testing.assert_frame_equal(read(text).records, cached)
 
 

@@ -235,7 +235,7 @@ def _combine_parts(
 def _expand_rows(
     combination: np.ndarray, source_counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat each row `source_counts[place]` times; return row numbers and source indices."""
+    """Repeat each row `source_counts[combination]` times; return row numbers and source indices."""
     repeats = source_counts[combination]
     row = np.repeat(np.arange(len(combination)), repeats)
     source_rank = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)

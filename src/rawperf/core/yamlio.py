@@ -101,7 +101,9 @@ def parse_yaml(
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = (
-            {} if node is None else {(): node.start_mark.line + 1} | dict(_lines(node, (), file))
+            {}
+            if node is None
+            else {(): node.start_mark.line + 1} | dict(_iter_lines(node, (), file))
         )
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as err:
@@ -176,7 +178,7 @@ def _limit_expansion(text: str, file: str, aliases: bool) -> None:
             )
 
 
-def _lines(
+def _iter_lines(
     node: yaml.Node, where: tuple[str | int, ...], file: str
 ) -> Iterator[tuple[tuple[str | int, ...], int]]:
     """Yield path and line of every part; a value in a mapping has the line of its key."""
@@ -193,8 +195,8 @@ def _lines(
                 )
             seen.add(key.value)
             yield (*where, key.value), line
-            yield from _lines(value, (*where, key.value), file)
+            yield from _iter_lines(value, (*where, key.value), file)
     elif isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             yield (*where, position), item.start_mark.line + 1
-            yield from _lines(item, (*where, position), file)
+            yield from _iter_lines(item, (*where, position), file)

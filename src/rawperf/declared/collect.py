@@ -199,7 +199,7 @@ class Collector:
             # texts of one chunk often repeat
             matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches_any, patterns))
             is_match = np.array(
-                [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
+                [cell is not None and matches(_cell_text(cell)) for cell in cells], dtype=bool
             )
             is_match = is_match if codes is None else is_match[codes]
             mask = mask & is_match if match_all else mask | is_match
@@ -217,7 +217,7 @@ class Collector:
         if entity.line is not None:
             columns = [entities_above, *columns]
         entity_names = [
-            " ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)
+            " ".join(filter(None, map(_cell_text, cells))) for cells in zip(*columns, strict=True)
         ]
         entity_names = entity_names or [""] * len(chunk.lines)
         if (
@@ -280,7 +280,10 @@ class Collector:
                 else chunk.pattern_indices or [""] * len(entity_names)
             )
             return self._time_parser.number_samples(
-                [f"{name}\n{_text(other)}" for name, other in zip(entity_names, names, strict=True)]
+                [
+                    f"{name}\n{_cell_text(other)}"
+                    for name, other in zip(entity_names, names, strict=True)
+                ]
             )
         cells = (
             (chunk.times_above or [None] * len(entity))
@@ -308,7 +311,9 @@ class Collector:
                 cells = pc.utf8_trim_whitespace(joined)
             else:
                 pairs = zip(_to_list(cells), _to_list(second_part), strict=True)
-                cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
+                cells = [
+                    f"{_cell_text(first)} {_cell_text(second)}".strip() for first, second in pairs
+                ]
         plus = chunk.column(time.plus) if time.plus else None
         return self._time_parser.parse(cells, plus, chunk.lines)
 
@@ -337,7 +342,7 @@ class Collector:
         """Extract the number within each cell; raises `FormatError` at a cell without one."""
         assert rule.within is not None
         missing = {*self.declaration.missing, ""}
-        texts = [_text(cell).strip() for cell in cells]
+        texts = [_cell_text(cell).strip() for cell in cells]
         present = [position for position, text in enumerate(texts) if text not in missing]
         array = pa.array([texts[position] for position in present], pa.string())
         is_match = full_match_mask(rule.within, array).to_numpy(zero_copy_only=False)
@@ -371,7 +376,7 @@ class Collector:
                 file=self._file,
                 line=int(lines[invalid[0]]),
                 expected="seconds above 0",
-                found=_text(cells[invalid[0]]).strip() or "nothing",
+                found=_cell_text(cells[invalid[0]]).strip() or "nothing",
                 remedy="the line is damaged; correct or remove it.",
             )
         return rates
@@ -384,7 +389,7 @@ class Collector:
         field_names, codes = _factorize(chunk.column(names))
         if codes is None:
             codes, field_names = pd.factorize(
-                np.array([_text(cell) for cell in field_names], dtype=object)
+                np.array([_cell_text(cell) for cell in field_names], dtype=object)
             )
             field_names = list(map(str, field_names))
         if self.part.unnamed is not None:
@@ -526,7 +531,7 @@ def _count_addends(mask: np.ndarray) -> np.ndarray:
     return np.where(mask, 1.0, np.nan)
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """Cell as text; booleans as in JSON."""
     if cell is None:
         return ""

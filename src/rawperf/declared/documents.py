@@ -35,9 +35,9 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
     allows it.
 
     Raises `FormatError`: invalid JSON, several documents, NaN or infinity, and the errors of
-    `_rows`.
+    `_iter_rows`.
     """
-    documents = list(_documents(text, context))
+    documents = list(_iter_documents(text, context))
     if len(documents) > 1 and context.declaration.documents == "one":
         raise context.error(
             "a second JSON document",
@@ -61,7 +61,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
 def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None]:
     """Read JSON lines, given in pieces of whole lines; yields after many objects.
 
-    Raises `FormatError`: a line that is not JSON, and the errors of `_rows`.
+    Raises `FormatError`: a line that is not JSON, and the errors of `_iter_rows`.
     """
     parts = context.declaration.parts
     tables = [_CellBuffer(place, context) for place in range(len(parts))]
@@ -81,7 +81,7 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
                     break
                 raise context.error("not a JSON object", number, found=line[:80]) from err
             for part, table in zip(parts, tables, strict=True):
-                for row, row_lines in _rows(document, number, part, context):
+                for row, row_lines in _iter_rows(document, number, part, context):
                     table.add(row, row_lines)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
@@ -106,7 +106,7 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
     return {}
 
 
-def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
+def _iter_documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
     decoder = json.JSONDecoder(parse_constant=reject_constant)
     opening = _OPENS.search(text)
@@ -135,7 +135,7 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
 def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
     for table_index, part in enumerate(context.declaration.parts):
         buffer = _CellBuffer(table_index, context)
-        for row, row_lines in _rows(document, lines, part, context):
+        for row, row_lines in _iter_rows(document, lines, part, context):
             buffer.add(row, row_lines)
         if part.rows and not buffer.count and context.declaration.parts == (part,):
             raise context.error(
@@ -144,18 +144,18 @@ def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
         buffer.flush()
 
 
-def _rows(
+def _iter_rows(
     document: Any, lines: Lines, part: TableDeclaration, context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Objects that are rows of a table."""
     for path in part.rows or ("",):
         if part.entries is not None:
-            yield from _entries(document, lines, path.split("/"), part.entries, context)
+            yield from _iter_entries(document, lines, path.split("/"), part.entries, context)
             continue
         uses_parent = any(
             word.startswith(_PARENT) for word in context.declaration.input_fields_of(part)
         )
-        at_path = _nodes_with_parent if uses_parent else _nodes
+        at_path = _iter_nodes_with_parent if uses_parent else _iter_nodes
         for node, row_lines in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(node, dict):
                 raise context.error(
@@ -167,7 +167,7 @@ def _rows(
             yield node, row_lines
 
 
-def _entries(
+def _iter_entries(
     document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Keys and values of objects, and pairs of lists, as rows.
@@ -177,60 +177,62 @@ def _entries(
     Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
-    for owner, owner_lines in _nodes(document, lines, steps[:last]):
+    for owner, owner_lines in _iter_nodes(document, lines, steps[:last]):
         parent = owner if isinstance(owner, dict) else {}
-        for node, node_lines in _nodes(owner, owner_lines, steps[last:]):
-            for pair, value_lines, line in _pairs(node, node_lines, context):
+        for node, node_lines in _iter_nodes(owner, owner_lines, steps[last:]):
+            for pair, value_lines, line in _iter_pairs(node, node_lines, context):
                 row = {**parent, **dict(zip(names, pair, strict=True))}
                 yield row, {**dict.fromkeys(row, line), names[1]: value_lines}
 
 
-def _pairs(
+def _iter_pairs(
     node: Any, lines: Lines, context: ReadContext
 ) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
     """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
     if isinstance(node, dict):
         for key, value in node.items():
             value_lines = lines if isinstance(lines, int) else lines[key]
-            yield (key, value), value_lines, _line(value_lines)
+            yield (key, value), value_lines, _line_of(value_lines)
     elif isinstance(node, list):
         for position, pair in enumerate(node):
             pair_lines = lines if isinstance(lines, int) else lines[position]
             if not isinstance(pair, list) or len(pair) != 2:
                 raise context.error(
                     "an entry is not a pair",
-                    _line(pair_lines),
+                    _line_of(pair_lines),
                     expected="[key, value] in a list of entries",
                     found=json.dumps(pair, default=str)[:60],
                 )
             yield (
                 (pair[0], pair[1]),
                 pair_lines if isinstance(pair_lines, int) else pair_lines[1],
-                _line(pair_lines),
+                _line_of(pair_lines),
             )
 
 
-def _line(lines: Lines) -> int:
+def _line_of(lines: Lines) -> int:
     return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
-def _nodes(node: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+def _iter_nodes(node: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
     """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
         yield node, lines
         return
-    for key in _keys(node, steps[0]):
-        yield from _nodes(node[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+    for key in _matching_keys(node, steps[0]):
+        yield from _iter_nodes(
+            node[key], lines if isinstance(lines, int) else lines[key], steps[1:]
+        )
 
 
-def _nodes_with_parent(
+def _iter_nodes_with_parent(
     node: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
-    """Yield as `_nodes` does, with the key ``..`` for the object that encloses each object.
+    """Yield as `_iter_nodes` does, with the key ``..`` for the object that encloses each object.
 
     Lists between the two are skipped.
     """
-    keys = _keys(node, steps[0]) if steps else []
+    keys = _matching_keys(node, steps[0]) if steps else []
     if isinstance(node, dict):
         if parent is not None:
             node = {**node, "..": parent[0]}
@@ -240,10 +242,10 @@ def _nodes_with_parent(
         yield node, lines
     for key in keys:
         child_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _nodes_with_parent(node[key], child_lines, steps[1:], parent)
+        yield from _iter_nodes_with_parent(node[key], child_lines, steps[1:], parent)
 
 
-def _keys(node: Any, step: str) -> list[Any]:
+def _matching_keys(node: Any, step: str) -> list[Any]:
     """Keys of an object, or positions of a list, that match a step of a path."""
     step = step.replace("~1", "/")
     if isinstance(node, dict):
@@ -283,10 +285,10 @@ class _CellBuffer:
         """Buffer the cells of a row."""
         start = lines if isinstance(lines, int) else first_line(lines) or 1
         if self.count < 100:
-            self._keys |= dict.fromkeys(_paths(row, "", 4))
+            self._keys |= dict.fromkeys(_iter_paths(row, "", 4))
         self._lines.append(start)
         for name, steps in self._paths.items():
-            cell, line = next(_nodes(row, lines, steps), (None, start))
+            cell, line = next(_iter_nodes(row, lines, steps), (None, start))
             if isinstance(cell, dict) and name in self._names:
                 cell = self._format_labels(cell, name, start)
             self._chunk.cells[name].append(
@@ -322,13 +324,13 @@ class _CellBuffer:
             self._reset()
 
 
-def _paths(node: Any, prefix: str, depth: int) -> Iterator[str]:
+def _iter_paths(node: Any, prefix: str, depth: int) -> Iterator[str]:
     """Paths to the values of an object, for messages."""
     if isinstance(node, dict) and depth:
         for key, value in node.items():
             if key == "..":
                 continue
-            yield from _paths(
+            yield from _iter_paths(
                 value, f"{prefix}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
             )
     elif not isinstance(node, list):

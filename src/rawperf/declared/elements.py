@@ -21,7 +21,7 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     Raises `FormatError`: not XML, a document type or entities, another root element, too deep
     nesting.
     """
-    target = _Elements(context)
+    target = _RowTarget(context)
     feed = XmlParser(target)
     for piece in pieces:
         feed.feed(piece)
@@ -36,7 +36,7 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     yield
 
 
-class _Elements(XmlTarget):
+class _RowTarget(XmlTarget):
     def __init__(self, context: ReadContext) -> None:
         declaration = context.declaration
         super().__init__(context.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)

@@ -139,7 +139,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     for text in texts:
         lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
-            chunk = _rows(lines, part)
+            chunk = _match_rows(lines, part)
             if chunk is not None:
                 context.sink(number, chunk)
         for pattern in declaration.ignore:
@@ -158,7 +158,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
         yield {"other lines": str(n_unmatched)} if n_unmatched else {}
 
 
-def _rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
+def _match_rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
     """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
         source.match_lines(pattern) if source.lines else np.zeros(0, dtype=int)
@@ -220,7 +220,7 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                     number,
                 )
             elif line and not _is_comment(line, context.declaration.comment):
-                key, value = _pair(line, number, context)
+                key, value = _parse_pair(line, number, context)
                 if key in pairs:
                     raise context.error(
                         f"{key!r} is given twice",
@@ -273,7 +273,7 @@ def _emit(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) ->
         context.sink(table_index, Chunk(dict(cells), first_lines, columns, times, entities))
 
 
-def _pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:
+def _parse_pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:
     separator = context.declaration.separator
     if separator == "blank":
         parts = _BLANK.split(line.strip(), maxsplit=1)

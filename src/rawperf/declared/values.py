@@ -308,7 +308,7 @@ class TimeParser:
         if not text:
             return np.nan
         try:
-            seconds = _seconds(text, time.format, time.zone)
+            seconds = _parse_time(text, time.format, time.zone)
         except (ValueError, OverflowError) as err:
             raise self._error(
                 f"{name} does not match the format {time.format}", line, text
@@ -403,7 +403,7 @@ def _parse_iso_vectorized(texts: pa.Array) -> np.ndarray | None:
 
 
 @lru_cache(MAX_CACHED_TEXTS)
-def _seconds(text: str, format_: str, zone: str) -> float:
+def _parse_time(text: str, format_: str, zone: str) -> float:
     time = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
     if time.tzinfo is not None:
         time = time.astimezone(ZoneInfo(zone))
@@ -451,7 +451,7 @@ class ArrowRowParser:
     ) -> None:
         self._declaration, self._required = declaration, required
         self._keys = [str(place) for place in range(width)]  # names may be duplicate
-        roles = _roles(declaration, set(required.values()), set(melted))
+        roles = _column_roles(declaration, set(required.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in required.items()}
         self._melted = {key for key in self._roles if required[int(key)] in set(melted)}
         self._unify_melted_roles()
@@ -569,7 +569,9 @@ def _quotes_enclose_cells(data: bytes, delimiter: str) -> bool:
     return bool(allowed[before].all() and allowed[after].all())
 
 
-def _roles(declaration: Declaration, required: set[str], melted: set[str]) -> dict[str, Role]:
+def _column_roles(
+    declaration: Declaration, required: set[str], melted: set[str]
+) -> dict[str, Role]:
     """Role of each column over all tables: number (plain), name (often repeats), or text.
 
     A column is text if tables disagree.

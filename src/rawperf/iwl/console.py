@@ -75,7 +75,7 @@ def data_attributes(line: str) -> dict[str, str] | None:
     return None if tag is None else dict(_DATA_ATTRIBUTE.findall(tag[1]))
 
 
-class OtherLines:
+class OtherLineParser:
     """Parser of the lines other than status lines."""
 
     def __init__(self, file: str) -> None:
@@ -228,7 +228,7 @@ class IwlConsole(Streaming):
         Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
         one run; two runs of one machine.
         """
-        messages, run, has_wrapper = Warnings(file), _Run(file), False
+        messages, run, has_wrapper = Warnings(file), _RunParser(file), False
         pieces = PieceReader(stream, _cut_after_line, file)
         for piece in pieces:
             text = (
@@ -283,11 +283,11 @@ def _cut_after_line(lines: bytes) -> int:
     return begin if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")) else end
 
 
-class _Run:
+class _RunParser:
     """Parser of one machine's log, part by part."""
 
     def __init__(self, file: str, machine: str = "") -> None:
-        self._file, self._machine, self._other_lines = file, machine, OtherLines(file)
+        self._file, self._machine, self._other_lines = file, machine, OtherLineParser(file)
         self.samples, self._last_pages, self._counter_decreased = 0, -np.inf, False
 
     def parse_part(self, text: str, first: int, last: bool) -> Reading:
@@ -345,14 +345,14 @@ def _read_wrapped(text: str, file: str) -> Reading:
     begins = [match.start() for match in _WRAPPER.finditer(text)]
     parts, empty = [], list[tuple[int, int, str]]()
     if len(begins) > 1:
-        parts.append(_Run(file).parse_part(text[: begins[0]], 1, True))
+        parts.append(_RunParser(file).parse_part(text[: begins[0]], 1, True))
         if parts[0].lines is not None and len(parts[0].lines):
             raise _outside_wrapper_error(text, int(parts[0].lines[0]), file)
         seen: set[str] = set()
         line = text.count("\n", 0, begins[0]) + 1
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
-            part = _Run(file, machine).parse_part(text[begin:end], line, True)
+            part = _RunParser(file, machine).parse_part(text[begin:end], line, True)
             if not len(part.records):
                 empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
             elif not machine or machine in seen:
@@ -376,7 +376,7 @@ def _read_wrapped(text: str, file: str) -> Reading:
     if len(parts) <= 2:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
-        parts = [_Run(file).parse_part(text, 1, True)]
+        parts = [_RunParser(file).parse_part(text, 1, True)]
     messages = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_WARNINGS]))
     info = {key: text for part in parts for key, text in part.info.items()}
     return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)

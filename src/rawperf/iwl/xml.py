@@ -111,7 +111,7 @@ _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
-class Snapshots(XmlTarget):
+class SnapshotTarget(XmlTarget):
     """Parser target that keeps numbers but no tree, so that memory is bounded by the numbers."""
 
     def __init__(self, mapping: Mapping, file: str) -> None:
@@ -226,7 +226,7 @@ class IwlXml(Streaming):
         Raises `FormatError` for bad, hostile or foreign XML.
         """
         mapping = self.mapping
-        target, warnings = Snapshots(mapping, file), Warnings(file)
+        target, warnings = SnapshotTarget(mapping, file), Warnings(file)
         pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
         for piece in pieces:
             feed.feed(piece)

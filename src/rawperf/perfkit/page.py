@@ -119,18 +119,18 @@ def parse_plain_numbers(
         if end - begin > MAX_VALUE_LENGTH:
             is_other[:, k] |= (letters[:, begin : end - MAX_VALUE_LENGTH] != BLANK).any(axis=1)
     try:
-        values = _cast(block, starts, is_other)
+        values = _cast_cells(block, starts, is_other)
     except pa.ArrowInvalid:
         is_other |= (
             np.add.reduceat(point.reshape(block.shape), starts[:-1], axis=1, dtype=np.int64) > 1
         )
-        values = _cast(block, starts, is_other)
+        values = _cast_cells(block, starts, is_other)
     last_letters = letters[:, [end - 1 for _, end in cells]]
     np.copyto(values, np.nan, where=is_other | (last_letters == BLANK))
     return values, is_other
 
 
-def _cast(
+def _cast_cells(
     block: NDArray[np.uint8], starts: NDArray[np.int64], others: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Parse the cells that begin at `starts`, 0 for the `others`; modifies `block`."""
@@ -289,7 +289,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         }
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + number)
-            period[keyword] = clock, _date(day, file, line + number)
+            period[keyword] = clock, _parse_date(day, file, line + number)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
             raise error(
@@ -313,7 +313,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     raise error(f"the header of {report} lacks the period", expected="From, To and For lines")
 
 
-def _date(text: str | None, file: str, line: int) -> date | None:
+def _parse_date(text: str | None, file: str, line: int) -> date | None:
     if text is None:
         return None
     try:

@@ -63,7 +63,7 @@ class PerfKit(Streaming):
         no layout matches; a damaged header, row or number; `StudyError` for an invalid layout file
         of the user.
         """
-        listing = _Listing(file, load_layouts(), Warnings(file))
+        listing = _ListingParser(file, load_layouts(), Warnings(file))
         pieces = PieceReader(stream, _cut_before_last_page, file)
         for piece in pieces:
             file_part = FilePart(
@@ -82,7 +82,7 @@ class PerfKit(Streaming):
                 )
 
 
-class _Listing:
+class _ListingParser:
     """Pages of one file and their contents."""
 
     def __init__(

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, matching_layout
+from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
 from rawperf.perfkit.page import (
     BLANK,
     MAX_LINE_LENGTH,
@@ -210,7 +210,7 @@ def find_heading(
     for place, (_, line) in enumerate(body[:within]):
         if RULE_PATTERN.fullmatch(line) or len(line) > MAX_LINE_LENGTH:
             continue
-        layout = matching_layout(layouts, (*above, line), release)
+        layout = match_layout(layouts, (*above, line), release)
         if layout is not None:
             return place, *layout
         above = [*above, line][1 - HEADING_LINES :]
@@ -229,10 +229,10 @@ def unknown_heading_error(
         :HEADING_LINES
     ]
     number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
-    known = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
+    expected = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
     problem = f"no registered layout of {report} has this heading"
     return FormatError(
-        problem, file=file, line=number, expected=known, found=heading, remedy=REMEDY
+        problem, file=file, line=number, expected=expected, found=heading, remedy=REMEDY
     )
 
 
@@ -300,7 +300,7 @@ def page_records(
     line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
     line = line - part.lines_before - 1
     texts = dict(enumerate(table.texts))
-    rows = _Rows(table, part, line, texts, file)
+    rows = _CharacterRows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
     t = rows.times(intervals[0][page], intervals[1][page], average)
@@ -324,7 +324,7 @@ def page_records(
     )
 
 
-class _Rows:
+class _CharacterRows:
     """Rows of a table as character arrays; `texts` replaces the file's text of some rows."""
 
     def __init__(
@@ -431,7 +431,7 @@ class _Rows:
             return ends
         interval_rows = np.flatnonzero(~average)
         code, texts = self._factorize_cell(cell, interval_rows)
-        clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
+        clocks = np.array([_parse_clock(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
             place = int(interval_rows[np.argmax(np.isnan(clocks))])
             cell_text = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
@@ -443,7 +443,7 @@ class _Rows:
         return t
 
 
-def _seconds(text: str) -> float:
+def _parse_clock(text: str) -> float:
     clock = CLOCK_PATTERN.fullmatch(text)
     return int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0) if clock else np.nan
 
@@ -454,7 +454,9 @@ VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}
 
 
 @lru_cache(maxsize=32)
-def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _item_patterns(
+    layout: ReportLayout,
+) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Patterns of an item (known labels first), of known labels, and of labels without a number."""
     labels = sorted(
         {item.name for section in layout.sections for item in section.items},
@@ -482,7 +484,7 @@ def read_items(
     Raises `FormatError`: a number without a label, a duplicate known label, a number in a foreign
     unit.
     """
-    item, known, empty = _patterns(layout)
+    item_pattern, label_pattern, empty_pattern = _item_patterns(layout)
     fields = {
         (section.side, column.name): column
         for section in layout.sections
@@ -496,7 +498,7 @@ def read_items(
         if len(line) > MAX_LINE_LENGTH:
             raise error("the line is too long", expected=f"{MAX_LINE_LENGTH} characters")
         left_over = line
-        for place, match in enumerate(item.finditer(line)):
+        for place, match in enumerate(item_pattern.finditer(line)):
             start = match.start(1)
             left_over = (
                 left_over[: match.start()]
@@ -505,15 +507,15 @@ def read_items(
             )
             side = "right" if place or start >= right else "left"
             label = match[1]
-            begins = known.match(label)
+            begins = label_pattern.match(label)
             if begins is not None and begins.end() < len(label):
                 raise error("a damaged item", expected="a label and its value", found=label)
-            columns, count = _columns(layout, fields, side, label), 1
+            columns, count = _item_columns(layout, fields, side, label), 1
             while columns[0].field in known_fields:
                 count += 1
                 if columns[0].known:
                     raise error("an item is given twice on one page", found=label)
-                columns = _columns(layout, fields, side, f"{label} ({count})")
+                columns = _item_columns(layout, fields, side, f"{label} ({count})")
             for column, text in zip(columns, match.groups()[1:], strict=True):
                 glued = "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
                 unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
@@ -528,7 +530,7 @@ def read_items(
         # labels without a value and titles are between items; a number there lost its label
         for part in re.split(r"[ ]{2,}", left_over.strip()):
             lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
-            if lost and not known.fullmatch(part) and not empty.fullmatch(part):
+            if lost and not label_pattern.fullmatch(part) and not empty_pattern.fullmatch(part):
                 raise error("a damaged item", expected="a label and its value", found=part)
     return items
 
@@ -544,7 +546,7 @@ def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
     )
 
 
-def _columns(
+def _item_columns(
     layout: ReportLayout, fields: dict[tuple[str, str], Column], side: str, label: str
 ) -> list[Column]:
     """Columns of the numbers after a label; the unit "" is unknown."""

@@ -61,7 +61,7 @@ class IostatFormat(Streaming):
         """
         encoding_warnings, messages = Warnings(file), list[str]()
         pieces = PieceReader(stream, cut_after_blank_line, file)
-        reports: _Reports | None = None
+        reports: _ReportParser | None = None
         for piece in pieces:
             text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
             start = 0
@@ -71,7 +71,7 @@ class IostatFormat(Streaming):
                 start, day, info = parse_system_line(
                     [""] * pieces.lines_before + text.split("\n"), self.name, messages, file
                 )
-                reports, start = _Reports(file, day), start + 1 - pieces.lines_before
+                reports, start = _ReportParser(file, day), start + 1 - pieces.lines_before
             table, report_indices = reports.parse_part(
                 text, start, pieces.lines_before, pieces.is_last
             )
@@ -102,7 +102,7 @@ class IostatFormat(Streaming):
                 )
 
 
-class _Reports:
+class _ReportParser:
     """Reports of a listing, part by part.
 
     `last_report` is the number of the report that began before the part and may continue in it, -1

@@ -74,7 +74,7 @@ class PidstatFormat(Streaming):
         Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
         heading, and a second system line.
         """
-        state, encoding_warnings = _ListingState(file), Warnings(file)
+        state, encoding_warnings = _ListingParser(file), Warnings(file)
         pieces = PieceReader(stream, cut_before_table, file)
         for piece in pieces:
             text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
@@ -95,7 +95,7 @@ class PidstatFormat(Streaming):
                 )
 
 
-class _ListingState:
+class _ListingParser:
     """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
@@ -105,7 +105,7 @@ class _ListingState:
         self.info: dict[str, str] = {}
         self._file = file
         self._rows = 0
-        self._columns: _Columns | None = None
+        self._columns: _HeadingColumns | None = None
         self._heading, self._heading_time = "", -1
 
     def parse_part(
@@ -167,7 +167,7 @@ class _ListingState:
             if i == truncated_line:
                 table.truncated_line, table.truncated_time = i, -2 if is_new_table else seconds
             elif body.endswith("Command"):
-                columns = _Columns(body, self._file, lines_before + i + 1)
+                columns = _HeadingColumns(body, self._file, lines_before + i + 1)
                 heading_index_by_kind = columns.add_headings(table, i, seconds)
                 self._columns, self._heading = columns, "".join(lines[i])
             else:
@@ -187,7 +187,7 @@ class _ListingState:
         return table
 
 
-class _Columns:
+class _HeadingColumns:
     """Positions of the columns below a heading."""
 
     def __init__(self, body: str, file: str, line: int) -> None:

@@ -86,7 +86,7 @@ def parse_part(
     first = words.first_word
     lines = np.arange(start, len(words))
     blank = first[lines] == first[lines + 1]
-    has_time, seconds, body = _times(words, lines, lines_before, state, errors)
+    has_time, seconds, body = _parse_times(words, lines, lines_before, state, errors)
     end = len(words) - 1 if is_last and not words.data.endswith(b"\n") else -1
     for i in lines[~has_time & ~blank].tolist():
         text = words.line(i)
@@ -131,12 +131,12 @@ def parse_part(
     _add_rows(table, rows, seconds, body, follows_blank, state, errors)
     if errors:
         raise min(errors, key=lambda error: error.line or 0)
-    behind = int(rows[-1]) if len(rows) else start - 1
-    state.fresh = bool(blank[behind + 1 - start :].any()) or (state.fresh and not len(rows))
+    last_row = int(rows[-1]) if len(rows) else start - 1
+    state.fresh = bool(blank[last_row + 1 - start :].any()) or (state.fresh and not len(rows))
     return table
 
 
-def _times(
+def _parse_times(
     words: WordOffsets,
     lines: NDArray[np.int64],
     lines_before: int,
@@ -163,7 +163,7 @@ def _times(
     clock, h, m, s = (part[fits] for part in (clock, h, m, s))
     has_time = np.zeros(len(lines), dtype=bool)
     has_time[clock] = True
-    am_pm = _am_pm(words, clock, lines, body)
+    am_pm = _parse_am_pm(words, clock, lines, body)
     is_invalid = (h > 23) | (m > 59) | (s > 60)
     for k in np.flatnonzero(is_invalid | ((am_pm >= 0) & ((h < 1) | (h > 12))))[:1].tolist():
         number, text = lines_before + int(lines[clock[k]]) + 1, words.line(int(lines[clock[k]]))
@@ -185,11 +185,11 @@ def _times(
         epoch, texts = epoch[is_number], texts.filter(pa.array(is_number))
         has_time[epoch] = True
         seconds[epoch] = pc.cast(texts, pa.int64()).to_numpy()
-        _am_pm(words, epoch, lines, body)
+        _parse_am_pm(words, epoch, lines, body)
     return has_time, seconds, body
 
 
-def _am_pm(
+def _parse_am_pm(
     words: WordOffsets, rows: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Halves of the day after times: 0 for AM, 1 for PM, -1 for none; moves `body` past them."""

@@ -329,9 +329,9 @@ def table_records(
         field_codes.append(np.tile([fields[name] for name in heading.fields], len(heading_rows)))
         if heading.entity == 0:
             words = pc.dictionary_encode(tokens.take(pa.array(starts[heading_rows])))
-            known = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
+            word_codes = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
             entity[heading_rows] = (
-                known[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
+                word_codes[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
             )
         elif heading.entity == -1:
             ends = (

@@ -70,7 +70,7 @@ class SwingbenchConsole:
         Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
         text, decode_warnings = decode(data, file)
-        log = _Log(file, Warnings(file, decode_warnings))
+        log = _LogParser(file, Warnings(file, decode_warnings))
         lines, is_complete = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
             log.parse_line(
@@ -81,7 +81,7 @@ class SwingbenchConsole:
         return log.reading()
 
 
-class _Log:
+class _LogParser:
     """Rows and facts of a log, added by line; numbers are converted in bulk."""
 
     def __init__(self, file: str, warnings: Warnings) -> None:

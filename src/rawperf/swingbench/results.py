@@ -85,7 +85,7 @@ NAMESPACE, NOT_READ = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
-class Results:
+class ResultCollector:
     """Collector of one run's results; `reading` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
@@ -275,9 +275,9 @@ class Results:
 
 def _sort_key(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
     section, transaction, name = key
-    known = FIELDS[section]
+    fields = FIELDS[section]
     return (
         SECTIONS.index(section),
         place[transaction],
-        known.index(name) if name in known else len(known),
+        fields.index(name) if name in fields else len(fields),
     )

@@ -11,7 +11,7 @@ from rawperf.swingbench.results import (
     NAMESPACE,
     READINGS,
     TRANSACTIONS,
-    Results,
+    ResultCollector,
 )
 from rawperf.xml_stream import XmlTarget, parse_xml
 
@@ -49,7 +49,7 @@ class Swingbench:
         Raises `FormatError`: bad, hostile or foreign XML; an element that is duplicate or not a
         number; another unit of time.
         """
-        target = _Elements(file)
+        target = _ResultTarget(file)
         warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
             target.keep_truncated_series()
@@ -60,12 +60,12 @@ class Swingbench:
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
 
-class _Elements(XmlTarget):
-    """Parser target that passes leaf elements to `Results`."""
+class _ResultTarget(XmlTarget):
+    """Parser target that passes leaf elements to `ResultCollector`."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file, ROOT, MAX_DEPTH)
-        self.results = Results(file)
+        self.results = ResultCollector(file)
         self._transaction = ""
         self._begin = 0
 
