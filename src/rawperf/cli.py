@@ -210,9 +210,9 @@ def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
 def _csv_parts(tables: Iterable[pd.DataFrame], spreadsheet: bool) -> Iterator[str]:
     from rawperf.tidy import escape_formulas
 
-    for place, table in enumerate(tables):
+    for index, table in enumerate(tables):
         table = escape_formulas(table) if spreadsheet else table
-        yield table.to_csv(index=False, lineterminator="\n", header=not place)
+        yield table.to_csv(index=False, lineterminator="\n", header=not index)
 
 
 @main.command()

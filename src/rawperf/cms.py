@@ -338,8 +338,8 @@ class _SessionParser:
         elif self.responses.parse_line(_STAMP.sub("", line), number):
             return
         elif self.command is None and not _MESSAGE.match(line):
-            words = " ".join(_PROMPT.sub("", line).upper().split())
-            self.command = _TO_CP.sub("", words)[:_MAX_COMMAND_LENGTH].strip()
+            command = " ".join(_PROMPT.sub("", line).upper().split())
+            self.command = _TO_CP.sub("", command)[:_MAX_COMMAND_LENGTH].strip()
             self.responses.begin_command(self.command)
         else:
             self.n_other_lines += 1

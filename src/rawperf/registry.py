@@ -137,8 +137,8 @@ def _declare_time(name: str, cells: tuple[str, ...]) -> str | None:
 
 def _yaml_scalar(name: str) -> str:
     """Quote a name for flow-style YAML if necessary."""
-    plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
-    return name if plain else json.dumps(name, ensure_ascii=False)
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 HEAD_BYTES = 8192
@@ -465,8 +465,8 @@ def extend_dictionary(
     new_sources: dict[str, list[Source]] = {}
     for fmt in formats:
         for table_path, part in fmt.tables():
-            for place, rule in enumerate(part.fields):
-                path = (*table_path, "fields", place)
+            for index, rule in enumerate(part.fields):
+                path = (*table_path, "fields", index)
                 if rule.metric is not None and rule.metric not in metrics:
                     problem, remedy = (
                         f"there is no metric {rule.metric!r}",

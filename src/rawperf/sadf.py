@@ -28,7 +28,7 @@ from rawperf.core.errors import FormatError
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
 from rawperf.pieces import PieceReader, recode_piece
 from rawperf.rows import HOST, RecordBuilder, Warnings, build_records
-from rawperf.text import DAY, EPOCH, clock_seconds, take_strings
+from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20
@@ -37,8 +37,6 @@ _IN_NUMBERS[list(b"0123456789+-.eE")] = True
 _BEGINS_NUMBER = np.zeros(256, dtype=bool)
 _BEGINS_NUMBER[list(b"0123456789-")] = True
 _NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
-
-Places = NDArray[np.int64]
 
 
 class ListElements:
@@ -49,8 +47,8 @@ class ListElements:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        plain = _ESCAPE.sub(b"__", data) if b"\\" in data else data
-        text = np.frombuffer(plain, np.uint8)
+        without_escapes = _ESCAPE.sub(b"__", data) if b"\\" in data else data
+        text = np.frombuffer(without_escapes, np.uint8)
         is_outside_strings = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
         kind = text | np.uint8(_LETTER_BIT)  # maps [ to { and ] to }
         brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & is_outside_strings)
@@ -62,8 +60,8 @@ class ListElements:
             brackets, depth = brackets[: closing[0]], depth[: closing[0]]
         ends = np.flatnonzero(depth == 0)
         # offsets of the complete elements
-        self.end: Places = brackets[ends] + 1
-        self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
+        self.end: IndexArray = brackets[ends] + 1
+        self.begin: IndexArray = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
         inside = _IN_NUMBERS[text] & is_outside_strings
         edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
         number_begins, number_ends = edges[::2], edges[1::2]
@@ -71,8 +69,8 @@ class ListElements:
         for k in np.flatnonzero(~is_number).tolist():  # the e of true and false
             inside[number_begins[k] : number_ends[k]] = False
         # offsets of the numbers
-        self.number_begin: Places = number_begins[is_number]
-        self.number_end: Places = number_ends[is_number]
+        self.number_begin: IndexArray = number_begins[is_number]
+        self.number_end: IndexArray = number_ends[is_number]
         self._inside, self._text = inside, text
 
     def shapes(self) -> list[bytes]:
@@ -84,9 +82,9 @@ class ListElements:
         text = original[is_kept].tobytes()
         n_removed = np.concatenate([[0], np.cumsum(self.number_end - self.number_begin - 1)])
 
-        def shifted(places: Places) -> list[int]:
+        def shifted(positions: IndexArray) -> list[int]:
             offsets: list[int] = (
-                places - n_removed[np.searchsorted(self.number_begin, places)]
+                positions - n_removed[np.searchsorted(self.number_begin, positions)]
             ).tolist()
             return offsets
 
@@ -143,9 +141,9 @@ class ElementLocation:
             raise self.error(f"{self.name} has no {key}", "an object with date and time")
         return stamp
 
-    def time(self, stamp: dict[str, Any]) -> float:
+    def time(self, timestamp: dict[str, Any]) -> float:
         """Convert a timestamp to seconds since 1970."""
-        day, time = stamp.get("date"), stamp.get("time")
+        day, time = timestamp.get("date"), timestamp.get("time")
         try:
             if isinstance(day, str) and isinstance(time, str):
                 clock = clock_seconds(time, file=self.file, line=self.line or 1)
@@ -169,8 +167,8 @@ class SampleWalker:
     `name_lines` are the lines of the numbers that name elements.
     """
 
-    def __init__(self, rows: RecordBuilder, t: float, place: ElementLocation) -> None:
-        self.rows, self.t, self.place = rows, t, place
+    def __init__(self, rows: RecordBuilder, t: float, location: ElementLocation) -> None:
+        self.rows, self.t, self.location = rows, t, location
         self.name_lines: list[int] = []
 
     def visit_object(self, path: tuple[str, ...], members: dict[str, Any], lines: Lines) -> None:
@@ -192,11 +190,11 @@ class SampleWalker:
         names: str,
         prefix: str,
         items: list[Any],
-        at: Lines,
+        lines: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
-        for number, (element, place) in enumerate(zip(items, at, strict=True)):
+        for number, (element, element_lines) in enumerate(zip(items, lines, strict=True)):
             if isinstance(element, dict):
                 key = _identifying_key(element)
                 kind, name = (
@@ -205,9 +203,11 @@ class SampleWalker:
                     else (key.replace("/", ":"), str(element[key]))
                 )
                 if key is not None and isinstance(element[key], int):
-                    self.name_lines.append(place[key])
+                    self.name_lines.append(element_lines[key])
                 rest = {k: v for k, v in element.items() if k != key}
-                self._visit_element(report, kinds + kind, names + name, prefix, rest, place, depth)
+                self._visit_element(
+                    report, kinds + kind, names + name, prefix, rest, element_lines, depth
+                )
 
     def _visit_element(
         self,
@@ -216,20 +216,20 @@ class SampleWalker:
         name: str,
         prefix: str,
         members: dict[str, Any],
-        at: Lines,
+        lines: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
         for key, value in members.items():
             field = prefix + key.replace("/", ":")
             if isinstance(value, dict):
-                self._visit_element(report, kind, name, f"{field}/", value, at[key], depth + 1)
+                self._visit_element(report, kind, name, f"{field}/", value, lines[key], depth + 1)
             elif isinstance(value, list):
                 self._visit_array(
-                    report, f"{kind}/", f"{name}/", f"{field}/", value, at[key], depth + 1
+                    report, f"{kind}/", f"{name}/", f"{field}/", value, lines[key], depth + 1
                 )
             else:
-                self._add_number(report, kind, name, field, value, at[key])
+                self._add_number(report, kind, name, field, value, lines[key])
 
     def _add_number(
         self, report: str, kind: str, name: str, field: str, value: Any, line: int
@@ -241,15 +241,15 @@ class SampleWalker:
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            problem = f"{field} in {self.place.name} is too large"
-            raise FormatError(problem, file=self.place.file, line=line, found=str(value)[:40])
+            problem = f"{field} in {self.location.name} is too large"
+            raise FormatError(problem, file=self.location.file, line=line, found=str(value)[:40])
         self.rows.line = line
         self.rows.add(report, kind, name, field, number, self.t)
 
     def _check(self, path: tuple[str, ...] | range) -> None:
         if len(path) > MAX_DEPTH:
-            raise self.place.error(
-                f"{self.place.name} is nested too deeply", f"at most {MAX_DEPTH} levels"
+            raise self.location.error(
+                f"{self.location.name} is nested too deeply", f"at most {MAX_DEPTH} levels"
             )
 
 
@@ -334,19 +334,23 @@ class SampleReader:
 
     def _time(self, sample: _Sample) -> float | None:
         """Seconds since 1970; None if the sample must be traversed."""
-        stamp = sample.timestamp()
+        timestamp = sample.timestamp()
         try:
-            t = ElementLocation("", None, self.file).time(stamp) if stamp is not None else None
+            t = (
+                ElementLocation("", None, self.file).time(timestamp)
+                if timestamp is not None
+                else None
+            )
         except FormatError:
             return None
-        if stamp is not None:
-            self._record_zone(stamp)
+        if timestamp is not None:
+            self._record_zone(timestamp)
         return t
 
-    def _record_zone(self, stamp: dict[str, Any]) -> None:
-        self.zones.setdefault(time_zone(stamp))
-        if self.number == 1 and type(stamp.get("interval")) is int:
-            self.interval = str(stamp["interval"])
+    def _record_zone(self, timestamp: dict[str, Any]) -> None:
+        self.zones.setdefault(time_zone(timestamp))
+        if self.number == 1 and type(timestamp.get("interval")) is int:
+            self.interval = str(timestamp["interval"])
 
     def _cached_form(self, shape: bytes, sample: _Sample) -> SampleForm | None:
         key = _zero_times(shape)
@@ -360,16 +364,16 @@ class SampleReader:
         )
         document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
-        place = ElementLocation(f"statistics {self.number}", first_line(lines), self.file)
-        stamp = place.timestamp(document, "timestamp")
-        t = place.time(stamp)
-        self._record_zone(stamp)
+        location = ElementLocation(f"statistics {self.number}", first_line(lines), self.file)
+        timestamp = location.timestamp(document, "timestamp")
+        t = location.time(timestamp)
+        self._record_zone(timestamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        SampleWalker(RecordBuilder(), t, place).visit_object(
+        SampleWalker(RecordBuilder(), t, location).visit_object(
             (), activities, lines
         )  # errors with their line
         rows = RecordBuilder()
-        walk = SampleWalker(rows, t, place)
+        walk = SampleWalker(rows, t, location)
         walk.visit_object((), activities, _number_indices(text))
         frame = rows.to_frame()
         names = list(
@@ -379,7 +383,9 @@ class SampleReader:
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
         form = SampleForm(rows.lines(), path)
-        if stamp == sample.timestamp():  # else the first timestamp in the text is a different one
+        if (
+            timestamp == sample.timestamp()
+        ):  # else the first timestamp in the text is a different one
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
@@ -424,10 +430,15 @@ class _Sample:
     def timestamp(self) -> dict[str, Any] | None:
         """First object with the key timestamp; None if there is none or it is not a simple one."""
         data = self.elements.data
-        at = data.find(_STAMP, self.begin, self.end)
-        begin = data.find(b"{", at, self.end)
+        position = data.find(_STAMP, self.begin, self.end)
+        begin = data.find(b"{", position, self.end)
         end = data.find(b"}", begin, self.end) + 1
-        if at < 0 or begin < 0 or not end or data[at + len(_STAMP) : begin].strip() != b":":
+        if (
+            position < 0
+            or begin < 0
+            or not end
+            or data[position + len(_STAMP) : begin].strip() != b":"
+        ):
             return None
         try:
             stamp = loads_strict(data[begin:end].decode())
@@ -443,11 +454,11 @@ class _Sample:
         )
 
 
-def time_zone(stamp: dict[str, Any]) -> str:
+def time_zone(timestamp: dict[str, Any]) -> str:
     """Time zone: ``tz`` since 12.x; ``utc`` 1 or 0 before."""
-    if "tz" in stamp:
-        return str(stamp["tz"])
-    return "UTC" if stamp.get("utc") else "local"
+    if "tz" in timestamp:
+        return str(timestamp["tz"])
+    return "UTC" if timestamp.get("utc") else "local"
 
 
 def json_error(file: str, line: int | None, err: Exception) -> FormatError:
@@ -483,16 +494,16 @@ def _zero_times(shape: bytes) -> bytes:
 
 def _number_indices(text: str) -> Any:
     """Parse a document with each number replaced by its index among the numbers."""
-    places = itertools.count()
+    indices = itertools.count()
 
     def place(token: re.Match[str]) -> str:
-        return token[1] or (str(next(places)) if token[0][0] in "-0123456789" else "-1")
+        return token[1] or (str(next(indices)) if token[0][0] in "-0123456789" else "-1")
 
     return json.loads(TOKEN.sub(place, text))
 
 
-def _string_column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
-    codes, unique = pd.factorize(np.array(words, dtype=object))
+def _string_column(texts: Sequence[str], path: NDArray[np.int64]) -> Any:
+    codes, unique = pd.factorize(np.array(texts, dtype=object))
     return take_strings(list(unique), codes[path])
 
 
@@ -630,10 +641,10 @@ class _SadfParser:
             if tail_text.lstrip()[:1] == "]":
                 self.messages.add_once("commas", f"{self.file} line {line + 1}: {COMMAS}")
         n_head_lines = head.count("\n")
-        document, places = self._parse_document(
+        document, document_lines = self._parse_document(
             (head + tail_text).rstrip(), len(head), n_head_lines, line - n_head_lines
         )
-        host, host_lines = _host(document, self.file), _host(places, self.file)
+        host, host_lines = _host(document, self.file), _host(document_lines, self.file)
         check_text(host, head + tail_text, self.file)
         self.info = _host_facts(host)
         if _host_list(host, host_lines, "statistics", self.file) and self.samples.number:
@@ -643,11 +654,13 @@ class _SadfParser:
             for number, (element, element_lines) in enumerate(
                 _host_list(host, host_lines, key, self.file), start=1
             ):
-                place = ElementLocation(f"{key} {number}", first_line(element_lines), self.file)
-                stamp = place.timestamp(element, name)
-                words = [f"{place.time(stamp):.0f}"]
-                words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
-                marks[key].append(" ".join(words))
+                location = ElementLocation(f"{key} {number}", first_line(element_lines), self.file)
+                timestamp = location.timestamp(element, name)
+                mark_text = [f"{location.time(timestamp):.0f}"]
+                mark_text += (
+                    [" ".join(str(timestamp.get("com", "")).split())] if key == "comments" else []
+                )
+                marks[key].append(" ".join(mark_text))
         info = self._info()
         info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
         return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})

@@ -97,23 +97,23 @@ class _ListingParser:
             if not words or words[0].strip("-") == "procs":
                 continue
             error = partial(FormatError, file=self._file, line=lines_before + number + 1)
-            stamp = _STAMP.fullmatch(line.strip())
-            if not stamp and not _ROW.fullmatch(line.strip()):
+            timestamp = _STAMP.fullmatch(line.strip())
+            if not timestamp and not _ROW.fullmatch(line.strip()):
                 self._parse_heading(words, line, error)
                 continue
             if self._heading is None:
                 raise error(
                     "a row before the first heading", found=line, remedy="keep the heading lines."
                 )
-            if self.n_rows and self.has_times != bool(stamp):
+            if self.n_rows and self.has_times != bool(timestamp):
                 raise error("only some rows have times", remedy="keep one listing per file.")
             if not self.n_rows:
-                self.first_row_line, self.has_times = lines_before + number, bool(stamp)
+                self.first_row_line, self.has_times = lines_before + number, bool(timestamp)
             self.n_rows += 1
-            self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
+            self.info |= {"zone": timestamp[3]} if timestamp and timestamp[3] else {}
             rows.append(number)
-            time_texts.append(stamp[2] if stamp else "")
-            table.bodies.append(stamp[1] if stamp else line)
+            time_texts.append(timestamp[2] if timestamp else "")
+            table.bodies.append(timestamp[1] if timestamp else line)
         table.heading_indices = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
             messages.append(
@@ -128,7 +128,10 @@ class _ListingParser:
         return (
             table,
             np.array(
-                [_parse_time(stamp, self._file, lines_before + row + 1) for stamp, row in timed]
+                [
+                    _parse_time(timestamp, self._file, lines_before + row + 1)
+                    for timestamp, row in timed
+                ]
             ),
             messages,
         )

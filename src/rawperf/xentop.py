@@ -241,11 +241,11 @@ def _find_domain_rows(listing: ListingLines) -> None:
     states = states[states + 1 < len(words.begin)]
     line_numbers = np.searchsorted(words.line_begin, words.begin[states], side="right") - 1
     # at least one blank precedes a state; the first state in a line counts
-    fits = (words.first_word[line_numbers + 1] > states + 1) & words.is_digit(
+    is_row = (words.first_word[line_numbers + 1] > states + 1) & words.is_digit(
         words.begin[states + 1]
     )
-    fits &= words.begin[states] > words.line_begin[line_numbers]
-    states, line_numbers = states[fits], line_numbers[fits]
+    is_row &= words.begin[states] > words.line_begin[line_numbers]
+    states, line_numbers = states[is_row], line_numbers[is_row]
     is_first = np.diff(line_numbers, prepend=-1) > 0
     listing.state_words, listing.rows = states[is_first], line_numbers[is_first]
     opening = words.first_word[listing.rows]
@@ -349,13 +349,17 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
     rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.parser_state
-    under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
-    empty = np.flatnonzero(under == 0)
+    rows_per_header = np.diff(
+        np.append(np.searchsorted(rows, headers), len(rows))
+    )  # rows below each header
+    empty = np.flatnonzero(rows_per_header == 0)
     if len(empty) and not (
         len(empty) == 1 and empty[0] == len(headers) - 1 and listing.truncated_line >= 0
     ):
         raise listing.error("a header without a row", int(headers[empty[0]]))
-    state.has_shared_headers = state.has_shared_headers or bool(len(under) and under.max() > 1)
+    state.has_shared_headers = state.has_shared_headers or bool(
+        len(rows_per_header) and rows_per_header.max() > 1
+    )
     # -r, or only one domain
     repeated = not state.has_shared_headers and (len(headers) > 1 or state.samples > 0)
     cut = listing.truncated_line >= 0 and not listing.truncated_line_opens_sample
@@ -391,8 +395,8 @@ def _number_samples_by_name(
         name = listing.names[listing.name_codes[i]]
         # batch mode sorts by name, ignoring case (-z puts Domain-0 first): a step back starts
         # another sample too
-        back = name.lower() < previous.lower() and previous != "Domain-0"
-        if seen and (header in listing.separated_headers or name in seen or back):
+        steps_back = name.lower() < previous.lower() and previous != "Domain-0"
+        if seen and (header in listing.separated_headers or name in seen or steps_back):
             seen.clear()
             number += 1
         seen.add(name)
@@ -423,9 +427,11 @@ def encode_entities(
     ]
     row = int(np.flatnonzero(is_duplicate)[0])
     problem = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    place = f"{listing.parser_state.file} line {listing.lines_before + int(listing.rows[row]) + 1}"
+    location = (
+        f"{listing.parser_state.file} line {listing.lines_before + int(listing.rows[row]) + 1}"
+    )
     listing.parser_state.messages.add_once(
-        "twin", f"{place}: {problem}; the later one is named #2, by its position in the list"
+        "twin", f"{location}: {problem}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(numbered_names, dtype=object))
     return [str(name) for name in unique], codes
@@ -523,8 +529,8 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
                 for text in texts.dictionary.to_pylist()
             ]
         )
-        fits = allowed[texts.indices.to_numpy(), non_numeric % len(columns)]
-        invalid = -1 if fits.all() else int(non_numeric[np.argmin(fits)])
+        is_allowed = allowed[texts.indices.to_numpy(), non_numeric % len(columns)]
+        invalid = -1 if is_allowed.all() else int(non_numeric[np.argmin(is_allowed)])
         mask = np.zeros(len(value_words), dtype=bool)
         mask[non_numeric] = True
         tokens = pc.if_else(pa.array(mask), "0", tokens)
@@ -579,11 +585,11 @@ def listing_records(
             continue
         key = (int(owner_row), kind, device, name)
         if key in seen:
-            place = listing.lines_before + number + 1
+            line_number = listing.lines_before + number + 1
             raise FormatError(
                 f"{kind} {device} occurs twice below one domain",
                 file=listing.parser_state.file,
-                line=place,
+                line=line_number,
             )
         seen.add(key)
         value = float(digits)

@@ -317,7 +317,7 @@ class TableDeclaration(Model):
         if self.histogram is not None:
             self._check_histogram()
         names = [rule.record for rule in self.fields]
-        duplicate = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        duplicate = next((name for index, name in enumerate(names) if name in names[:index]), None)
         if duplicate is not None:
             raise ValueError(
                 f"two fields are named {duplicate!r}: set another name for one of them"

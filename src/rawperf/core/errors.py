@@ -75,11 +75,11 @@ class RawperfError(Exception):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = self.file or ""
+        location = self.file or ""
         if self.line is not None:
-            place = f"{place} line {self.line}".strip()
+            location = f"{location} line {self.line}".strip()
         problem = "the file has binary data here" if _BINARY.search(self.problem) else self.problem
-        text = f"{place}: {problem}" if place else problem
+        text = f"{location}: {problem}" if location else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:

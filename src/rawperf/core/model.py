@@ -137,7 +137,7 @@ def problems(
         ):
             continue  # errors of its members are reported instead
         where = _existing_path(document.data, (*at, *error["loc"]))
-        place = _path_label(document.data, where)
+        location = _path_label(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
         if error["type"] == "missing":
             present_keys = [
@@ -151,20 +151,20 @@ def problems(
                 if similar
                 else {}
             )
-            yield document.error(f"{place}{name!r} is missing", *where, **remedy)
+            yield document.error(f"{location}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
             known_keys = [
                 n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")
             ]
-            place = _path_label(document.data, where[:-1])
+            location = _path_label(document.data, where[:-1])
             yield document.error(
-                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known_keys)
+                f"{location}unknown key {name!r}", *where, remedy=did_you_mean(name, known_keys)
             )
         elif error["type"] == "value_error":
-            yield document.error(f"{place}{error['ctx']['error']}", *where)
+            yield document.error(f"{location}{error['ctx']['error']}", *where)
         else:
             yield document.error(
-                f"{place.removesuffix(': ') or 'the file'}: wrong value",
+                f"{location.removesuffix(': ') or 'the file'}: wrong value",
                 *where,
                 **_value_error_parts(error),
             )

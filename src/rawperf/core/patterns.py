@@ -36,7 +36,7 @@ def group_names(pattern: str) -> tuple[str, ...]:
         captured_type = pc.extract_regex(pa.array([""]), _anchor(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
-    names = tuple(captured_type.field(place).name for place in range(captured_type.num_fields))
+    names = tuple(captured_type.field(index).name for index in range(captured_type.num_fields))
     if len(set(names)) < len(names):
         raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
@@ -68,7 +68,7 @@ def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
     captured = pc.extract_regex(lines, _anchor(pattern))
     return {
-        name: captured.field(place).to_pylist() for place, name in enumerate(group_names(pattern))
+        name: captured.field(index).to_pylist() for index, name in enumerate(group_names(pattern))
     }
 
 

@@ -48,7 +48,7 @@ class Chunk:
                 return cells.take(pa.array(positions))
             if isinstance(cells, np.ndarray):
                 return cells[positions]
-            return [cells[place] for place in positions]
+            return [cells[position] for position in positions]
 
         return Chunk(
             {name: take_cells(cells) for name, cells in self.cells.items()},

@@ -425,29 +425,29 @@ class Collector:
             np.argsort(codes, kind="stable"),
             np.cumsum(np.bincount(codes, minlength=len(field_names)))[:-1],
         )
-        for name, rule, places in zip(field_names, rules, by_name, strict=True):
-            if not name or (rule is None and not self.part.others) or not len(places):
+        for name, rule, rows_of_name in zip(field_names, rules, by_name, strict=True):
+            if not name or (rule is None and not self.part.others) or not len(rows_of_name):
                 continue
-            rows = chunk.take(places)
+            rows = chunk.take(rows_of_name)
             is_match = (
                 self._condition_mask(rows, rule.where, True)
                 if rule
-                else np.ones(len(places), dtype=bool)
+                else np.ones(len(rows_of_name), dtype=bool)
             )
             rule_cells = [
-                cells[p] if fit else None for p, fit in zip(places, is_match, strict=True)
+                cells[p] if fit else None for p, fit in zip(rows_of_name, is_match, strict=True)
             ]
             if rule is not None and rule.within is not None:
-                rule_cells = self._extract_values(rule_cells, lines[places], rule)
+                rule_cells = self._extract_values(rule_cells, lines[rows_of_name], rule)
             values = self._number_parser.parse(
-                rule_cells, lines[places].tolist(), name, rule or self._default_rule
+                rule_cells, lines[rows_of_name].tolist(), name, rule or self._default_rule
             )
             self._store(
-                entity[places],
+                entity[rows_of_name],
                 rule.record if rule else name,
-                t[places],
+                t[rows_of_name],
                 values,
-                lines[places].tolist(),
+                lines[rows_of_name].tolist(),
             )
 
     def _store_rows(

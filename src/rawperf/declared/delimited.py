@@ -89,16 +89,16 @@ class _Columns:
             column_names = self.names if part.repeat is None else [*self.names, *self._group]
             _check_names(column_names, self._fixed_width, start, part, context)
         self._melted_rows = {
-            place: _parse_melt_names(names, part, start, context)
-            for place, part in enumerate(self._parts)
+            index: _parse_melt_names(names, part, start, context)
+            for index, part in enumerate(self._parts)
             if part.melt is not None
         }
-        others = any(part.others and part.names is None for part in self._parts)
+        reads_all_columns = any(part.others and part.names is None for part in self._parts)
         text_columns = set(context.declaration.input_fields)
         self._required = {
-            place: name
-            for place, name in enumerate(self.names)
-            if name and (others or self._melted_rows or name in text_columns)
+            index: name
+            for index, name in enumerate(self.names)
+            if name and (reads_all_columns or self._melted_rows or name in text_columns)
         }
         melted = [
             name
@@ -131,7 +131,7 @@ class _Columns:
 
     def emit_rows(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send rows to the tables, each in the form that the table declares."""
-        columns = {name: [row[place] for row in rows] for place, name in self._required.items()}
+        columns = {name: [row[index] for row in rows] for index, name in self._required.items()}
         self.emit_columns(columns, lines)
         if self._group:
             self._emit_groups(rows, lines)
@@ -153,13 +153,13 @@ class _Columns:
         """Send each repeated group of a row as a row, with the cells before the first group."""
         width, size = self._fixed_width, len(self._group)
         starts = [
-            (row, line, at)
+            (row, line, start)
             for row, line in zip(rows, lines, strict=True)
-            for at in range(width, len(row), size)
+            for start in range(width, len(row), size)
         ]
         cells = {name: [row[p] for row, _, _ in starts] for p, name in enumerate(self.names)}
-        for place, name in enumerate(self._group):
-            cells[name] = [row[at + place] for row, _, at in starts]
+        for index, name in enumerate(self._group):
+            cells[name] = [row[start + index] for row, _, start in starts]
         for number, part in enumerate(self._parts):
             if part.repeat is not None and starts:
                 self._context.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
@@ -192,7 +192,7 @@ def _parse_melt_names(
     groups = capture_groups(pattern, array.take(pa.array(positions)))
     field = groups.pop("field", None)
     rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
-    for number, place in enumerate(positions.tolist()):
+    for number, position in enumerate(positions.tolist()):
         texts = {name: column[number] for name, column in groups.items()}
         field_name = field[number] if field is not None else "value"
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
@@ -200,10 +200,10 @@ def _parse_melt_names(
             raise context.error(
                 f"two columns give {field_name!r} of the same {' '.join(groups) or 'file'}",
                 line,
-                found=f"{columns[field_name]} and {names[place]}",
+                found=f"{columns[field_name]} and {names[position]}",
                 remedy="add a group to melt that distinguishes them.",
             )
-        columns[field_name] = names[place]
+        columns[field_name] = names[position]
     return list(rows.values())
 
 
@@ -355,10 +355,10 @@ class _RowLines:
         """Lines without comments and blank lines, except within quotes."""
         in_quotes, comment = False, self._context.declaration.comment
         while text:
-            end, place = text.rfind("\n") + 1, 0
-            while place < end:
-                line_end = text.index("\n", place) + 1
-                line, place, self.number = text[place:line_end], line_end, self.number + 1
+            end, position = text.rfind("\n") + 1, 0
+            while position < end:
+                line_end = text.index("\n", position) + 1
+                line, position, self.number = text[position:line_end], line_end, self.number + 1
                 if not in_quotes and (
                     not line.strip()
                     or (comment is not None and line.startswith(comment))
@@ -369,7 +369,7 @@ class _RowLines:
                 self._first = self._first or self.number
                 if only_first and not in_quotes:  # leave the rest unread
                     self._heading = line.rstrip()
-                    self._texts = chain([text[place:]] if text[place:] else [], self._texts)
+                    self._texts = chain([text[position:]] if text[position:] else [], self._texts)
                     yield line
                     return
                 yield line

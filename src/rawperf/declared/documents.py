@@ -64,7 +64,7 @@ def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None
     Raises `FormatError`: a line that is not JSON, and the errors of `_iter_rows`.
     """
     parts = context.declaration.parts
-    tables = [_CellBuffer(place, context) for place in range(len(parts))]
+    tables = [_CellBuffer(table_index, context) for table_index in range(len(parts))]
     lines_before = 0
     for text in texts:
         lines = text.split("\n")
@@ -258,13 +258,13 @@ def _matching_keys(node: Any, step: str) -> list[Any]:
 class _CellBuffer:
     """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
-    def __init__(self, place: int, context: ReadContext) -> None:
-        self._table_index, self._sink, self._context = place, context.sink, context
+    def __init__(self, table_index: int, context: ReadContext) -> None:
+        self._table_index, self._sink, self._context = table_index, context.sink, context
         self._paths = {
             name: [step for step in name.split("/") if step]
             for name in context.declaration.input_fields
         }
-        part = context.declaration.parts[place]
+        part = context.declaration.parts[table_index]
         self._names = {*part.entity.name}
         self._input_fields = {*context.declaration.input_fields_of(part)}
         self._reset()
@@ -348,7 +348,7 @@ def _build_lines(
     if isinstance(node, dict):
         return {key: _build_lines(value, lines, (*path, key)) for key, value in node.items()}
     if isinstance(node, list):
-        return [_build_lines(value, lines, (*path, place)) for place, value in enumerate(node)]
+        return [_build_lines(value, lines, (*path, index)) for index, value in enumerate(node)]
     for end in range(len(path), -1, -1):
         if path[:end] in lines:
             return lines[path[:end]]

@@ -61,8 +61,8 @@ class DeclaredFormat(Streaming):
         """Tables, each with its path in the declaration."""
         inline = not self.declaration.tables
         return [
-            (() if inline else ("tables", place), part)
-            for place, part in enumerate(self.declaration.parts)
+            (() if inline else ("tables", index), part)
+            for index, part in enumerate(self.declaration.parts)
         ]
 
     def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
@@ -302,9 +302,9 @@ def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> p
             line=int(lines[unnamed[0]]),
             remedy="keep one result per file, or declare a time or an entity name that distinguishes them.",
         )
-    numbered = (
+    unique_names = (
         records.loc[repeat_numbers.index, "entity"] + "#" + (repeat_numbers + 1).astype("str")
     )
     return records.assign(
-        entity=records["entity"].where(~records.index.isin(repeat_numbers.index), numbered)
+        entity=records["entity"].where(~records.index.isin(repeat_numbers.index), unique_names)
     )

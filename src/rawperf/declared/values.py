@@ -450,7 +450,7 @@ class ArrowRowParser:
         melted: Collection[str],
     ) -> None:
         self._declaration, self._required = declaration, required
-        self._keys = [str(place) for place in range(width)]  # names may be duplicate
+        self._keys = [str(index) for index in range(width)]  # names may be duplicate
         roles = _column_roles(declaration, set(required.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in required.items()}
         self._melted = {key for key in self._roles if required[int(key)] in set(melted)}
@@ -561,12 +561,12 @@ def _quotes_enclose_cells(data: bytes, delimiter: str) -> bool:
     if len(positions) % 2:
         return False
     opening, closing = positions[::2], positions[1::2]
-    before, after = text[opening - 1], text[closing + 1]
+    bytes_before, bytes_after = text[opening - 1], text[closing + 1]
     if len(opening) and opening[0] == 0:
-        before[0] = _LINE_END
+        bytes_before[0] = _LINE_END
     allowed = np.zeros(256, dtype=bool)
     allowed[[ord(delimiter), _LINE_END, _QUOTE]] = True
-    return bool(allowed[before].all() and allowed[after].all())
+    return bool(allowed[bytes_before].all() and allowed[bytes_after].all())
 
 
 def _column_roles(

@@ -131,11 +131,11 @@ def parse_plain_numbers(
 
 
 def _cast_cells(
-    block: NDArray[np.uint8], starts: NDArray[np.int64], others: NDArray[np.bool_]
+    block: NDArray[np.uint8], starts: NDArray[np.int64], is_other: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Parse the cells that begin at `starts`, 0 for the `others`; modifies `block`."""
-    for k in np.flatnonzero(others.any(axis=0)).tolist():
-        block[others[:, k], starts[k] : starts[k + 1]] = BLANK
+    """Parse the cells that begin at `starts`, 0 for the `is_other`; modifies `block`."""
+    for k in np.flatnonzero(is_other.any(axis=0)).tolist():
+        block[is_other[:, k], starts[k] : starts[k + 1]] = BLANK
     block |= (block <= BLANK) * np.uint8(ord("0"))  # gaps and blanks become zeros
     rows, width = block.shape
     offsets = np.append((np.arange(rows)[:, None] * width + starts[:-1]).ravel(), block.size)

@@ -113,13 +113,13 @@ class _ListingParser:
             )
         is_complete = part.data.endswith(b"\n")
         self.pages = []
-        for place, report in enumerate(part.reports):
-            line = int(part.first[place]) + part.lines_before + 1
+        for index, report in enumerate(part.reports):
+            line = int(part.first[index]) + part.lines_before + 1
             if report not in self.layouts:
                 self.skipped.setdefault(report, line)
                 continue
-            text = part.data[part.pages[place] : part.pages[place + 1]].decode()
-            is_last_page = is_last and place == len(part.reports) - 1
+            text = part.data[part.pages[index] : part.pages[index + 1]].decode()
+            is_last_page = is_last and index == len(part.reports) - 1
             self._parse_page(text.split("\n"), line, is_last_page, is_complete)
         for page in self.pages:
             if (
@@ -223,10 +223,10 @@ class _ListingParser:
         layouts_below = tuple(other for other in layouts if other.below)
         below: HeadingMatch | None = heading
         while below:
-            place, layout, cells = below
+            index, layout, cells = below
             key = (page.report, cells)
-            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[place][1]))
-            body = body[place + 1 :]
+            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[index][1]))
+            body = body[index + 1 :]
             below = (
                 find_heading(body, layouts_below, page.facts.get("release", ""), len(body))
                 if layouts_below
@@ -270,14 +270,14 @@ class _ListingParser:
             reports, kinds = (
                 [getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind")
             )
-            places = np.arange(len(self.items))
+            indices = np.arange(len(self.items))
             texts, t = (
-                ((reports, places), (kinds, places), ([""], 0 * places)),
+                ((reports, indices), (kinds, indices), ([""], 0 * indices)),
                 intervals[1][list(pages)],
             )
-            count, value = np.ones_like(places), np.array(values, dtype=float)
+            count, value = np.ones_like(indices), np.array(values, dtype=float)
             frames.append(
-                EncodedRows(texts, t, np.array(lines), count, list(fields), places, value)
+                EncodedRows(texts, t, np.array(lines), count, list(fields), indices, value)
             )
             self.items = []
         if not frames:

@@ -207,12 +207,12 @@ def find_heading(
 ) -> HeadingMatch | None:
     """First heading among the first lines of `body` that matches one of the layouts."""
     above: list[str] = []
-    for place, (_, line) in enumerate(body[:within]):
+    for index, (_, line) in enumerate(body[:within]):
         if RULE_PATTERN.fullmatch(line) or len(line) > MAX_LINE_LENGTH:
             continue
         layout = match_layout(layouts, (*above, line), release)
         if layout is not None:
-            return place, *layout
+            return index, *layout
         above = [*above, line][1 - HEADING_LINES :]
     return None
 
@@ -259,15 +259,15 @@ def concat_rows(parts: list[EncodedRows]) -> tuple[pd.DataFrame, IndexArray]:
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("t", "line", "count", "value")
     )
-    coded = [_concat_encoded([part.texts[place] for part in parts]) for place in range(3)]
+    coded = [_concat_encoded([part.texts[index] for part in parts]) for index in range(3)]
     fields, field = _concat_encoded([(part.fields, part.field) for part in parts])
     if len(parts) > 1:
         order = np.argsort(line, kind="stable")
         begin = (np.cumsum(count) - count)[order]
         t, line, count = t[order], line[order], count[order]
         coded = [(texts, code[order]) for texts, code in coded]
-        place = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
-        field, value = field[place], value[place]
+        index = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
+        field, value = field[index], value[index]
     columns = [
         texts[code[0]] if (code == code[0]).all() else take_strings(texts, np.repeat(code, count))
         for texts, code in coded
@@ -340,13 +340,11 @@ class _CharacterRows:
         self.cells = [cell for cell in table.cells if not cell.column.text]
         width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
         self._letters = part.letters(lines, width)
-        for place, text in texts.items():
-            self._letters[place] = encode_letters(text, width)
+        for row, text in texts.items():
+            self._letters[row] = encode_letters(text, width)
 
-    def _text(self, place: int) -> str:
-        return (
-            self._texts[place] if place in self._texts else self._part.line(int(self._lines[place]))
-        )
+    def _text(self, row: int) -> str:
+        return self._texts[row] if row in self._texts else self._part.line(int(self._lines[row]))
 
     def _rows_beyond_last_cell(self) -> list[int]:
         """Rows that may have text beyond the last cell."""
@@ -362,10 +360,10 @@ class _CharacterRows:
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
-        for place in self._rows_beyond_last_cell():
-            trailing = self._text(place)[self._table.width :].split()
+        for row in self._rows_beyond_last_cell():
+            trailing = self._text(row)[self._table.width :].split()
             if trailing and parse_number(trailing[0], "1") is not None:
-                raise self._alignment_error("a number is to the right of the last heading", place)
+                raise self._alignment_error("a number is to the right of the last heading", row)
         values, is_other = parse_plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
@@ -376,48 +374,48 @@ class _CharacterRows:
                     self._letters[:, cell.start : max(cell.end - _MAX_PLAIN_LENGTH, cell.start)]
                     != BLANK
                 ).any(axis=1)
-                places = np.flatnonzero(other)
-                values[places, k] = self._numbers(cell, places)
+                rows = np.flatnonzero(other)
+                values[rows, k] = self._numbers(cell, rows)
         return values
 
-    def _numbers(self, cell: LayoutCell, places: IndexArray) -> NDArray[np.float64]:
+    def _numbers(self, cell: LayoutCell, rows: IndexArray) -> NDArray[np.float64]:
         """Parse the cells of some rows that are not, or perhaps not, plain numbers."""
-        code, texts = self._factorize_cell(cell, places)
+        code, texts = self._factorize_cell(cell, rows)
         if not cell.column.known:  # may be text; only numbers become records
             return np.array([parse_number(text, "1") for text in texts], dtype=float)[code]
         parsed = parse_column(texts, cell.column.unit)
         values = np.array(parsed, dtype=float)[code]
-        bad = np.array([value is None for value in parsed], dtype=bool)[code]
-        wrong = (
-            bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
+        is_invalid = np.array([value is None for value in parsed], dtype=bool)[code]
+        is_wrong = (
+            is_invalid
+            if is_invalid.any()
+            else ~np.isnan(values) & (self._letters[rows, cell.end - 1] == BLANK)
         )
-        if wrong.any():
-            problem = "not a number" if bad.any() else "not aligned with its heading"
+        if is_wrong.any():
+            problem = "not a number" if is_invalid.any() else "not aligned with its heading"
             raise self._alignment_error(
-                f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)])
+                f"column {cell.column.name!r} is {problem}", int(rows[np.argmax(is_wrong)])
             )
         return values
 
-    def _factorize_cell(self, cell: LayoutCell, places: IndexArray) -> tuple[IndexArray, list[str]]:
+    def _factorize_cell(self, cell: LayoutCell, rows: IndexArray) -> tuple[IndexArray, list[str]]:
         """Factorize a cell of some rows: codes and texts, without the zero bytes of a crash."""
-        code, texts = factorize_texts(self._letters[places, cell.start : cell.end])
+        code, texts = factorize_texts(self._letters[rows, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
 
-    def _alignment_error(self, problem: str, place: int) -> FormatError:
+    def _alignment_error(self, problem: str, row: int) -> FormatError:
         expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
         remedy = "set the column's `shift` in your own layout if the tool prints it elsewhere."
         return self._error(
             f"{self._table.layout.report}: {problem}",
-            place,
+            row,
             expected,
-            self._text(place),
+            self._text(row),
             remedy=remedy,
         )
 
-    def _error(
-        self, problem: str, place: int, expected: str, found: str, **more: str
-    ) -> FormatError:
-        line = int(self._lines[place]) + self._part.lines_before + 1
+    def _error(self, problem: str, row: int, expected: str, found: str, **more: str) -> FormatError:
+        line = int(self._lines[row]) + self._part.lines_before + 1
         return FormatError(
             problem, file=self._file, line=line, expected=expected, found=found, **more
         )
@@ -433,9 +431,9 @@ class _CharacterRows:
         code, texts = self._factorize_cell(cell, interval_rows)
         clocks = np.array([_parse_clock(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
-            place = int(interval_rows[np.argmax(np.isnan(clocks))])
-            cell_text = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
-            raise self._error("not a time", place, "HH:MM", cell_text)
+            row = int(interval_rows[np.argmax(np.isnan(clocks))])
+            cell_text = self._text(row)[cell.start : cell.end].strip().rstrip("\0")
+            raise self._error("not a time", row, "HH:MM", cell_text)
         t = ends.copy()
         t[interval_rows], self._table.log_end = log_times(
             begins[interval_rows], ends[interval_rows], clocks, self._table.log_end
@@ -462,16 +460,18 @@ def _item_patterns(
         {item.name for section in layout.sections for item in section.items},
         key=lambda label: (-len(label), label),
     )
-    known = "|".join(map(re.escape, labels)) or r"(?!)"
+    known_labels = "|".join(map(re.escape, labels)) or r"(?!)"
     values = rf"[ ]+({VALUE})" * max(1, len(layout.values))
     empty = (
         "|".join(map(re.escape, (*layout.empty, *(s.title for s in layout.sections if s.title))))
         or r"(?!)"
     )
-    item = rf"(?:(?:{empty})[ ]+)?((?:{known})|[A-Za-z]\S*(?:[ ]\S+){{0,12}}?){values}(?=\s|$)"
+    item = (
+        rf"(?:(?:{empty})[ ]+)?((?:{known_labels})|[A-Za-z]\S*(?:[ ]\S+){{0,12}}?){values}(?=\s|$)"
+    )
     return (
         re.compile(item),
-        re.compile(rf"(?:{known})(?=\s|$)"),
+        re.compile(rf"(?:{known_labels})(?=\s|$)"),
         re.compile(rf"(?:{empty})(?=\s|$)"),
     )
 
@@ -498,14 +498,14 @@ def read_items(
         if len(line) > MAX_LINE_LENGTH:
             raise error("the line is too long", expected=f"{MAX_LINE_LENGTH} characters")
         left_over = line
-        for place, match in enumerate(item_pattern.finditer(line)):
+        for index, match in enumerate(item_pattern.finditer(line)):
             start = match.start(1)
             left_over = (
                 left_over[: match.start()]
                 + " " * (match.end() - match.start())
                 + left_over[match.end() :]
             )
-            side = "right" if place or start >= right else "left"
+            side = "right" if index or start >= right else "left"
             label = match[1]
             begins = label_pattern.match(label)
             if begins is not None and begins.end() < len(label):
@@ -540,9 +540,14 @@ def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
     titles = [
         section.title for section in layout.sections if section.side == "right" and section.title
     ]
-    places = [(line, line.find(title)) for _, line in body for title in titles]
+    title_positions = [(line, line.find(title)) for _, line in body for title in titles]
     return min(
-        (at for line, at in places if at > 1 and line[at - 2 : at] == "  "), default=MAX_LINE_LENGTH
+        (
+            position
+            for line, position in title_positions
+            if position > 1 and line[position - 2 : position] == "  "
+        ),
+        default=MAX_LINE_LENGTH,
     )
 
 

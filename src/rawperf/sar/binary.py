@@ -58,13 +58,13 @@ class SarBinaryFormat:
                 remedy="install sysstat, or convert the file where it was recorded: sadf -j FILE -- -A > sar.json",
             )
         with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
-            place, out = Path(folder) / "sa", Path(folder) / "out"
-            place.write_bytes(data)
+            data_file, output_file = Path(folder) / "sa", Path(folder) / "out"
+            data_file.write_bytes(data)
             environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)}
             try:
-                with out.open("wb") as stream:
+                with output_file.open("wb") as stream:
                     done = subprocess.run(  # noqa: S603 - no shell, and no argument from the file
-                        [program, "-j", "-t", str(place), "--", "-A"],
+                        [program, "-j", "-t", str(data_file), "--", "-A"],
                         stdin=subprocess.DEVNULL,
                         stdout=stream,
                         stderr=subprocess.PIPE,
@@ -76,8 +76,10 @@ class SarBinaryFormat:
                 raise FormatError(
                     f"sadf can't read the file ({type(err).__name__})", file=file
                 ) from err
-            stderr_text = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
-            size = out.stat().st_size
+            stderr_text = (
+                done.stderr.decode("utf-8", "replace").replace(str(data_file), file).strip()
+            )
+            size = output_file.stat().st_size
             if done.returncode or not size or size > MAX_OUTPUT_BYTES:
                 raise FormatError(
                     "sadf failed to convert the file",
@@ -87,7 +89,7 @@ class SarBinaryFormat:
                     "or with sadf -j where it was recorded.",
                 )
             try:
-                reading = SADF_JSON.read(out.read_bytes(), file=file)
+                reading = SADF_JSON.read(output_file.read_bytes(), file=file)
             except FormatError as err:  # its line is one of sadf's output
                 raise err.copy_as(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None

@@ -168,9 +168,9 @@ class _ReportParser:
         if not self._has_time_and_date[0]:
             return np.concatenate([[self._time], self.last_report + np.arange(len(kinds))])
         t = np.empty(len(matches))
-        for place, ((number, _), match) in enumerate(zip(self._stamps, matches, strict=True)):
+        for index, ((number, _), match) in enumerate(zip(self._stamps, matches, strict=True)):
             assert match is not None
-            t[place] = self._seconds(match, self._table.lines_before + number + 1)
+            t[index] = self._seconds(match, self._table.lines_before + number + 1)
         if self._since_midnight and len(t):
             seconds = t
             t, set_back = unwrap_midnight(seconds, *self._last)

@@ -135,8 +135,8 @@ class _ListingParser:
     def _parse_lines(
         self, lines: list[tuple[str, str, str, str]], start: int, table: SarRows
     ) -> SarRows:
-        rows, times, under = list[int](), list[int](), list[int]()
-        table.lines, table.times, table.heading_indices = rows, times, under
+        rows, times, heading_indices = list[int](), list[int](), list[int]()
+        table.lines, table.times, table.heading_indices = rows, times, heading_indices
         columns, lines_before = self._columns, table.lines_before
         heading_index_by_kind: dict[str, int] = {}
         if columns:
@@ -144,7 +144,7 @@ class _ListingParser:
             table.carried_heading = self._heading
         truncated_line = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
         for i in range(start, len(lines)):
-            time, half, body, other = lines[i]
+            time, am_pm, body, other = lines[i]
             # a new table begins; truncation affects no table
             is_new_table = i == 0 or not "".join(lines[i - 1]).strip()
             if not body:
@@ -160,7 +160,7 @@ class _ListingParser:
                     raise _line_error(other, lines_before + i, self._file)
                 continue
             seconds = (
-                parse_seconds(time, half, self._file, lines_before + i + 1)
+                parse_seconds(time, am_pm, self._file, lines_before + i + 1)
                 if time != "Time"
                 else -1
             )
@@ -177,7 +177,7 @@ class _ListingParser:
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
-                under.append(heading_index_by_kind[row[0]])
+                heading_indices.append(heading_index_by_kind[row[0]])
         for index, seconds in enumerate(table.heading_times):
             # headings of -h have no time: use the second before the sample below
             if seconds < 0 and table.times:
@@ -205,9 +205,9 @@ class _HeadingColumns:
             )
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
         self.id_columns = [
-            (place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS
+            (index, _IDS[word]) for index, word in enumerate(self.words) if word in _IDS
         ]
-        self.read_positions = [place for place, word in enumerate(self.words) if word not in _WORDS]
+        self.read_positions = [index for index, word in enumerate(self.words) if word not in _WORDS]
         numeric = tuple(range(len(fields)))
         process = TableHeading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
@@ -228,7 +228,7 @@ class _HeadingColumns:
         if len(cells) <= len(self.words):
             return None
         id_cells = [
-            (cells[place], kind) for place, kind in self.id_columns if cells[place].isdecimal()
+            (cells[index], kind) for index, kind in self.id_columns if cells[index].isdecimal()
         ]
         if not id_cells:
             return None
@@ -238,7 +238,7 @@ class _HeadingColumns:
         )
         return (
             kind,
-            f"{' '.join(cells[place] for place in self.read_positions)} {command.strip()} {number}",
+            f"{' '.join(cells[index] for index in self.read_positions)} {command.strip()} {number}",
         )
 
 

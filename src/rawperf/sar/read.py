@@ -121,10 +121,10 @@ def parse_part(
         blanks = int(blank[: end - start].sum()) - (
             int(n_blank_above[len(rows) - 1 - is_truncated]) if len(rows) > is_truncated else 0
         )
-        fresh = blanks > 0 or (len(rows) == is_truncated and state.fresh)
+        follows_blank_line = blanks > 0 or (len(rows) == is_truncated and state.fresh)
         table.truncated_line, table.truncated_time = (
             end,
-            -2 if fresh else int(seconds[-1]) if is_truncated else -1,
+            -2 if follows_blank_line else int(seconds[-1]) if is_truncated else -1,
         )
     if is_truncated:
         rows, seconds, body, follows_blank = rows[:-1], seconds[:-1], body[:-1], follows_blank[:-1]
@@ -154,13 +154,13 @@ def _parse_times(
     length = words.end[first_words] - begins
     has_more_text = (first[lines + 1] > first[lines] + 1) & (begins == words.line_begin[lines])
     clock = np.flatnonzero(has_more_text & (length == _CLOCK))
-    place = begins[clock]
-    fits = (words.bytes_at(place + 2) == ord(":")) & (words.bytes_at(place + 5) == ord(":"))
-    digit = [words.bytes_at(place + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
+    starts = begins[clock]
+    is_clock = (words.bytes_at(starts + 2) == ord(":")) & (words.bytes_at(starts + 5) == ord(":"))
+    digit = [words.bytes_at(starts + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
     for figure in digit:
-        fits &= (figure >= 0) & (figure <= 9)
+        is_clock &= (figure >= 0) & (figure <= 9)
     h, m, s = (10 * digit[k] + digit[k + 1] for k in (0, 2, 4))
-    clock, h, m, s = (part[fits] for part in (clock, h, m, s))
+    clock, h, m, s = (part[is_clock] for part in (clock, h, m, s))
     has_time = np.zeros(len(lines), dtype=bool)
     has_time[clock] = True
     am_pm = _parse_am_pm(words, clock, lines, body)
@@ -193,7 +193,7 @@ def _parse_am_pm(
     words: WordOffsets, rows: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Halves of the day after times: 0 for AM, 1 for PM, -1 for none; moves `body` past them."""
-    half = np.full(len(rows), -1)
+    am_pm = np.full(len(rows), -1)
     next_words = body[rows]
     is_candidate = np.isin(words.bytes[words.begin[next_words]], np.frombuffer(b"AaPp", np.uint8))
     is_candidate &= (words.end[next_words] - words.begin[next_words] <= 4) & (
@@ -206,11 +206,11 @@ def _parse_am_pm(
         candidates = candidates[
             pc.match_substring_regex(texts, _HALF).to_numpy(zero_copy_only=False)
         ]
-        half[candidates] = np.isin(
+        am_pm[candidates] = np.isin(
             words.bytes[words.begin[next_words[candidates]]], np.frombuffer(b"Pp", np.uint8)
         )
         body[rows[candidates]] += 1
-    return half
+    return am_pm
 
 
 def _add_rows(
@@ -249,11 +249,15 @@ def _add_rows(
         number = int(headings[-1])
         state.heading, state.heading_time = table.headings[-1], table.heading_times[-1]
         state.heading_line, state.heading_text = table.lines_before + number, words.line(number)
-    under = np.cumsum(is_heading)[~is_heading] - (table.carried_heading is None)
-    table.lines, table.times, table.heading_indices = rows[~is_heading], seconds[~is_heading], under
+    heading_indices = np.cumsum(is_heading)[~is_heading] - (table.carried_heading is None)
+    table.lines, table.times, table.heading_indices = (
+        rows[~is_heading],
+        seconds[~is_heading],
+        heading_indices,
+    )
     table.starts = body[~is_heading]
     table.counts = words.first_word[table.lines + 1] - table.starts
-    if len(under) and under[0] < 0:
+    if len(heading_indices) and heading_indices[0] < 0:
         number = int(table.lines[0])
         errors.append(
             FormatError(
@@ -267,10 +271,10 @@ def _add_rows(
     distinct, codes = table.factorize_headings()
     if any(heading.topology for heading in distinct) and not errors:
         topology = np.array([heading.topology for heading in distinct])
-        topology_rows = np.flatnonzero(topology[codes[under]])
+        topology_rows = np.flatnonzero(topology[codes[heading_indices]])
         start = table.starts[topology_rows]
         is_bare = words.starts_with(words.begin[start], b"all" + b" " * _NO_TOPOLOGY)
-        table.shifts = np.zeros(len(under), dtype=np.int64)
+        table.shifts = np.zeros(len(heading_indices), dtype=np.int64)
         table.shifts[topology_rows[is_bare]] = 3
         table.counts = table.counts + table.shifts
 

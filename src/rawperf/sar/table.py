@@ -271,9 +271,9 @@ def table_records(
     percentage.
     """
     tokens, starts, counts = table.split_words()
-    under = np.array(table.heading_indices, dtype=int)
+    heading_indices = np.array(table.heading_indices, dtype=int)
     distinct, heading_code = table.factorize_headings()
-    code = heading_code[under]
+    code = heading_code[heading_indices]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
     mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
@@ -290,14 +290,16 @@ def table_records(
     )
     if len(mismatched) and not is_last_truncated:
         first = int(mismatched[0])
-        expected = f"{fixed[first]} words under {' '.join(table.headings[under[first]].fields)}"
+        expected = (
+            f"{fixed[first]} words under {' '.join(table.headings[heading_indices[first]].fields)}"
+        )
         raise table.error("a row does not fit its heading", first, file, expected=expected)
     is_kept = np.ones(len(counts), dtype=bool)
     if len(short_rows):
-        more = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
+        suffix = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
         number = table.lines_before + table.lines[short_rows[0]] + 1
         messages.append(
-            f"{file} line {number}: a value is missing in the row, which was left out{more}"
+            f"{file} line {number}: a value is missing in the row, which was left out{suffix}"
         )
     if table.truncated_line >= 0 or is_last_truncated:
         if is_last_truncated:
@@ -315,17 +317,22 @@ def table_records(
         DictionaryEncoder(),
         DictionaryEncoder(),
     )
-    since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
-    rows, places, field_codes = [], [], []
+    since_boot = np.array(table.heading_times, dtype=int)[heading_indices] == np.array(
+        table.times, dtype=int
+    )
+    rows, positions, field_codes = [], [], []
     table_starts = starts if table.shifts is None else starts - table.shifts
     entity = np.full(len(counts), names[""])
-    plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
+    report_codes, since_boot_codes, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
     for number, heading in enumerate(distinct):
         heading_rows = np.flatnonzero((code == number) & is_kept)
-        plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
+        report_codes[number], since_boot_codes[number] = (
+            reports[heading.report],
+            reports[heading.report + SINCE_BOOT],
+        )
         kind[number] = kinds[heading.kind]
         rows.append(np.repeat(heading_rows, len(heading.numeric)))
-        places.append((table_starts[heading_rows][:, None] + np.array(heading.numeric)).ravel())
+        positions.append((table_starts[heading_rows][:, None] + np.array(heading.numeric)).ravel())
         field_codes.append(np.tile([fields[name] for name in heading.fields], len(heading_rows)))
         if heading.entity == 0:
             words = pc.dictionary_encode(tokens.take(pa.array(starts[heading_rows])))
@@ -342,20 +349,22 @@ def table_records(
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
-    digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
+    digits = tokens.take(pa.array(np.concatenate([*positions, np.zeros(0, dtype=int)])[order]))
     if table.has_decimal_comma():
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
-    values, bad = parse_numbers(digits)
-    if bad >= 0:
+    values, invalid = parse_numbers(digits)
+    if invalid >= 0:
         remedy = "collect without --human, or remove the damaged sample."
-        raise table.error("a value is not a number", int(row[bad]), file, remedy)
+        raise table.error("a value is not a number", int(row[invalid]), file, remedy)
     field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
     below = np.flatnonzero(
         (values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code]
     )
     if len(below):
         raise table.error("a negative percentage", int(row[below[0]]), file)
-    report = take_strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
+    report = take_strings(
+        list(reports), np.where(since_boot, since_boot_codes[code], report_codes[code])[row]
+    )
     field_of = take_strings(list(fields), field_code)
     kind_of, entity_of = (
         take_strings(list(kinds), kind[code][row]),
@@ -442,7 +451,7 @@ def parse_system_line(
     return first, day, {key: value for key, value in facts.items() if value}
 
 
-def parse_date(text: str, messages: list[str], place: str) -> int | None:
+def parse_date(text: str, messages: list[str], location: str) -> int | None:
     """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
@@ -454,10 +463,10 @@ def parse_date(text: str, messages: list[str], place: str) -> int | None:
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
         if "/" in text and a <= 12 and b <= 12 and a != b:
-            messages.append(f"{place}: the date {text} was parsed as month/day/year")
+            messages.append(f"{location}: the date {text} was parsed as month/day/year")
         return date(year, month, day).toordinal() - EPOCH
     except ValueError:
-        messages.append(f"{place}: the date {text!r} can't be parsed; times count from midnight")
+        messages.append(f"{location}: the date {text!r} can't be parsed; times count from midnight")
         return None
 
 

@@ -174,10 +174,13 @@ class _LogParser:
                 fields += [name, USERS_TOTAL]
                 values += [active, total]
             else:
-                parsed, bad = parse_numbers(column)
-                if bad >= 0:
+                parsed, invalid = parse_numbers(column)
+                if invalid >= 0:
                     raise self._error(
-                        f"{name} is not a number", self.lines[bad], "a number", str(column[bad])
+                        f"{name} is not a number",
+                        self.lines[invalid],
+                        "a number",
+                        str(column[invalid]),
                     )
                 fields.append(name)
                 values.append(parsed)
@@ -192,12 +195,12 @@ class _LogParser:
     def _parse_pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         parts = pc.extract_regex(column, r"^\[(?P<a>[0-9]+)/(?P<b>[0-9]+)\]$")
         if parts.null_count:
-            place = int(np.argmax(np.asarray(parts.is_null())))
+            row = int(np.argmax(np.asarray(parts.is_null())))
             raise self._error(
                 "Users is not a pair of numbers",
-                self.lines[place],
+                self.lines[row],
                 "[active/total]",
-                str(column[place]),
+                str(column[row]),
             )
         (active, _), (total, _) = (
             parse_numbers(pc.struct_field(parts, part)) for part in ("a", "b")

@@ -183,10 +183,12 @@ class ResultCollector:
                 remedy="use the results file of charbench -r.",
             )
         self._check()
-        place = {"": 0}
+        transaction_order = {"": 0}
         for _, transaction, _ in self.values:
-            place.setdefault(transaction, len(place))
-        rows = dict(sorted(self.values.items(), key=lambda item: _sort_key(item[0], place)))
+            transaction_order.setdefault(transaction, len(transaction_order))
+        rows = dict(
+            sorted(self.values.items(), key=lambda item: _sort_key(item[0], transaction_order))
+        )
         if (overall := self._weighted_mean_response()) is not None:
             rows[TRANSACTIONS, "", RESPONSE] = overall
         sections, transactions, names = ([key[part] for key in rows] for part in range(3))
@@ -273,11 +275,11 @@ class ResultCollector:
         )
 
 
-def _sort_key(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
+def _sort_key(key: tuple[str, str, str], transaction_order: dict[str, int]) -> tuple[int, int, int]:
     section, transaction, name = key
     fields = FIELDS[section]
     return (
         SECTIONS.index(section),
-        place[transaction],
+        transaction_order[transaction],
         fields.index(name) if name in fields else len(fields),
     )
