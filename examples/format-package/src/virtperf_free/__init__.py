@@ -92,7 +92,11 @@ class FreeFormat:
         if not len(rows):
             raise FormatError("no row in the file", file=file, expected="the output of free")
         return Reading(
-            rows.to_frame(), "sample", {"columns": " ".join(names)}, warnings.messages(), rows.lines()
+            rows.to_frame(),
+            "sample",
+            {"columns": " ".join(names)},
+            warnings.messages(),
+            rows.lines(),
         )
 
 
