@@ -10,12 +10,23 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.kinds import Context, ExhibitKind, register
-from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import as_precise, join_words, plural, pretty
 from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
+MAX_OPEN_ROWS = 12  # longer tables are folded
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
 """Units by the last word of a fact's name."""
@@ -410,11 +421,13 @@ def _headed_table(
     remarks: Sequence[str] = (),
     **more: Any,
 ) -> list[Block]:
-    below = [Listing(items=tuple(remarks))] if remarks else []
+    """Heading and table; a table of more than `MAX_OPEN_ROWS` rows is folded."""
+    table = Grid(label=title, columns=columns, rows=tuple(rows), **more)
+    is_long = len(table.rows) > MAX_OPEN_ROWS
     return [
         Heading(text=title),
-        Grid(label=title, columns=columns, rows=tuple(rows), **more),
-        *below,
+        Folded(summary=plural(len(table.rows), "row"), blocks=(table,)) if is_long else table,
+        *([Listing(items=tuple(remarks))] if remarks else []),
     ]
 
 
