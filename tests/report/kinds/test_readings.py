@@ -86,7 +86,7 @@ def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> No
     verdicts, ranges = [block for block in shown.record.blocks if block.block == "grid"]
     # contradicted ones come first; what is not listed under a reading is as in force
     assert [[cell[0].text for cell in row[1:]] for row in verdicts.rows] == [
-        ["in conflict", "in conflict", "said once"],
+        ["in conflict", "in conflict", "stated once"],
         ["others in conflict", "follows from others", "follows from others"],
     ]
     assert [row[1:] for row in ranges.rows] == [("165.5 to 166.5", "165.5 to 166.5", "160 or more")]
