@@ -50,7 +50,7 @@ DECLARATIONS = {
 
 
 def ours(name: str) -> Callable[[Path], int]:
-    from rawperf import blocks_of, get_format
+    from rawperf import get_format, read_blocks
 
     if name in DECLARATIONS:
         return partial(to_parquet, DECLARATIONS[name])
@@ -59,22 +59,22 @@ def ours(name: str) -> Callable[[Path], int]:
 
     def run(path: Path) -> int:
         with path.open("rb") as stream:
-            return sum(len(block.records) for block in blocks_of(form, stream, file=path.name))
+            return sum(len(block.records) for block in read_blocks(form, stream, file=path.name))
 
     return run
 
 
 def to_parquet(text: str, path: Path) -> int:
     """The work of `rawperf read -o FILE.parquet`."""
-    from rawperf.tidy import opened_raw, write_parquet
+    from rawperf.tidy import open_raw, write_parquet
 
     declaration = path.with_suffix(".yaml")
     declaration.write_text(text, encoding="utf-8")
     with (
-        opened_raw(path, declaration) as raw,
+        open_raw(path, declaration) as raw,
         path.with_suffix(".parquet").open("wb") as out,
     ):
-        write_parquet(raw.tables(coded=True), out)
+        write_parquet(raw.tables(categorical=True), out)
         return out.tell()
 
 
@@ -112,10 +112,10 @@ def pandas_guessed(path: Path) -> int:
 def pandas_fixed(path: Path) -> int:
     import pandas as pd
 
-    from rawperf.perfkit.layout import load_layouts, locate
+    from rawperf.perfkit.layout import load_layouts, locate_columns
 
     layout = load_layouts()["FCX112"][0]
-    cells = locate(layout, layout.heading) or ()
+    cells = locate_columns(layout, layout.heading) or ()
     return pd.read_fwf(
         path, colspecs=[(cell.start, cell.end) for cell in cells], header=None, dtype=str
     ).size

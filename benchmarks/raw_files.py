@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rawperf.perfkit.layout import load_layouts, locate
+from rawperf.perfkit.layout import load_layouts, locate_columns
 
 SEED = 20090101
 WIDTHS = {
@@ -176,7 +176,11 @@ def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
             ("FCX100", [f"P{n:02d}" for n in range(16)], "  IFL", ""),
         )[: 1 + (minute % 10 == 0)]:
             layout = load_layouts()[report][0]
-            cells = [cell for cell in locate(layout, layout.heading) or () if not cell.column.text]
+            cells = [
+                cell
+                for cell in locate_columns(layout, layout.heading) or ()
+                if not cell.column.text
+            ]
             lines = [
                 f"1{report}  Run 2026/01/06 08:00:00  {layout.name:<80}Page {minute % 10_000:>5}",
                 f"{'':41}{layout.title}",

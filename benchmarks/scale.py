@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.raw_files import write
 from tests.toy_runs import toy_study, write_run
-from virtperf.core.parallel import most_processes
+from virtperf.core.parallel import max_processes
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
@@ -138,7 +138,7 @@ def main() -> int:
     for count in (max(1, files // 4), max(1, files // 2), files):
         kinds = [KINDS[number % len(KINDS)] for number in range(count)]
         before = case(f"{count} runs", kinds, megabytes, 1, before)
-    case(f"{files} runs", kinds, megabytes, min(2, most_processes()), before)
+    case(f"{files} runs", kinds, megabytes, min(2, max_processes()), before)
     return 0
 
 

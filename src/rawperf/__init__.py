@@ -15,41 +15,48 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
+    from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, Reading, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
-    from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
+    from rawperf.registry import (
+        all_formats,
+        extract_head,
+        get_format,
+        rank_formats,
+        read_blocks,
+        sniff,
+    )
     from rawperf.tidy import read
 
 __version__ = "0.2.0"
 __all__ = [
     "RECORD_COLUMNS",
+    "ExternalFormat",
     "Format",
     "FormatError",
-    "Outside",
     "RawperfError",
     "Reading",
     "all_formats",
-    "blocks_of",
-    "by_sample",
+    "extract_head",
     "get_format",
-    "head_of",
-    "ranking",
+    "rank_formats",
     "read",
+    "read_blocks",
+    "rechunk_by_sample",
     "sniff",
 ]
 
-_BASE = {"RECORD_COLUMNS", "Format", "Outside", "Reading", "by_sample"}
+_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "Reading", "rechunk_by_sample"}
 _ERRORS = {"FormatError", "RawperfError"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
-    home = "rawperf.registry"
+    module = "rawperf.registry"
     if name in _BASE:
-        home = "rawperf.base"
+        module = "rawperf.base"
     elif name in _ERRORS:
-        home = "rawperf.core.errors"
+        module = "rawperf.core.errors"
     elif name == "read":
-        home = "rawperf.tidy"
-    return getattr(importlib.import_module(home), name)
+        module = "rawperf.tidy"
+    return getattr(importlib.import_module(module), name)

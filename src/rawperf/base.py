@@ -16,7 +16,7 @@ from rawperf.core.tables import concat_tables
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
 
-LONGEST_SAMPLE = 1_000_000
+MAX_SAMPLE_RECORDS = 1_000_000
 """Largest number of records of one time that are kept together."""
 
 CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
@@ -66,7 +66,7 @@ class Reading:
     warnings: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
-    def part(self, rows: slice) -> Reading:
+    def slice_rows(self, rows: slice) -> Reading:
         """Select records by a slice."""
         return replace(
             self,
@@ -115,46 +115,48 @@ def concat_readings(blocks: Iterable[Reading]) -> Reading:
         return parts[0]
     records = concat_tables([part.records for part in parts])
     lines = [part.lines for part in parts if part.lines is not None]
-    warnings = tuple(sentence for part in parts for sentence in part.warnings)
-    at = np.concatenate(lines) if len(lines) == len(parts) else None
-    return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
+    warnings = tuple(message for part in parts for message in part.warnings)
+    line_numbers = np.concatenate(lines) if len(lines) == len(parts) else None
+    return Reading(records, parts[0].clock, parts[-1].info, warnings, line_numbers)
 
 
-def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
+def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
     """Re-split readings at sample boundaries, so that parts of a sum stay together.
 
     No two readings share consecutive records of one time, except in a sample of more than
-    `LONGEST_SAMPLE` records. A single block stays one.
+    `MAX_SAMPLE_RECORDS` records. A single block stays one.
     """
     pending: Reading | None = None
     for block in blocks:
         if pending is not None:
-            t, new = (part.records["t"].to_numpy(dtype=float) for part in (pending, block))
-            if len(t) and len(new) and t[-1] < new[0]:
+            pending_t, block_t = (
+                part.records["t"].to_numpy(dtype=float) for part in (pending, block)
+            )
+            if len(pending_t) and len(block_t) and pending_t[-1] < block_t[0]:
                 yield pending
                 pending = block
                 continue
-            cut = sample_end(t)
-            if cut:
-                yield pending.part(slice(cut))
-                pending = replace(pending.part(slice(cut, None)), warnings=())
+            split_at = last_sample_start(pending_t)
+            if split_at:
+                yield pending.slice_rows(slice(split_at))
+                pending = replace(pending.slice_rows(slice(split_at, None)), warnings=())
             block = concat_readings([pending, block])
         pending = block
     if pending is not None:
         yield pending
 
 
-def sample_end(t: np.ndarray) -> int:
-    """Number of times before the last sample; all if that is longer than `LONGEST_SAMPLE`."""
-    other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
-    cut = int(other[-1]) + 1 if len(other) else 0
-    return cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
+def last_sample_start(t: np.ndarray) -> int:
+    """Number of times before the last sample; all if that is longer than `MAX_SAMPLE_RECORDS`."""
+    earlier = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
+    start = int(earlier[-1]) + 1 if len(earlier) else 0
+    return start if len(t) - start <= MAX_SAMPLE_RECORDS else len(t)
 
 
 @runtime_checkable
-class Outside(Format, Protocol):
+class ExternalFormat(Format, Protocol):
     """A raw format that an external program reads."""
 
-    def outside(self) -> str:
+    def external_version(self) -> str:
         """Version of the external program, on which readings depend; "" if it is not installed."""
         ...

@@ -45,7 +45,7 @@ class OneLineErrorGroup(SuggestingGroup):
         try:
             return super().invoke(ctx)
         except RawperfError as err:
-            raise click.ClickException(str(err.within(Path()))) from err
+            raise click.ClickException(str(err.relative_to(Path()))) from err
         except BrokenPipeError:
             raise
         except OSError as err:
@@ -135,7 +135,7 @@ def read_file(
     Raises `click.UsageError` if the table can't be written as named, and `RawperfError`.
     """
     from rawperf.registry import METRICS
-    from rawperf.tidy import opened_raw
+    from rawperf.tidy import open_raw
 
     if output not in (None, "-") and Path(output).suffix not in OUTPUT_SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
@@ -145,7 +145,7 @@ def read_file(
         raise click.UsageError(
             f"-o {output}: this is the input file, which would be overwritten. Name another file"
         )
-    with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
+    with open_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:
             _show_preview(raw, file)
         elif output == "-":
@@ -184,35 +184,35 @@ def _printable(text: str) -> str:
 
 def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
     """Write all tables in the format of the file's suffix; returns the number of records."""
-    from rawperf.core.files import replaced_file
+    from rawperf.core.files import replace_file
     from rawperf.tidy import write_json, write_parquet
 
     count = 0
 
-    def counted(coded: bool = False) -> Iterator[pd.DataFrame]:
+    def counted_tables(categorical: bool = False) -> Iterator[pd.DataFrame]:
         nonlocal count
-        for table in raw.tables(coded):
+        for table in raw.tables(categorical):
             count += len(table)
             yield table
 
-    with replaced_file(output) as out:
+    with replace_file(output) as out:
         if output.suffix == ".parquet":
-            write_parquet(counted(coded=True), out)
+            write_parquet(counted_tables(categorical=True), out)
         else:
             with io.TextIOWrapper(out, encoding="utf-8", newline="") as text:
                 if output.suffix == ".json":
-                    write_json(raw, counted(), file, text)
+                    write_json(raw, counted_tables(), file, text)
                 else:
-                    text.writelines(_csv_parts(counted(), spreadsheet))
+                    text.writelines(_csv_parts(counted_tables(), spreadsheet))
     return count
 
 
 def _csv_parts(tables: Iterable[pd.DataFrame], spreadsheet: bool) -> Iterator[str]:
     from rawperf.tidy import escape_formulas
 
-    for place, table in enumerate(tables):
+    for index, table in enumerate(tables):
         table = escape_formulas(table) if spreadsheet else table
-        yield table.to_csv(index=False, lineterminator="\n", header=not place)
+        yield table.to_csv(index=False, lineterminator="\n", header=not index)
 
 
 @main.command()
@@ -220,7 +220,7 @@ def formats() -> None:
     """List the formats that can be read: name, then the tool."""
     from rawperf.registry import all_formats
 
-    known = all_formats()
-    width = max(map(len, known))
-    for name in sorted(known):
-        click.echo(f"{name:{width}}  {known[name].title}")
+    formats_by_name = all_formats()
+    width = max(map(len, formats_by_name))
+    for name in sorted(formats_by_name):
+        click.echo(f"{name:{width}}  {formats_by_name[name].title}")

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recode
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.pieces import PieceReader, cut_after_line, recode_piece
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
@@ -78,19 +78,19 @@ _DAMAGED = (
 _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 
 
-class Responses:
+class ResponseParser:
     """Parser of CP responses, line by line; adds their numbers to `rows`."""
 
-    def __init__(self, rows: RecordRows, warnings: Warnings, info: dict[str, str]) -> None:
+    def __init__(self, rows: RecordBuilder, warnings: Warnings, info: dict[str, str]) -> None:
         self.rows, self.warnings, self.info = rows, warnings, info
-        self.begin("")
+        self.begin_command("")
 
-    def begin(self, command: str) -> None:
+    def begin_command(self, command: str) -> None:
         """Start a command; the operands of DEFSEG are the pages that it defines."""
-        self._map: list[str] | None = None  # columns of an open table of QUERY NSS MAP
-        self._owner, self._ranges = "", 0
-        self._listed: set[str] = set()
-        self._defined = range(0)
+        self._map_columns: list[str] | None = None  # columns of an open table of QUERY NSS MAP
+        self._segment, self._n_ranges = "", 0
+        self._seen_segments: set[str] = set()
+        self._definition_rows = range(0)
         words = command.split()
         if len(words) > 3 and words[0] == DEFSEG:
             first = len(self.rows)
@@ -98,19 +98,19 @@ class Responses:
                 match = _DEFSEG_RANGE.fullmatch(pages)
                 if match is None or not _SHAPE["TYPE"].fullmatch(kind):
                     break
-                self._range(DEFSEG, words[1], match[1], match[2] or match[1], kind)
-            self._defined = range(first, len(self.rows))
+                self._add_range(DEFSEG, words[1], match[1], match[2] or match[1], kind)
+            self._definition_rows = range(first, len(self.rows))
 
-    def failed(self) -> None:
+    def discard_definitions(self) -> None:
         """Discard the definitions of a command that ended with a return code."""
-        if len(self._defined):
-            self.rows.drop(self._defined.start, self._defined.stop)
+        if len(self._definition_rows):
+            self.rows.drop(self._definition_rows.start, self._definition_rows.stop)
 
     def parse_line(self, line: str, number: int) -> bool:
         """Parse a line; False if it is not one of these responses."""
         if not self._parse_single_line(line, number):
             return self._parse_nss_map(line, number)
-        self._map = None
+        self._map_columns = None
         return True
 
     def _parse_single_line(self, line: str, number: int) -> bool:
@@ -119,7 +119,7 @@ class Responses:
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
         elif match := _SIZE.fullmatch(line):
             value = int(match[2]) * SIZE_UNITS[match[3].upper()] if match[2] else 0
-            self.rows.add(VIRTUAL, WHOLE, "", match[1].upper(), value)
+            self.rows.add(VIRTUAL, HOST, "", match[1].upper(), value)
         elif match := _CPU.fullmatch(line):
             self.rows.add(VIRTUAL, CPU, match[1], "CPU", 1)
             self.info.setdefault(f"CPU {match[1]}", " ".join(match[2].split()))
@@ -127,7 +127,7 @@ class Responses:
             vdev = match[1].rjust(4, "0")
             self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
             self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
-        elif damaged := next((what for what, pattern in _DAMAGED if pattern.match(line)), ""):
+        elif damaged := next((name for name, pattern in _DAMAGED if pattern.match(line)), ""):
             self.warnings.add(number, f"a damaged {damaged} was left out")
         else:
             return False
@@ -137,27 +137,27 @@ class Responses:
         words = [word for word in line.split(" ") if word]
         if words[:2] == ["FILE", "FILENAME"] or (words[0].startswith("FILE") and "BEGPAG" in line):
             if "BEGPAG" not in line:  # another variant of QUERY NSS
-                self._map = None
+                self._map_columns = None
                 return False
-            whole = [
+            is_intact = [
                 name for name in NSS_COLUMNS if name in words or name not in _MAY_LACK
             ] == words
-            self._map, self._owner = words if whole else [], ""
-            if not whole:
+            self._map_columns, self._segment = words if is_intact else [], ""
+            if not is_intact:
                 self.warnings.add(
                     number, "a damaged heading of QUERY NSS MAP; the rows below it were left out"
                 )
             return True
-        like_row = words[0][0].isdigit() or set(words[0]) <= set("0123456789ABCDEF")
-        if self._map is None or not like_row:
+        is_like_row = words[0][0].isdigit() or set(words[0]) <= set("0123456789ABCDEF")
+        if self._map_columns is None or not is_like_row:
             return False
-        if not self._map:
+        if not self._map_columns:
             return True
         if len(words) == 3 and self._parse_range_row(words, number):
             return True
         if not self._parse_segment_row(words):
             self.warnings.add(number, "a damaged row of QUERY NSS MAP was left out")
-            self._owner = ""
+            self._segment = ""
         return True
 
     def _parse_range_row(self, words: list[str], number: int) -> bool:
@@ -166,16 +166,16 @@ class Responses:
             _SHAPE[name].fullmatch(word) for name, word in zip(NSS_COLUMNS[4:7], words, strict=True)
         ):
             return False
-        if not self._owner:
+        if not self._segment:
             self.warnings.add(number, "a range was left out together with its row")
             return True
-        return _is_range(begin, end) and self._range(NSS, self._owner, begin, end, kind)
+        return _is_range(begin, end) and self._add_range(NSS, self._segment, begin, end, kind)
 
     def _parse_segment_row(self, words: list[str]) -> bool:
-        assert self._map is not None
-        needed = self._map.index("#USERS") + 1
-        row = dict(zip(self._map, words, strict=False))
-        if not needed <= len(words) <= len(self._map) or not all(
+        assert self._map_columns is not None
+        needed = self._map_columns.index("#USERS") + 1
+        row = dict(zip(self._map_columns, words, strict=False))
+        if not needed <= len(words) <= len(self._map_columns) or not all(
             _SHAPE[n].fullmatch(w) for n, w in row.items()
         ):
             return False
@@ -184,20 +184,20 @@ class Responses:
             if row["CL"] in ACTIVE
             else f"{row['FILENAME']} {row['CL']}{row['FILE']}"
         )
-        if not _is_range(row["BEGPAG"], row["ENDPAG"]) or entity in self._listed:
+        if not _is_range(row["BEGPAG"], row["ENDPAG"]) or entity in self._seen_segments:
             return False
-        self._listed.add(entity)
-        self._owner, self._ranges = entity, 0
+        self._seen_segments.add(entity)
+        self._segment, self._n_ranges = entity, 0
         self.info.setdefault(f"filetype {row['FILENAME']}", row["FILETYPE"])
         self.rows.add(NSS, SEGMENT, entity, "FILE", int(row["FILE"]))
         self.rows.add(NSS, SEGMENT, entity, f"CL {row['CL']}", 1)
         self.rows.add(NSS, SEGMENT, entity, "#USERS", int(row["#USERS"]))
-        return self._range(NSS, entity, row["BEGPAG"], row["ENDPAG"], row["TYPE"])
+        return self._add_range(NSS, entity, row["BEGPAG"], row["ENDPAG"], row["TYPE"])
 
-    def _range(self, report: str, owner: str, begin: str, end: str, kind: str) -> bool:
-        self._ranges += 1
+    def _add_range(self, report: str, owner: str, begin: str, end: str, kind: str) -> bool:
+        self._n_ranges += 1
         for field, page in (("BEGPAG", begin), ("ENDPAG", end)):
-            self.rows.add(report, RANGE, f"{owner} {self._ranges} {kind}", field, int(page, 16))
+            self.rows.add(report, RANGE, f"{owner} {self._n_ranges} {kind}", field, int(page, 16))
         return True
 
 
@@ -224,7 +224,7 @@ _TO_CP = re.compile(r"\A#?CP +(?=\S)")
 _MESSAGE = re.compile(r" *[A-Z]{3,8}\d{3,5}[A-Z] |\d\d:\d\d:\d\d |\* ?(?:MSG|WNG)\b", re.ASCII)
 _LOGON = re.compile(r"(?:LOGON|RECONNECTED) AT (\d\d:\d\d:\d\d\b.{0,60})", re.ASCII)
 _ENDS_SESSION = ("LOGOFF", "LOGOUT", "LOG", "DISCONN", "DISC")
-_LONGEST_COMMAND = 200
+_MAX_COMMAND_LENGTH = 200
 # Line breaks due to the screen's width: end of the first line, pattern of the rest.
 _WRAPS = (
     (" R/W", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
@@ -279,42 +279,48 @@ class CmsConsole(Streaming):
         Raises `FormatError` at a damaged ready message, and in a text without any ready message or
         known response.
         """
-        session, encoding_warnings = _Session(file), Warnings(file)
-        pieces = Pieces(stream, line_end, file)
+        session, encoding_warnings = _SessionParser(file), Warnings(file)
+        pieces = PieceReader(stream, cut_after_line, file)
         number = emitted_line = 0
-        for number, line, value_at, cut in _unwrap_lines(_lines(pieces, encoding_warnings, file)):
+        for number, line, value_at, is_truncated in _unwrap_lines(
+            _iter_lines(pieces, encoding_warnings, file)
+        ):
             session.rows.line = value_at
-            session.line(line, number, cut)
-            if pieces.line > emitted_line and not pieces.last and session.block_ready():
-                emitted_line = pieces.line
-                yield session.take_reading(encoding_warnings, last=False)
+            session.parse_line(line, number, is_truncated)
+            if (
+                pieces.lines_before > emitted_line
+                and not pieces.is_last
+                and session.is_block_ready()
+            ):
+                emitted_line = pieces.lines_before
+                yield session.emit_reading(encoding_warnings, is_last=False)
         session.finish(number)
-        yield session.take_reading(encoding_warnings, last=True)
+        yield session.emit_reading(encoding_warnings, is_last=True)
 
 
-class _Session:
+class _SessionParser:
     """Commands of a transcript, in sequence."""
 
     def __init__(self, file: str) -> None:
         self.file, self.warnings = file, Warnings(file)
-        self.rows, self.info = RecordRows(), dict[str, str]()
+        self.rows, self.info = RecordBuilder(), dict[str, str]()
         self.pending_info: dict[
             str, str
         ] = {}  # info of the open command; moved to `info` at its end
-        self.responses = Responses(self.rows, self.warnings, self.pending_info)
+        self.responses = ResponseParser(self.rows, self.warnings, self.pending_info)
         self.command: str | None = None
-        self.first_record = self.others = self.ready = self.days = 0
+        self.first_record = self.n_other_lines = self.n_ready = self.days = 0
         self.clock: int | None = None  # time of day of the last timed ready message
         # unwrapped time of the last ready message, None if it had none
         self.previous: float | None = None
 
-    def line(self, line: str, number: int, cut: bool) -> None:
-        """Parse one line; `cut` for a last line without its line end."""
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        """Parse one line; `is_truncated` for a last line without its line end."""
         if match := READY.fullmatch(line):
             self._end_command(match, number)
         elif not line:
             return
-        elif cut:
+        elif is_truncated:
             self.warnings.add(number, "the file is truncated; this line was left out")
         elif _BEGINS_READY.match(line):
             raise FormatError(
@@ -326,30 +332,30 @@ class _Session:
             )
         elif logon := _LOGON.fullmatch(line):
             self.command = LOGON
-            self.responses.failed()  # the text before is a screen's heading, not a command
-            self.responses.begin(LOGON)
+            self.responses.discard_definitions()  # the text before is a screen's heading, not a command
+            self.responses.begin_command(LOGON)
             self.pending_info.setdefault("logon", logon[1])
         elif self.responses.parse_line(_STAMP.sub("", line), number):
             return
         elif self.command is None and not _MESSAGE.match(line):
-            words = " ".join(_PROMPT.sub("", line).upper().split())
-            self.command = _TO_CP.sub("", words)[:_LONGEST_COMMAND].strip()
-            self.responses.begin(self.command)
+            command = " ".join(_PROMPT.sub("", line).upper().split())
+            self.command = _TO_CP.sub("", command)[:_MAX_COMMAND_LENGTH].strip()
+            self.responses.begin_command(self.command)
         else:
-            self.others += 1
+            self.n_other_lines += 1
 
     def _end_command(self, match: re.Match[str], number: int) -> None:
         """End a command at its ready message."""
         code = int(match[1] or 0)
         if code:
-            self.responses.failed()
+            self.responses.discard_definitions()
         t = (
             None
             if match[4] is None
-            else self._time(clock_seconds(match[4], file=self.file, line=number), number)
+            else self._unwrap_clock(clock_seconds(match[4], file=self.file, line=number), number)
         )
         if t is not None:
-            self.rows.timed(self.first_record, t)
+            self.rows.set_time(self.first_record, t)
         numbers: dict[str, float] = {RETURN_CODE: code}
         if t is not None:
             numbers |= {VIRTUAL_CPU: float(match[2]), TOTAL_CPU: float(match[3])}
@@ -364,15 +370,15 @@ class _Session:
                 COMMAND, COMMAND, self.command or "", field, value, float("nan") if t is None else t
             )
         self.previous, self.command, self.first_record = t, None, len(self.rows)
-        self.ready += 1
+        self.n_ready += 1
         self._reset_command()
 
     def _reset_command(self) -> None:
         self.info = self.pending_info | self.info
         self.pending_info.clear()
-        self.responses.begin("")
+        self.responses.begin_command("")
 
-    def _time(self, clock: int, number: int) -> float:
+    def _unwrap_clock(self, clock: int, number: int) -> float:
         if self.clock is not None and clock < self.clock:
             if self.clock - clock > HALF_DAY:
                 self.days += 1
@@ -381,41 +387,41 @@ class _Session:
         self.clock = clock
         return float(clock + DAY * self.days)
 
-    def block_ready(self) -> bool:
+    def is_block_ready(self) -> bool:
         """Whether a block is due: there are records, all commands ended, the clock is known."""
         return self.clock is not None and self.first_record == len(self.rows) > 0
 
-    def finish(self, lines: int) -> None:
-        """End the transcript after `lines` lines; records after the last ready message are dropped.
+    def finish(self, n_lines: int) -> None:
+        """End the transcript after `n_lines` lines; records after the last ready message are dropped.
 
         They have no time.
         """
-        pending = len(self.rows) > self.first_record or bool(self.command)
-        if self.ready and pending and self.command not in _ENDS_SESSION:
+        is_incomplete = len(self.rows) > self.first_record or bool(self.command)
+        if self.n_ready and is_incomplete and self.command not in _ENDS_SESSION:
             self.rows.drop(self.first_record, len(self.rows))
             name = f" of {self.command!r}" if self.command else ""
             self.warnings.add(
-                lines,
+                n_lines,
                 f"the transcript ends before the ready message{name}; the response was left out",
             )
-        if not self.ready:
+        if not self.n_ready:
             self._reset_command()
-        if not self.ready and not len(self.rows):
+        if not self.n_ready and not len(self.rows):
             raise FormatError(
                 "no ready message and no known response of CP",
                 file=self.file,
                 line=1,
                 expected="Ready; T=0.01/0.01 12:00:00",
             )
-        if self.others:
-            self.info["other lines"] = str(self.others)
+        if self.n_other_lines:
+            self.info["other lines"] = str(self.n_other_lines)
 
-    def take_reading(self, encoding_warnings: Warnings, last: bool) -> Reading:
+    def emit_reading(self, encoding_warnings: Warnings, is_last: bool) -> Reading:
         """Reading since the last call."""
-        records, lines = self.rows.frame(), self.rows.lines()
+        records, lines = self.rows.to_frame(), self.rows.lines()
         self.rows.drop(0, len(self.rows))
         self.first_record = 0
-        messages = (*encoding_warnings.new(last), *self.warnings.new(last))
+        messages = (*encoding_warnings.drain(is_last), *self.warnings.drain(is_last))
         return Reading(
             records,
             "none" if self.clock is None else "time-of-day",
@@ -425,20 +431,22 @@ class _Session:
         )
 
 
-def _lines(
-    pieces: Pieces, encoding_warnings: Warnings, file: str
+def _iter_lines(
+    pieces: PieceReader, encoding_warnings: Warnings, file: str
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
     pending: str | None = None
-    whole = True
+    is_complete = True
     for piece in pieces:
-        lines, whole = split_lines(recode(piece, pieces.line, encoding_warnings, file).decode())
+        lines, is_complete = split_lines(
+            recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
+        )
         for line in lines:
             if pending is not None:
                 yield pending, False, False
             pending = line
     if pending is not None:
-        yield pending, True, not whole
+        yield pending, True, not is_complete
 
 
 def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
@@ -448,9 +456,9 @@ def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int
     whether the line is cut.
     """
     wrapped, wrapped_at, value_at = "", 0, 0
-    for number, (raw, last, cut) in enumerate(lines, start=1):
+    for number, (raw, is_last, is_truncated) in enumerate(lines, start=1):
         line = _CPU_PREFIX.sub("", raw.replace("\t", " ")).strip()
-        if wrapped and not line and not last:
+        if wrapped and not line and not is_last:
             continue
         if wrapped and any(wrapped.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
             value_at = value_at if _VALUE_BEFORE.search(wrapped) else number
@@ -460,10 +468,10 @@ def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int
                 yield wrapped_at, wrapped, value_at, False
             value_at = number
         wrapped = ""
-        if not last and any(line.endswith(end) for end, _ in _WRAPS):
+        if not is_last and any(line.endswith(end) for end, _ in _WRAPS):
             wrapped, wrapped_at = line, number
         else:
-            yield number, line, value_at, cut
+            yield number, line, value_at, is_truncated
 
 
 FORMAT = CmsConsole()

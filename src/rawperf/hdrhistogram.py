@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
@@ -37,7 +37,7 @@ class PayloadError(ValueError):
     """Invalid encoding of a histogram."""
 
 
-def buckets(text: str) -> list[tuple[int, int]]:
+def decode_buckets(text: str) -> list[tuple[int, int]]:
     """Decode the non-empty buckets: highest value and count of each, in ascending order.
 
     Raises `PayloadError` for any other text, and for histograms in another encoding.
@@ -83,7 +83,7 @@ def _decode_counts(data: bytes) -> list[tuple[int, int]]:
     unit = lowest.bit_length() - 1
     half = (2 * 10**digits - 1).bit_length() - 1
     decoded, index = [], 0
-    for number in _numbers(counts):
+    for number in _decode_varints(counts):
         if number < 0:
             index -= number
             continue
@@ -102,7 +102,7 @@ def _highest_equivalent(index: int, half: int, unit: int) -> int:
     return ((sub + 1) << (bucket + unit)) - 1
 
 
-def _numbers(data: bytes) -> Iterator[int]:
+def _decode_varints(data: bytes) -> Iterator[int]:
     value = shift = length = 0
     for byte in data:
         length += 1
@@ -152,8 +152,8 @@ class HdrHistogramFormat:
         Raises `FormatError` at a damaged line that is not the last, and without any interval.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, decode_warnings), RecordRows()
+        lines, is_complete = split_lines(text)
+        warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
         times: dict[str, float] = {}
         info: dict[str, str] = {}
         for number, raw in enumerate(lines, 1):
@@ -168,9 +168,9 @@ class HdrHistogramFormat:
                 continue
             rows.line = number
             try:
-                _interval(line, times, rows)
+                _add_interval(line, times, rows)
             except PayloadError as err:
-                if number == len(lines) and not whole:
+                if number == len(lines) and not is_complete:
                     warnings.add(
                         number, f"the file is truncated here ({err}); the line was left out"
                     )
@@ -181,22 +181,22 @@ class HdrHistogramFormat:
         if not len(rows):
             raise FormatError("the log has no interval", file=file, expected=_LINE_FORMAT)
         clock = "absolute" if times else "elapsed"
-        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
+        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
 
 
-def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
+def _add_interval(line: str, times: dict[str, float], rows: RecordBuilder) -> None:
     match = _INTERVAL.fullmatch(line)
     if not match:
         raise PayloadError("the line is not an interval")
     tag = match[1] or ""
-    start, length, top = (float(text.replace(",", ".")) for text in match.groups()[1:4])
+    start, length, maximum = (float(text.replace(",", ".")) for text in match.groups()[1:4])
     begin = times.get("StartTime", 0.0)
     base = times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
     t = base + start + length
-    counted = buckets(match[5])
-    rows.add(tag, WHOLE, "", LENGTH, length, t)
-    rows.add(tag, WHOLE, "", MAX, top, t)
-    for value, count in counted:
+    buckets = decode_buckets(match[5])
+    rows.add(tag, HOST, "", LENGTH, length, t)
+    rows.add(tag, HOST, "", MAX, maximum, t)
+    for value, count in buckets:
         rows.add(tag, BUCKET, str(value), COUNT, count, t)
 
 

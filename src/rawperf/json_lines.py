@@ -16,7 +16,7 @@ TOKEN = re.compile(
 )
 
 
-def loads(text: str) -> Any:
+def loads_strict(text: str) -> Any:
     """Parse a JSON document, rejecting NaN and infinities."""
     return json.loads(text, parse_constant=reject_constant)
 
@@ -26,12 +26,14 @@ def reject_constant(word: str) -> float:
     raise ValueError(f"{word} is not a JSON number")
 
 
-def parse_with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
+def parse_with_lines(
+    text: str, loads: Callable[[str], Any], lines_before: int = 0
+) -> tuple[Any, Any]:
     """Parse a document, and build its copy with each value replaced by its line, from 1.
 
     Objects and arrays, their keys and their order are the same in both, so that both can be
-    traversed in parallel. Lines of `text` end with a line feed; `loads` parses the document;
-    `before` is the number of preceding lines.
+    traversed in parallel. Lines of `text` end with a line feed; `loads_strict` parses the document;
+    `lines_before` is the number of preceding lines.
     """
     document = loads(text)
     ends = array("q", (match.start() for match in re.finditer("\n", text)))
@@ -39,7 +41,7 @@ def parse_with_lines(text: str, loads: Callable[[str], Any], before: int = 0) ->
     for token in TOKEN.finditer(text):
         if token[1] is None:
             numbered.write(text[begin : token.start()])
-            numbered.write(str(bisect_left(ends, token.start()) + 1 + before))
+            numbered.write(str(bisect_left(ends, token.start()) + 1 + lines_before))
             begin = token.end()
     numbered.write(text[begin:])
     return document, json.loads(numbered.getvalue())
@@ -47,11 +49,11 @@ def parse_with_lines(text: str, loads: Callable[[str], Any], before: int = 0) ->
 
 def first_line(lines: Any) -> int | None:
     """Line of the first value within a part of `lines`; None if it has no value."""
-    waiting = [lines]
-    while waiting:
-        value = waiting.pop()
+    stack = [lines]
+    while stack:
+        value = stack.pop()
         if isinstance(value, int):
             return value
-        inside: Sequence[Any] = list(value.values()) if isinstance(value, dict) else value
-        waiting += reversed(inside)
+        children: Sequence[Any] = list(value.values()) if isinstance(value, dict) else value
+        stack += reversed(children)
     return None

@@ -10,7 +10,7 @@ from functools import partial
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
 SPELLINGS = (
@@ -67,8 +67,8 @@ class NetstatFormat:
         twice, and a line before the first section.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, decode_warnings), RecordRows()
+        lines, is_complete = split_lines(text)
+        warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
         section = histogram = ""
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):
@@ -76,7 +76,7 @@ class NetstatFormat:
             words = " ".join(line.split())
             if not words or (section and _WORDS_ONLY.fullmatch(words)):
                 continue
-            if number == len(lines) and not whole:  # words or digits may be missing
+            if number == len(lines) and not is_complete:  # words or digits may be missing
                 warnings.add(number, "the file is truncated; this line was left out")
             elif match := _SECTION.fullmatch(words):
                 section, histogram = match[1], ""
@@ -96,30 +96,30 @@ class NetstatFormat:
                     remedy=remedy,
                 )
             else:
-                field, value = _counter(words, error)
+                field, value = _parse_counter(words, error)
                 if histogram and re.match(r"\d", words):
                     histogram = ""  # histogram lines have their number at the end
                 if (section, histogram + field) in seen:
                     raise error(f"{field!r} occurs twice in {section}", found=words)
                 seen.add((section, histogram + field))
                 rows.line = number
-                rows.add(section, WHOLE, "", histogram + field, value)
+                rows.add(section, HOST, "", histogram + field, value)
         if not seen:
             raise FormatError(
                 "no section in the file", file=file, line=1, expected="the output of netstat -s"
             )
-        return Reading(rows.frame(), "none", {}, warnings.sentences(), rows.lines())
+        return Reading(rows.to_frame(), "none", {}, warnings.messages(), rows.lines())
 
 
-def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
+def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
     """Field and value of one line; the number is first, last after a colon, or once inside."""
-    places = list(_NUMBER.finditer(words))
-    if places and (places[0].start() == 0 or words[: places[-1].start()].endswith(": ")):
-        place = places[0] if places[0].start() == 0 else places[-1]
-        field = (words[: place.start()] + words[place.end() :]).strip().removesuffix(":")
-    elif len(places) == 1:
-        place = places[0]
-        field = f"{words[: place.start()]}#{words[place.end() :]}"
+    matches = list(_NUMBER.finditer(words))
+    if matches and (matches[0].start() == 0 or words[: matches[-1].start()].endswith(": ")):
+        match = matches[0] if matches[0].start() == 0 else matches[-1]
+        field = (words[: match.start()] + words[match.end() :]).strip().removesuffix(":")
+    elif len(matches) == 1:
+        match = matches[0]
+        field = f"{words[: match.start()]}#{words[match.end() :]}"
     else:
         remedy = "the file is damaged, or netstat ran in a locale other than C."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
@@ -128,7 +128,7 @@ def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
         field = re.sub(old, new, field)
     if not field:
         raise error("a number without a name", found=words)
-    return field, float(place[0])
+    return field, float(match[0])
 
 
 FORMAT = NetstatFormat()

@@ -19,17 +19,17 @@ import pyarrow as pa
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
-from rawperf.text import strip_colours, utf8, utf8_warning
+from rawperf.text import recode_utf8, strip_colours, utf8_warning
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
-CHUNK = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 ALWAYS_ALLOWED_BYTES = 64 * 1024**2
 """Decompressed size that any compressed file may have."""
 MAX_UNPACK_RATIO = 500
 """Largest compression ratio (decompression bombs); logs of monitors have about 5 to 60."""
 _XZ_MEMORY = 128 * 1024**2
-_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_DECOMPRESSION_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def detect_compression(head: bytes) -> str:
@@ -37,7 +37,7 @@ def detect_compression(head: bytes) -> str:
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
-def unpacked_head(data: bytes, size: int) -> bytes:
+def decompress_head(data: bytes, size: int) -> bytes:
     """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
     kind = detect_compression(data)
     if not kind:
@@ -46,8 +46,8 @@ def unpacked_head(data: bytes, size: int) -> bytes:
         if kind == "zstd":
             with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
                 return bytes(stream.read(size))
-        return _decompressor(kind).decompress(data[:CHUNK], size)
-    except _DAMAGE:
+        return _decompressor(kind).decompress(data[:CHUNK_BYTES], size)
+    except _DECOMPRESSION_ERRORS:
         return b""
 
 
@@ -57,16 +57,18 @@ def decompress_stream(stream: BinaryIO, *, file: str) -> BinaryIO:
     Reading raises `FormatError` if the compressed data are damaged, truncated, or expand far more
     than a log would.
     """
-    head = read_full(stream, CHUNK)
+    head = read_full(stream, CHUNK_BYTES)
     kind = detect_compression(head)
-    source = _Stream(_chain_head(head, stream))
-    return io.BufferedReader(_Stream(_decompress(source, kind, file)) if kind else source, CHUNK)
+    source = _IteratorStream(_chain_head(head, stream))
+    return io.BufferedReader(
+        _IteratorStream(_decompress(source, kind, file)) if kind else source, CHUNK_BYTES
+    )
 
 
 def peek_stream(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """Read the first `CHUNK` bytes for recognition; also return the stream with them restored."""
-    head = read_full(stream, CHUNK)
-    return head, io.BufferedReader(_Stream(_chain_head(head, stream)), CHUNK)
+    """Read the first `CHUNK_BYTES` bytes for recognition; also return the stream with them restored."""
+    head = read_full(stream, CHUNK_BYTES)
+    return head, io.BufferedReader(_IteratorStream(_chain_head(head, stream)), CHUNK_BYTES)
 
 
 def read_full(stream: BinaryIO, size: int) -> bytes:
@@ -84,24 +86,24 @@ def _decompressor(kind: str) -> Any:
     return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
 
 
-class _Stream(io.RawIOBase):
+class _IteratorStream(io.RawIOBase):
     """Raw stream over an iterator of bytes; counts the bytes read."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
         self._parts, self._rest = parts, b""
-        self.taken = 0
+        self.bytes_read = 0
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, into: Any) -> int:
-        view = memoryview(into)
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
         self._rest = self._rest or next(self._parts, b"")
         part = self._rest[: len(view)]
         self._rest = self._rest[len(part) :]
         view[: len(part)] = part
-        self.taken += len(part)
+        self.bytes_read += len(part)
         return len(part)
 
 
@@ -109,25 +111,27 @@ def _chain_head(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     """Chain the bytes already read and the rest of a stream."""
     while head:
         yield head
-        head = stream.read(CHUNK)
+        head = stream.read(CHUNK_BYTES)
 
 
-def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
+def _decompress(source: _IteratorStream, kind: str, file: str) -> Iterator[bytes]:
     """Decompress a stream, limiting its expansion."""
     produced = 0
     try:
-        for part in _zstd(source) if kind == "zstd" else _members(source, kind):
+        for part in (
+            _decompress_zstd(source) if kind == "zstd" else _decompress_members(source, kind)
+        ):
             produced += len(part)
-            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
+            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.bytes_read):
                 raise FormatError(
                     "the decompressed file is too large",
                     file=file,
                     expected=f"at most {MAX_UNPACK_RATIO} times the compressed size",
-                    found=f"{produced} bytes from {source.taken}",
+                    found=f"{produced} bytes from {source.bytes_read}",
                     remedy="decompress it and check its content.",
                 )
             yield part
-    except _DAMAGE as err:
+    except _DECOMPRESSION_ERRORS as err:
         raise FormatError(
             f"the {kind} data are damaged",
             file=file,
@@ -136,32 +140,36 @@ def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
         ) from err
 
 
-def _zstd(source: _Stream) -> Iterator[bytes]:
+def _decompress_zstd(source: _IteratorStream) -> Iterator[bytes]:
     with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd") as stream:
-        while part := stream.read(CHUNK):
+        while part := stream.read(CHUNK_BYTES):
             yield bytes(part)
 
 
-def _members(source: _Stream, kind: str) -> Iterator[bytes]:
+def _decompress_members(source: _IteratorStream, kind: str) -> Iterator[bytes]:
     """Decompress the concatenated members of a gzip, xz or bzip2 stream."""
-    rest = source.read(CHUNK) or b""
-    while rest:
-        one = _decompressor(kind)
-        take: Callable[[bytes, int], bytes] = one.decompress
-        while not one.eof:
-            part = take(rest, CHUNK)
-            rest = one.unconsumed_tail if kind == "gzip" else b""
+    pending = source.read(CHUNK_BYTES) or b""
+    while pending:
+        decompressor = _decompressor(kind)
+        decompress: Callable[[bytes, int], bytes] = decompressor.decompress
+        while not decompressor.eof:
+            part = decompress(pending, CHUNK_BYTES)
+            pending = decompressor.unconsumed_tail if kind == "gzip" else b""
             if part:
                 yield part
-            if not one.eof and not rest and (kind == "gzip" or one.needs_input):
-                rest = source.read(CHUNK) or b""
-                if not rest:
+            if (
+                not decompressor.eof
+                and not pending
+                and (kind == "gzip" or decompressor.needs_input)
+            ):
+                pending = source.read(CHUNK_BYTES) or b""
+                if not pending:
                     raise EOFError("the file is truncated")
-        rest = one.unused_data or source.read(CHUNK) or b""
-        rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
+        pending = decompressor.unused_data or source.read(CHUNK_BYTES) or b""
+        pending = pending.lstrip(b"\0") if kind != "bzip2" else pending  # padding
 
 
-PIECE = 1024**2
+PIECE_BYTES = 1024**2
 """Bytes per read."""
 MAX_PIECE_BYTES = 32 * 1024**2
 """Largest piece that a format may request."""
@@ -169,7 +177,7 @@ MAX_WHOLE_BYTES = 256 * 1024**2
 """Largest file that is read as a whole."""
 
 
-class Pieces:
+class PieceReader:
     """Iterator over a file in pieces, of whole lines unless `by_line` is False.
 
     Lines end with a line feed; a byte order mark and the colours of a terminal are dropped. `cut`
@@ -181,23 +189,24 @@ class Pieces:
         self, stream: BinaryIO, cut: Callable[[bytes], int], file: str, by_line: bool = True
     ) -> None:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
-        self.line = 0  # lines of the file before the piece
-        self.last = False  # whether the piece is the file's last
-        self.back = 0  # bytes at the piece's end to repeat in the next one; set by the consumer
+        self.lines_before = 0  # lines of the file before the piece
+        self.is_last = False  # whether the piece is the file's last
+        # bytes at the piece's end to repeat in the next one; set by the consumer
+        self.bytes_to_repeat = 0
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # complete lines, and a partial one
         at_start = True
-        while not self.last:
-            raw = read_full(self._stream, PIECE)
-            self.last = len(raw) < PIECE
+        while not self.is_last:
+            data = read_full(self._stream, PIECE_BYTES)
+            self.is_last = len(data) < PIECE_BYTES
             if at_start:
-                raw, at_start = raw.removeprefix(codecs.BOM_UTF8), False
-            rest += raw
+                data, at_start = data.removeprefix(codecs.BOM_UTF8), False
+            rest += data
             if self._by_line:
-                end = len(rest) if self.last else rest.rfind(b"\n") + 1
-                new = strip_colours(rest[:end])
-                lines += new.replace(b"\r\n", b"\n") if b"\r" in new else new
+                end = len(rest) if self.is_last else rest.rfind(b"\n") + 1
+                complete = strip_colours(rest[:end])
+                lines += complete.replace(b"\r\n", b"\n") if b"\r" in complete else complete
                 rest = rest[end:]
             else:
                 lines, rest = lines + rest, b""
@@ -205,29 +214,32 @@ class Pieces:
                 raise FormatError(
                     "a sample or a line is too long",
                     file=self._file,
-                    line=self.line + 1,
+                    line=self.lines_before + 1,
                     expected=f"its end within {MAX_PIECE_BYTES} bytes",
                     remedy="the file is damaged, or from another tool.",
                 )
-            end = len(lines) if self.last else self._cut(lines)
-            if not end and not self.last:
+            end = len(lines) if self.is_last else self._cut(lines)
+            if not end and not self.is_last:
                 continue
-            self.back = 0
+            self.bytes_to_repeat = 0
             yield lines[:end]
-            end -= self.back
-            self.line += line_ends(lines[:end])
+            end -= self.bytes_to_repeat
+            self.lines_before += count_line_feeds(lines[:end])
             lines = lines[end:]
 
 
-def recode(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
-    """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
-    piece, bad_line = utf8(piece)
+def recode_piece(piece: bytes, lines_before: int, warnings: Warnings, file: str) -> bytes:
+    """Recode a piece in UTF-8; adds one warning to `warnings` if it was not.
+
+    `lines_before` is the number of lines before the piece.
+    """
+    piece, bad_line = recode_utf8(piece)
     if bad_line >= 0:
-        messages.once("utf8", utf8_warning(file, line + bad_line))
+        warnings.add_once("utf8", utf8_warning(file, lines_before + bad_line))
     return piece
 
 
-def whole(stream: BinaryIO, name: str, file: str) -> bytes:
+def read_whole_file(stream: BinaryIO, name: str, file: str) -> bytes:
     """Read a whole file for a format `name` that does not stream.
 
     The byte order mark and the colours of a terminal are dropped from text. Raises `FormatError` if
@@ -241,20 +253,22 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
             expected=f"at most {MAX_WHOLE_BYTES} bytes",
             remedy="split it.",
         )
-    return data if b"\0" in data[:PIECE] else strip_colours(data.removeprefix(codecs.BOM_UTF8))
+    return (
+        data if b"\0" in data[:PIECE_BYTES] else strip_colours(data.removeprefix(codecs.BOM_UTF8))
+    )
 
 
-def line_ends(text: bytes) -> int:
+def count_line_feeds(text: bytes) -> int:
     """Count the line feeds of a text, ten times as fast as in Python."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 
 
-def line_end(lines: bytes) -> int:
+def cut_after_line(lines: bytes) -> int:
     """Cut after the last complete line."""
     return lines.rfind(b"\n") + 1
 
 
-def paragraph_end(lines: bytes) -> int:
+def cut_after_blank_line(lines: bytes) -> int:
     """Cut after the last blank line, that is, after a table."""
-    place = lines.rfind(b"\n\n")
-    return place + 2 if place >= 0 else 0
+    position = lines.rfind(b"\n\n")
+    return position + 2 if position >= 0 else 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from rawperf.core.numbers import number
+from rawperf.core.numbers import format_number
 from rawperf.tidy import RawTables
 
 FIRST_RECORDS = 5
@@ -54,8 +54,8 @@ class FilePreview:
             [self._field_rows, table[[*_FIELD, "metric", "metric_unit"]]]
         ).drop_duplicates(_FIELD)
         part = table.groupby(_FIELD, sort=False)[["value", "metric_value"]].agg(list(_AGGREGATIONS))
-        both = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
-        self._numbers = both.agg({column: _AGGREGATIONS[column[1]] for column in part.columns})
+        combined = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
+        self._numbers = combined.agg({column: _AGGREGATIONS[column[1]] for column in part.columns})
 
     def fields(self) -> pd.DataFrame:
         """Summarise each field in order of occurrence: name, metric, unit, samples, mean, range."""
@@ -77,9 +77,9 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     preview = FilePreview()
     for table in raw.tables():
         preview.add(table)
-    yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
-    entities = _count(len(preview.entities), "entity", "entities")
-    yield f"{_count(preview.records, 'record')} of {entities}; {_time_range(raw, preview)}"
+    yield f"{file}: {raw.title} (format {raw.format}{_format_certainty(raw)})"
+    entities = _format_count(len(preview.entities), "entity", "entities")
+    yield f"{_format_count(preview.records, 'record')} of {entities}; {_format_time_range(raw, preview)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
     first = preview.first
@@ -89,8 +89,8 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
         if c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any()
     ]
     yield ""
-    yield f"The first of {_count(preview.records, 'record')}"
-    rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
+    yield f"The first of {_format_count(preview.records, 'record')}"
+    rows = ([_format_cell(v) for v in row] for row in first[columns].itertuples(index=False))
     yield from _format_table(columns, rows)
     fields = preview.fields()
     rows_shown = fields.head(MAX_FIELDS).itertuples(index=False)
@@ -99,7 +99,15 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     yield from _format_table(
         ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"],
         (
-            [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, ends)]
+            [
+                report,
+                kind,
+                name,
+                metric or "-",
+                unit or "as printed",
+                samples,
+                *map(format_number, ends),
+            ]
             for report, kind, name, metric, unit, samples, *ends in rows_shown
         ),
     )
@@ -119,18 +127,18 @@ def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
         yield "  ".join(padded).rstrip()
 
 
-def _count(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _format_count(count: int, singular: str, plural: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def _certainty(raw: RawTables) -> str:
+def _format_certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
         return ", as specified"
-    rival = f", but it could also be {raw.rival}: choose with --format" if raw.rival else ""
+    rival = f", but it could also be {raw.runner_up}: choose with --format" if raw.runner_up else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _time_range(raw: RawTables, preview: FilePreview) -> str:
+def _format_time_range(raw: RawTables, preview: FilePreview) -> str:
     low, high = preview.low, preview.high
     if not low <= high:
         return "no times"
@@ -140,7 +148,7 @@ def _time_range(raw: RawTables, preview: FilePreview) -> str:
     return f"t is {CLOCK_WORDS[raw.clock]}, {low:g} to {high:g}"
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     if not isinstance(value, float):
         return value
-    return "" if np.isnan(value) else number(value, 10)
+    return "" if np.isnan(value) else format_number(value, 10)

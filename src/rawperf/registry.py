@@ -20,12 +20,12 @@ from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.declaration import FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, stop
+from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, raise_problem
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
-from rawperf.declared.read import DeclaredFormat, presets
-from rawperf.pieces import decompress_stream, unpacked_head, whole
+from rawperf.declared.read import DeclaredFormat, load_presets
+from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
 from rawperf.text import strip_colours
 
 DELIMITERS = ",;\t|"
@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Columns:
+class CsvColumns:
     """Heading of a CSV, and rows below it."""
 
     delimiter: str
@@ -49,73 +49,77 @@ class Columns:
     rows: list[list[str]]
     commented: bool = False
 
-    def numbers(self) -> list[str]:
+    def numeric_columns(self) -> list[str]:
         """Columns that hold numbers only, without the time column."""
-        time = self._time()
+        time = self._time_column()
         return [
             name
-            for name, cells in self._cells().items()
+            for name, cells in self._cells_by_column().items()
             if name != time and any(cells) and all(map(_is_number, cells))
         ]
 
-    def _cells(self) -> dict[str, tuple[str, ...]]:
+    def _cells_by_column(self) -> dict[str, tuple[str, ...]]:
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
-    def _time(self) -> str | None:
+    def _time_column(self) -> str | None:
         return next((name for name in self.names if _TIMES.fullmatch(name)), None)
 
-    def declaration(self) -> str:
+    def suggest_declaration(self) -> str:
         """Suggest a declaration of the columns, on one line of YAML."""
-        cells, time = self._cells(), self._time()
-        when = _time(time, cells[time]) if time is not None else None
-        texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
+        cells, time = self._cells_by_column(), self._time_column()
+        time_declaration = _declare_time(time, cells[time]) if time is not None else None
+        text_columns = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
         parts = ["name: mine", "reads: csv"]
         if self.delimiter != ",":
             parts.append(f"delimiter: {json.dumps(self.delimiter)}")
         if self.commented:
             parts.append('comment: "#"')
-        parts.append(f"time: {when or '{numbered: true}'}")
-        if texts:
-            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, texts[:2]))}]}}")
-        fields = (f"{{field: {_yaml_scalar(name)}}}" for name in self.numbers()[:MAX_FIELDS])
+        parts.append(f"time: {time_declaration or '{numbered: true}'}")
+        if text_columns:
+            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, text_columns[:2]))}]}}")
+        fields = (
+            f"{{field: {_yaml_scalar(name)}}}" for name in self.numeric_columns()[:MAX_FIELDS]
+        )
         parts.append(f"fields: [{', '.join(fields)}]")
         return f"{{{', '.join(parts)}}}"
 
 
-def csv_columns(head: bytes) -> Columns | None:
+def detect_csv_columns(head: bytes) -> CsvColumns | None:
     """Detect the columns of a CSV from its head; None if it is not one, or has no heading."""
     text = head.decode("utf-8", "replace").replace("\r\n", "\n")
     lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
     commented = any(line.startswith("#") for line in lines)
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     candidates = [
-        columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None
+        columns
+        for d in DELIMITERS
+        if (columns := _parse_csv_columns(lines, d, commented)) is not None
     ]
     return max(candidates, key=lambda columns: len(columns.names), default=None)
 
 
-def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | None:
+def _parse_csv_columns(lines: list[str], delimiter: str, commented: bool) -> CsvColumns | None:
     try:
         names, *rows = csv.reader(lines, delimiter=delimiter, strict=True)
     except (csv.Error, ValueError):
         return None
     names = [name.strip() for name in names]
-    fitting = [row for row in rows if len(row) == len(names)]
-    if len(names) < 2 or not fitting or len(fitting) < 0.9 * len(rows):
+    complete_rows = [row for row in rows if len(row) == len(names)]
+    if len(names) < 2 or not complete_rows or len(complete_rows) < 0.9 * len(rows):
         return None
     if any(not name or len(name) > 80 or _is_number(name) for name in names):
         return None
     if max(Counter(names).values()) > 1:
         return None
-    columns = Columns(delimiter, names, fitting, commented)
-    return columns if columns.numbers() else None
+    columns = CsvColumns(delimiter, names, complete_rows, commented)
+    return columns if columns.numeric_columns() else None
 
 
 def _is_number(cell: str) -> bool:
     return not cell.strip() or _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _time(name: str, cells: tuple[str, ...]) -> str | None:
+def _declare_time(name: str, cells: tuple[str, ...]) -> str | None:
     """Declare the times of a column; None if they have no common form."""
     field = f"field: {_yaml_scalar(name)}"
     if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
@@ -133,8 +137,8 @@ def _time(name: str, cells: tuple[str, ...]) -> str | None:
 
 def _yaml_scalar(name: str) -> str:
     """Quote a name for flow-style YAML if necessary."""
-    plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
-    return name if plain else json.dumps(name, ensure_ascii=False)
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 HEAD_BYTES = 8192
@@ -277,21 +281,21 @@ _PATTERNS = tuple(
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Load all formats by name, in alphabetical order: programmed and declared ones (`presets`).
+    """Load all formats by name, in alphabetical order: programmed and declared ones (`load_presets`).
 
     Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
     formats: dict[str, Format] = {
         point.name: point.load() for point in entry_points(group="rawperf")
     }
-    for preset in presets():
+    for preset in load_presets():
         if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
         formats[preset.name] = preset
     return dict(sorted(formats.items()))
 
 
-def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
+def is_recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
     """Whether a format is recognised by file name too, since its content is ambiguous."""
     match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
     return match is not None and bool(match.file)
@@ -308,50 +312,50 @@ def get_format(name: str) -> Format:
     return formats[name]
 
 
-def ranking(data: bytes) -> list[tuple[float, str]]:
+def rank_formats(data: bytes) -> list[tuple[float, str]]:
     """Rank the formats by their certainty about a file's head, without those of certainty 0.
 
     A byte order mark and the colours of a terminal are ignored.
     """
-    head = head_of(data)
+    head = extract_head(data)
     scores = (
         (fmt.sniff(head), name)
         for name, fmt in all_formats().items()
-        if not recognised_by_name(fmt)
+        if not is_recognised_by_name(fmt)
     )
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
-    scores = ranking(data)
+    scores = rank_formats(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
-        what, help_ = _identify_unsupported(head_of(data))
-        nearest = (
+        reason, help_ = _identify_unsupported(extract_head(data))
+        suggestion = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
             if scores
             else ""
         )
         problem, summary = "no known format recognises this file", None
-        if what:
-            problem += f": {what}"
+        if reason:
+            problem += f": {reason}"
         else:
-            summary = _text_summary(head_of(data))
-            columns = csv_columns(head_of(data))
+            summary = _text_summary(extract_head(data))
+            columns = detect_csv_columns(extract_head(data))
             if columns is not None:
                 problem += ": it looks like a CSV file without a declaration"
                 summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
-                    f"save {columns.declaration()} as mine.yaml and use --format mine.yaml; "
+                    f"save {columns.suggest_declaration()} as mine.yaml and use --format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
-            problem, file=file, found=summary, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
+            problem, file=file, found=summary, remedy=f"{help_ or suggestion + DECLARE_REMEDY}."
         )
     return all_formats()[scores[0][1]]
 
 
-UTF16 = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+UTF16_PROBLEM = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
 """Problem and remedy of a file in UTF-16."""
 
 
@@ -369,55 +373,55 @@ def _identify_unsupported(head: bytes) -> tuple[str, str]:
             "the file is empty",
             "collect the run again; the tool may have written to standard error",
         )
-    packed = next(
+    compression = next(
         (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
     )
-    if packed:
+    if compression:
         return (
-            f"the file is compressed with {packed}",
+            f"the file is compressed with {compression}",
             "decompress it, or compress it with gzip, xz or zstd",
         )
     if is_utf16(head):
-        return UTF16
+        return UTF16_PROBLEM
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
-    binary = (
+    binary_remedy = (
         "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
         "Performance Toolkit"
     )
-    return ("the file is binary", binary) if b"\0" in head else ("", "")
+    return ("the file is binary", binary_remedy) if b"\0" in head else ("", "")
 
 
 def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
-    first = head.split(b"\n")[0].decode("utf-8", "replace")
-    return f"a first line of {len(first)} characters, {len(first.split())} words"
+    first_line = head.split(b"\n")[0].decode("utf-8", "replace")
+    return f"a first line of {len(first_line)} characters, {len(first_line.split())} words"
 
 
-def head_of(data: bytes) -> bytes:
+def extract_head(data: bytes) -> bytes:
     """Head of a file for recognition: decompressed, without byte order mark and colours."""
-    return strip_colours(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+    return strip_colours(decompress_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
-def blocks_of(
-    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
+def read_blocks(
+    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", categorical: bool = False
 ) -> Iterator[Reading]:
     """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
 
-    The file may be compressed and need not be seekable. With `coded`, texts may be categorical.
+    The file may be compressed and need not be seekable. With `categorical`, texts may be categorical.
 
     Raises `FormatError`: the errors of the format; a compressed file that is damaged or expands to
     too much; a file that is too large for a format that does not stream.
     """
-    plain = decompress_stream(stream, file=file)
-    if coded and isinstance(fmt, DeclaredFormat):
-        yield from fmt.coded_blocks(plain, file=file)
+    decompressed = decompress_stream(stream, file=file)
+    if categorical and isinstance(fmt, DeclaredFormat):
+        yield from fmt.categorical_blocks(decompressed, file=file)
         return
     if isinstance(fmt, Streaming):
-        yield from fmt.blocks(plain, file=file)
+        yield from fmt.blocks(decompressed, file=file)
         return
-    yield fmt.read(whole(plain, fmt.name, file), file=file)
+    yield fmt.read(read_whole_file(decompressed, fmt.name, file), file=file)
 
 
 def extend_with_presets(
@@ -435,7 +439,7 @@ def extend_with_presets(
 def extend_dictionary(
     dictionary: MetricDictionary,
     formats: Iterable[DeclaredFormat],
-    report: Report = stop,
+    report: Report = raise_problem,
     *,
     preferred: bool = False,
 ) -> MetricDictionary:
@@ -453,37 +457,39 @@ def extend_dictionary(
     """
     formats = tuple(formats)
     metrics: dict[str, Metric] = dict(dictionary.metrics)
-    for form in formats:
-        for name, metric in form.declaration.metrics.items():
+    for fmt in formats:
+        for name, metric in fmt.declaration.metrics.items():
             if name in metrics:
-                report(form.error(f"the metric {name!r} already exists", "metrics", name))
+                report(fmt.error(f"the metric {name!r} already exists", "metrics", name))
             metrics.setdefault(name, metric)
-    added: dict[str, list[Source]] = {}
-    for form in formats:
-        for where, part in form.tables():
-            for place, rule in enumerate(part.fields):
-                at = (*where, "fields", place)
+    new_sources: dict[str, list[Source]] = {}
+    for fmt in formats:
+        for table_path, part in fmt.tables():
+            for index, rule in enumerate(part.fields):
+                path = (*table_path, "fields", index)
                 if rule.metric is not None and rule.metric not in metrics:
                     problem, remedy = (
                         f"there is no metric {rule.metric!r}",
                         did_you_mean(rule.metric, metrics),
                     )
-                    report(form.error(problem, *at, "metric", remedy=remedy))
+                    report(fmt.error(problem, *path, "metric", remedy=remedy))
                 elif rule.metric is not None:
                     try:
-                        source = _source(form.name, part, rule, metrics[rule.metric])
+                        source = _build_source(fmt.name, part, rule, metrics[rule.metric])
                     except RawperfError as err:
-                        report(form.error(str(err), *at, "unit"))
+                        report(fmt.error(str(err), *path, "unit"))
                     else:
-                        added.setdefault(rule.metric, []).append(source)
-    for name, new in added.items():
-        old = metrics[name].sources
-        sources = (*new, *old) if preferred else (*old, *new)
+                        new_sources.setdefault(rule.metric, []).append(source)
+    for name, added in new_sources.items():
+        existing = metrics[name].sources
+        sources = (*added, *existing) if preferred else (*existing, *added)
         metrics[name] = metrics[name].model_copy(update={"sources": sources})
     return MetricDictionary(metrics.values())
 
 
-def _source(format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric) -> Source:
+def _build_source(
+    format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric
+) -> Source:
     kind, unit = rule.kind or metric.kind, str(rule.unit)
     factor = conversion_factor(rate_unit(unit) if kind == "counter" else unit, metric.unit)
     return Source.model_validate(
@@ -518,23 +524,24 @@ def choose_format(
     if there is no such format, or none recognises the file.
     """
     if format_name is not None:
-        known: dict[str, Format] = {form.name: form for form in inputs}
-        if format_name not in known:  # loading all formats takes as long as reading some MB
-            known = {**all_formats(), **known}
-        if format_name not in known:
+        formats_by_name: dict[str, Format] = {fmt.name: fmt for fmt in inputs}
+        # loading all formats takes as long as reading some MB
+        if format_name not in formats_by_name:
+            formats_by_name = {**all_formats(), **formats_by_name}
+        if format_name not in formats_by_name:
             raise FormatError(
                 f"no format is named {format_name!r}",
                 file=file,
                 expected="a format that is installed or declared",
-                remedy=did_you_mean(format_name, known),
+                remedy=did_you_mean(format_name, formats_by_name),
             )
-        return known[format_name]
-    head = head_of(data)
-    declared_first = (
+        return formats_by_name[format_name]
+    head = extract_head(data)
+    candidates = (
         *inputs,
-        *(form for form in all_formats().values() if recognised_by_name(form)),
+        *(fmt for fmt in all_formats().values() if is_recognised_by_name(fmt)),
     )
-    return next((form for form in declared_first if form.takes(path, head)), None) or sniff(
+    return next((fmt for fmt in candidates if fmt.matches_file(path, head)), None) or sniff(
         data, file=file
     )
 
@@ -546,13 +553,13 @@ def build_dictionary(
 
     Raises `StudyError`.
     """
-    known = extend_with_presets(load_metrics(path))
-    return extend_dictionary(known, inputs, preferred=True) if inputs else known
+    dictionary = extend_with_presets(load_metrics(path))
+    return extend_dictionary(dictionary, inputs, preferred=True) if inputs else dictionary
 
 
-def format_dictionary(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+def format_dictionary(fmt: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
     """Metric dictionary for one declared format; raises as `build_dictionary` does."""
     try:
-        return extend_dictionary(load_metrics(path), (form,), preferred=True)
+        return extend_dictionary(load_metrics(path), (fmt,), preferred=True)
     except RawperfError:  # it may name a metric that a preset brings
-        return build_dictionary(path, (form,))
+        return build_dictionary(path, (fmt,))

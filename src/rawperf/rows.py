@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from rawperf.base import RECORD_COLUMNS
 
-WHOLE = "host"
+HOST = "host"
 """Entity kind of numbers that describe the whole system of the tool; their entity is empty."""
 
 MAX_WARNINGS = 20
 
 
-class RecordRows:
+class RecordBuilder:
     """Build records one by one, in order.
 
     `line` is the line of the file, from 1, of the records that are added next.
@@ -45,19 +45,19 @@ class RecordRows:
         self._rows.append((report, entity_kind, entity, field, t, float(value)))
         self._lines.append(self.line)
 
-    def timed(self, since: int, t: float) -> None:
-        """Set the time `t` of all records from index `since` on, if it follows them in the file."""
-        self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
+    def set_time(self, start: int, t: float) -> None:
+        """Set the time `t` of all records from index `start` on, if it follows them in the file."""
+        self._rows[start:] = [(*row[:4], t, row[5]) for row in self._rows[start:]]
 
-    def drop(self, since: int, end: int) -> None:
-        """Delete the records from index `since` to `end`, the last one excluded."""
-        del self._rows[since:end]
-        del self._lines[since:end]
+    def drop(self, start: int, stop: int) -> None:
+        """Delete the records from index `start` to `stop`, the last one excluded."""
+        del self._rows[start:stop]
+        del self._lines[start:stop]
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Build `Reading.records`."""
         columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
-        return record_table(
+        return build_records(
             *map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:])
         )
 
@@ -66,7 +66,7 @@ class RecordRows:
         return np.array(self._lines, dtype=np.int64)
 
 
-class Codes(dict[str, int]):
+class DictionaryEncoder(dict[str, int]):
     """Dictionary encoder: integer codes of strings in the order of first lookup."""
 
     def __missing__(self, key: str) -> int:
@@ -74,7 +74,7 @@ class Codes(dict[str, int]):
         return self[key]
 
 
-def record_table(*columns: Any) -> pd.DataFrame:
+def build_records(*columns: Any) -> pd.DataFrame:
     """Build `Reading.records` from columns in the order of `RECORD_COLUMNS`.
 
     A string is a constant column.
@@ -94,48 +94,48 @@ def record_table(*columns: Any) -> pd.DataFrame:
 class Warnings:
     """Warnings with file and line; limited in number, for badly damaged files."""
 
-    def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
+    def __init__(self, file: str, initial: tuple[str, ...] = ()) -> None:
         self._file = file
-        self._messages = list(first)
+        self._messages = list(initial)
         self._emitted = self._suppressed = 0
         self._kinds = set[str]()
 
-    def add(self, line: int, sentence: str) -> None:
+    def add(self, line: int, message: str) -> None:
         """Add ``file line N: sentence``."""
         if len(self._messages) < MAX_WARNINGS:
-            self._messages.append(f"{self._file} line {line}: {sentence}")
+            self._messages.append(f"{self._file} line {line}: {message}")
         else:
             self._suppressed += 1
 
-    def add_located(self, sentence: str) -> None:
+    def add_located(self, message: str) -> None:
         """Add a sentence that includes its own location."""
-        self._messages.append(sentence)
+        self._messages.append(message)
 
-    def once(self, kind: str, sentence: str) -> None:
+    def add_once(self, kind: str, message: str) -> None:
         """Add a sentence unless one of its kind was added."""
         if kind not in self._kinds:
             self._kinds.add(kind)
-            self._messages.append(sentence)
+            self._messages.append(message)
 
-    def new(self, last: bool) -> tuple[str, ...]:
+    def drain(self, is_last: bool) -> tuple[str, ...]:
         """Warnings since the last call; after the last block also the number of suppressed ones."""
-        sentences = self.sentences() if last else tuple(self._messages)
-        sentences = sentences[self._emitted :]
-        self._emitted += len(sentences)
-        return sentences
+        messages = self.messages() if is_last else tuple(self._messages)
+        messages = messages[self._emitted :]
+        self._emitted += len(messages)
+        return messages
 
-    def sentences(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """All warnings, or the first ones and the number of suppressed ones."""
-        more = (
+        summary = (
             [f"{self._file}: {self._suppressed} more warnings of this kind"]
             if self._suppressed
             else []
         )
-        return (*self._messages, *more)
+        return (*self._messages, *summary)
 
 
 def split_lines(text: str) -> tuple[list[str], bool]:
     """Split a text into lines; False if the last has no line end and may be truncated."""
     lines = text.split("\n")
-    whole = lines[-1] == ""
-    return (lines[:-1], True) if whole else (lines, False)
+    is_complete = lines[-1] == ""
+    return (lines[:-1], True) if is_complete else (lines, False)

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import TOKEN, first_line, loads, parse_with_lines
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import WHOLE, RecordRows, Warnings, record_table
-from rawperf.text import DAY, EPOCH, clock_seconds, strings
+from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import HOST, RecordBuilder, Warnings, build_records
+from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20
@@ -38,10 +38,8 @@ _BEGINS_NUMBER = np.zeros(256, dtype=bool)
 _BEGINS_NUMBER[list(b"0123456789-")] = True
 _NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
 
-Places = NDArray[np.int64]
 
-
-class Elements:
+class ListElements:
     """Offsets of the elements (objects and arrays) of a JSON list, and of their numbers.
 
     `data` begins after the list's bracket, or after an element.
@@ -49,11 +47,11 @@ class Elements:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        plain = _ESCAPE.sub(b"__", data) if b"\\" in data else data
-        text = np.frombuffer(plain, np.uint8)
-        outside = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
+        without_escapes = _ESCAPE.sub(b"__", data) if b"\\" in data else data
+        text = np.frombuffer(without_escapes, np.uint8)
+        is_outside_strings = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
         kind = text | np.uint8(_LETTER_BIT)  # maps [ to { and ] to }
-        brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & outside)
+        brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & is_outside_strings)
         depth = np.cumsum(np.where(kind[brackets] == _OPENING, 1, -1))
         closing = np.flatnonzero(depth < 0)
         # offset of the list's closing bracket, -1 if it is not in `data`
@@ -62,30 +60,32 @@ class Elements:
             brackets, depth = brackets[: closing[0]], depth[: closing[0]]
         ends = np.flatnonzero(depth == 0)
         # offsets of the complete elements
-        self.end: Places = brackets[ends] + 1
-        self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
-        inside = _IN_NUMBERS[text] & outside
+        self.end: IndexArray = brackets[ends] + 1
+        self.begin: IndexArray = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
+        inside = _IN_NUMBERS[text] & is_outside_strings
         edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-        at, behind = edges[::2], edges[1::2]
-        real = _BEGINS_NUMBER[text[at]]
-        for k in np.flatnonzero(~real).tolist():  # the e of true and false
-            inside[at[k] : behind[k]] = False
+        number_begins, number_ends = edges[::2], edges[1::2]
+        is_number = _BEGINS_NUMBER[text[number_begins]]
+        for k in np.flatnonzero(~is_number).tolist():  # the e of true and false
+            inside[number_begins[k] : number_ends[k]] = False
         # offsets of the numbers
-        self.at: Places = at[real]
-        self.behind: Places = behind[real]
+        self.number_begin: IndexArray = number_begins[is_number]
+        self.number_end: IndexArray = number_ends[is_number]
         self._inside, self._text = inside, text
 
     def shapes(self) -> list[bytes]:
         """Text of each element with each number replaced by 0."""
         original = np.frombuffer(self.data, np.uint8).copy()
-        original[self.at] = ord("0")
+        original[self.number_begin] = ord("0")
         is_kept = ~self._inside
-        is_kept[self.at] = True
+        is_kept[self.number_begin] = True
         text = original[is_kept].tobytes()
-        less = np.concatenate([[0], np.cumsum(self.behind - self.at - 1)])
+        n_removed = np.concatenate([[0], np.cumsum(self.number_end - self.number_begin - 1)])
 
-        def shifted(places: Places) -> list[int]:
-            offsets: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
+        def shifted(positions: IndexArray) -> list[int]:
+            offsets: list[int] = (
+                positions - n_removed[np.searchsorted(self.number_begin, positions)]
+            ).tolist()
             return offsets
 
         return [
@@ -95,16 +95,16 @@ class Elements:
 
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """All numbers, and a mask of those that are valid in JSON and finite in float64."""
-        lengths = self.behind - self.at
+        lengths = self.number_end - self.number_begin
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         texts = pa.StringArray.from_buffers(
             len(lengths), pa.py_buffer(offsets), pa.py_buffer(self._text[self._inside])
         )
-        fine = pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
-        if not fine.all():
-            texts = pc.if_else(pa.array(fine), texts, "0")
+        is_valid = pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
+        if not is_valid.all():
+            texts = pc.if_else(pa.array(is_valid), texts, "0")
         values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
-        return values, fine & np.isfinite(values)
+        return values, is_valid & np.isfinite(values)
 
 
 IDENTITIES = (
@@ -127,23 +127,23 @@ MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
-class ElementPlace:
+class ElementLocation:
     """Name of an element of a list for messages, and the line of its first value."""
 
     name: str
     line: int | None
     file: str
 
-    def stamp(self, element: Any, key: str) -> dict[str, Any]:
+    def timestamp(self, element: Any, key: str) -> dict[str, Any]:
         """Get the object with date and time."""
         stamp = element.get(key) if isinstance(element, dict) else None
         if not isinstance(stamp, dict):
             raise self.error(f"{self.name} has no {key}", "an object with date and time")
         return stamp
 
-    def time(self, stamp: dict[str, Any]) -> float:
+    def time(self, timestamp: dict[str, Any]) -> float:
         """Convert a timestamp to seconds since 1970."""
-        day, time = stamp.get("date"), stamp.get("time")
+        day, time = timestamp.get("date"), timestamp.get("time")
         try:
             if isinstance(day, str) and isinstance(time, str):
                 clock = clock_seconds(time, file=self.file, line=self.line or 1)
@@ -161,73 +161,79 @@ class ElementPlace:
         return FormatError(problem, file=self.file, line=self.line, expected=expected, found=found)
 
 
-class Walk:
+class SampleWalker:
     """Traverse a sample and add its numbers to `rows`.
 
-    `names` are the lines of the numbers that name elements.
+    `name_lines` are the lines of the numbers that name elements.
     """
 
-    def __init__(self, rows: RecordRows, t: float, place: ElementPlace) -> None:
-        self.rows, self.t, self.place = rows, t, place
-        self.names: list[int] = []
+    def __init__(self, rows: RecordBuilder, t: float, location: ElementLocation) -> None:
+        self.rows, self.t, self.location = rows, t, location
+        self.name_lines: list[int] = []
 
-    def object(self, path: tuple[str, ...], members: dict[str, Any], at: Lines) -> None:
+    def visit_object(self, path: tuple[str, ...], members: dict[str, Any], lines: Lines) -> None:
         """Traverse an object outside of arrays."""
         self._check(path)
         for key, value in members.items():
             name = key.replace("/", ":")
             if isinstance(value, dict):
-                self.object((*path, name), value, at[key])
+                self.visit_object((*path, name), value, lines[key])
             elif isinstance(value, list):
-                self._array("/".join((*path, name)), "", "", "", value, at[key], 1)
+                self._visit_array("/".join((*path, name)), "", "", "", value, lines[key], 1)
             else:
-                self._number("/".join(path), WHOLE, "", name, value, at[key])
+                self._add_number("/".join(path), HOST, "", name, value, lines[key])
 
-    def _array(
+    def _visit_array(
         self,
         report: str,
         kinds: str,
         names: str,
         prefix: str,
         items: list[Any],
-        at: Lines,
+        lines: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
-        for number, (element, place) in enumerate(zip(items, at, strict=True)):
+        for number, (element, element_lines) in enumerate(zip(items, lines, strict=True)):
             if isinstance(element, dict):
-                key = _identity(element)
+                key = _identifying_key(element)
                 kind, name = (
                     ("index", str(number))
                     if key is None
                     else (key.replace("/", ":"), str(element[key]))
                 )
                 if key is not None and isinstance(element[key], int):
-                    self.names.append(place[key])
+                    self.name_lines.append(element_lines[key])
                 rest = {k: v for k, v in element.items() if k != key}
-                self._element(report, kinds + kind, names + name, prefix, rest, place, depth)
+                self._visit_element(
+                    report, kinds + kind, names + name, prefix, rest, element_lines, depth
+                )
 
-    def _element(
+    def _visit_element(
         self,
         report: str,
         kind: str,
         name: str,
         prefix: str,
         members: dict[str, Any],
-        at: Lines,
+        lines: Lines,
         depth: int,
     ) -> None:
         self._check(range(depth))
         for key, value in members.items():
             field = prefix + key.replace("/", ":")
             if isinstance(value, dict):
-                self._element(report, kind, name, f"{field}/", value, at[key], depth + 1)
+                self._visit_element(report, kind, name, f"{field}/", value, lines[key], depth + 1)
             elif isinstance(value, list):
-                self._array(report, f"{kind}/", f"{name}/", f"{field}/", value, at[key], depth + 1)
+                self._visit_array(
+                    report, f"{kind}/", f"{name}/", f"{field}/", value, lines[key], depth + 1
+                )
             else:
-                self._number(report, kind, name, field, value, at[key])
+                self._add_number(report, kind, name, field, value, lines[key])
 
-    def _number(self, report: str, kind: str, name: str, field: str, value: Any, line: int) -> None:
+    def _add_number(
+        self, report: str, kind: str, name: str, field: str, value: Any, line: int
+    ) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return  # words describe the hardware (vendor, driver); they are not observations
         try:
@@ -235,19 +241,19 @@ class Walk:
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            problem = f"{field} in {self.place.name} is too large"
-            raise FormatError(problem, file=self.place.file, line=line, found=str(value)[:40])
+            problem = f"{field} in {self.location.name} is too large"
+            raise FormatError(problem, file=self.location.file, line=line, found=str(value)[:40])
         self.rows.line = line
         self.rows.add(report, kind, name, field, number, self.t)
 
     def _check(self, path: tuple[str, ...] | range) -> None:
         if len(path) > MAX_DEPTH:
-            raise self.place.error(
-                f"{self.place.name} is nested too deeply", f"at most {MAX_DEPTH} levels"
+            raise self.location.error(
+                f"{self.location.name} is nested too deeply", f"at most {MAX_DEPTH} levels"
             )
 
 
-def _identity(element: dict[str, Any]) -> str | None:
+def _identifying_key(element: dict[str, Any]) -> str | None:
     """Key that names an array's element: a known one, else the first with a string."""
     for key in element:
         if key in IDENTITIES and type(element[key]) in (str, int):
@@ -284,26 +290,28 @@ class SampleReader:
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
-    def records(self, elements: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
+    def records(
+        self, elements: ListElements, lines_before: int
+    ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Records of the samples in a part of a file, and their lines; `lines_before` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(elements.data, np.uint8) == ord("\n"))
-        values, fine = elements.values()
-        opening = np.searchsorted(elements.at, elements.begin)
-        closing = np.searchsorted(elements.at, elements.end).tolist()
+        values, is_valid = elements.values()
+        opening = np.searchsorted(elements.number_begin, elements.begin)
+        closing = np.searchsorted(elements.number_begin, elements.end).tolist()
         forms, times = [], []
         bounds = zip(
             elements.begin.tolist(), elements.end.tolist(), opening.tolist(), closing, strict=True
         )
-        all_fine = bool(fine.all())
+        are_all_valid = bool(is_valid.all())
         for shape, (begin, end, first, last) in zip(elements.shapes(), bounds, strict=True):
             self.number += 1
             sample = _Sample(
-                elements, begin, end, first, line + int(np.searchsorted(newlines, begin))
+                elements, begin, end, first, lines_before + int(np.searchsorted(newlines, begin))
             )
             t = self._time(sample)
             form = (
                 None
-                if t is None or not (all_fine or fine[first:last].all())
+                if t is None or not (are_all_valid or is_valid[first:last].all())
                 else self._cached_form(shape, sample)
             )
             if form is None or t is None:
@@ -314,31 +322,35 @@ class SampleReader:
         none = [np.zeros(0, dtype=np.int64)]
         pick = np.concatenate([form.pick for form in forms] or none) + np.repeat(opening, sizes)
         path = np.concatenate([form.path for form in forms] or none)
-        lines = np.searchsorted(newlines, elements.at[pick]) + line + 1
+        lines = np.searchsorted(newlines, elements.number_begin[pick]) + lines_before + 1
         columns = (
-            [_column(words, path) for words in zip(*self.paths, strict=True)]
+            [_string_column(words, path) for words in zip(*self.paths, strict=True)]
             if self.paths
             else [""] * 4
         )
-        return record_table(
+        return build_records(
             *columns, np.repeat(np.array(times, dtype=float), sizes), values[pick]
         ), lines
 
     def _time(self, sample: _Sample) -> float | None:
         """Seconds since 1970; None if the sample must be traversed."""
-        stamp = sample.stamp()
+        timestamp = sample.timestamp()
         try:
-            t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
+            t = (
+                ElementLocation("", None, self.file).time(timestamp)
+                if timestamp is not None
+                else None
+            )
         except FormatError:
             return None
-        if stamp is not None:
-            self._record_zone(stamp)
+        if timestamp is not None:
+            self._record_zone(timestamp)
         return t
 
-    def _record_zone(self, stamp: dict[str, Any]) -> None:
-        self.zones.setdefault(zone(stamp))
-        if self.number == 1 and type(stamp.get("interval")) is int:
-            self.interval = str(stamp["interval"])
+    def _record_zone(self, timestamp: dict[str, Any]) -> None:
+        self.zones.setdefault(time_zone(timestamp))
+        if self.number == 1 and type(timestamp.get("interval")) is int:
+            self.interval = str(timestamp["interval"])
 
     def _cached_form(self, shape: bytes, sample: _Sample) -> SampleForm | None:
         key = _zero_times(shape)
@@ -348,20 +360,22 @@ class SampleReader:
     def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._drop_trailing_commas(
-            recode(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
+            recode_piece(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
         )
-        document, lines = parse_with_lines(text, loads, sample.line)
+        document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
-        place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
-        stamp = place.stamp(document, "timestamp")
-        t = place.time(stamp)
-        self._record_zone(stamp)
+        location = ElementLocation(f"statistics {self.number}", first_line(lines), self.file)
+        timestamp = location.timestamp(document, "timestamp")
+        t = location.time(timestamp)
+        self._record_zone(timestamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        Walk(RecordRows(), t, place).object((), activities, lines)  # errors with their line
-        rows = RecordRows()
-        walk = Walk(rows, t, place)
-        walk.object((), activities, _places(text))
-        frame = rows.frame()
+        SampleWalker(RecordBuilder(), t, location).visit_object(
+            (), activities, lines
+        )  # errors with their line
+        rows = RecordBuilder()
+        walk = SampleWalker(rows, t, location)
+        walk.visit_object((), activities, _number_indices(text))
+        frame = rows.to_frame()
         names = list(
             zip(*(frame[column].tolist() for column in list(frame.columns)[:4]), strict=True)
         )
@@ -369,19 +383,21 @@ class SampleReader:
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
         form = SampleForm(rows.lines(), path)
-        if stamp == sample.stamp():  # else the first timestamp in the text is a different one
+        if (
+            timestamp == sample.timestamp()
+        ):  # else the first timestamp in the text is a different one
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
             key = _zero_times(shape)
-            self._names[key] = tuple(walk.names)
-            self._forms[key, sample.numbers(walk.names)] = form
+            self._names[key] = tuple(walk.name_lines)
+            self._forms[key, sample.numbers(walk.name_lines)] = form
         return form, t
 
     def _drop_trailing_commas(self, text: str, line: int) -> str:
         """Text of a sample without trailing commas, which old versions print."""
         try:
-            loads(text)
+            loads_strict(text)
         except RecursionError as err:
             raise FormatError(
                 "nested too deeply", file=self.file, expected="a file made by sadf -j"
@@ -390,10 +406,10 @@ class SampleReader:
             repaired = TRAILING.sub("", text)
             number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
             try:
-                loads(repaired)
+                loads_strict(repaired)
             except (ValueError, RecursionError):
                 raise json_error(self.file, number, err) from err
-            self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
+            self.messages.add_once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
 
@@ -402,40 +418,47 @@ class SampleReader:
 class _Sample:
     """Element of `statistics`: its offsets, its first number, and the number of preceding lines."""
 
-    found: Elements
+    elements: ListElements
     begin: int
     end: int
     first: int
     line: int
 
     def text(self) -> bytes:
-        return self.found.data[self.begin : self.end]
+        return self.elements.data[self.begin : self.end]
 
-    def stamp(self) -> dict[str, Any] | None:
+    def timestamp(self) -> dict[str, Any] | None:
         """First object with the key timestamp; None if there is none or it is not a simple one."""
-        data = self.found.data
-        at = data.find(_STAMP, self.begin, self.end)
-        begin = data.find(b"{", at, self.end)
+        data = self.elements.data
+        position = data.find(_STAMP, self.begin, self.end)
+        begin = data.find(b"{", position, self.end)
         end = data.find(b"}", begin, self.end) + 1
-        if at < 0 or begin < 0 or not end or data[at + len(_STAMP) : begin].strip() != b":":
+        if (
+            position < 0
+            or begin < 0
+            or not end
+            or data[position + len(_STAMP) : begin].strip() != b":"
+        ):
             return None
         try:
-            stamp = loads(data[begin:end].decode())
+            stamp = loads_strict(data[begin:end].decode())
         except ValueError:
             return None
         return stamp if isinstance(stamp, dict) else None
 
-    def numbers(self, places: Sequence[int]) -> tuple[bytes, ...]:
+    def numbers(self, indices: Sequence[int]) -> tuple[bytes, ...]:
         """Texts of some of its numbers, by index."""
-        at, behind = self.found.at, self.found.behind
-        return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
+        begins, ends = self.elements.number_begin, self.elements.number_end
+        return tuple(
+            self.elements.data[begins[self.first + k] : ends[self.first + k]] for k in indices
+        )
 
 
-def zone(stamp: dict[str, Any]) -> str:
+def time_zone(timestamp: dict[str, Any]) -> str:
     """Time zone: ``tz`` since 12.x; ``utc`` 1 or 0 before."""
-    if "tz" in stamp:
-        return str(stamp["tz"])
-    return "UTC" if stamp.get("utc") else "local"
+    if "tz" in timestamp:
+        return str(timestamp["tz"])
+    return "UTC" if timestamp.get("utc") else "local"
 
 
 def json_error(file: str, line: int | None, err: Exception) -> FormatError:
@@ -469,19 +492,19 @@ def _zero_times(shape: bytes) -> bytes:
     return shape[:begin] + shape[begin:end].translate(_DIGITS) + shape[end:]
 
 
-def _places(text: str) -> Any:
+def _number_indices(text: str) -> Any:
     """Parse a document with each number replaced by its index among the numbers."""
-    places = itertools.count()
+    indices = itertools.count()
 
     def place(token: re.Match[str]) -> str:
-        return token[1] or (str(next(places)) if token[0][0] in "-0123456789" else "-1")
+        return token[1] or (str(next(indices)) if token[0][0] in "-0123456789" else "-1")
 
     return json.loads(TOKEN.sub(place, text))
 
 
-def _column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
-    codes, unique = pd.factorize(np.array(words, dtype=object))
-    return strings(list(unique), codes[path])
+def _string_column(texts: Sequence[str], path: NDArray[np.int64]) -> Any:
+    codes, unique = pd.factorize(np.array(texts, dtype=object))
+    return take_strings(list(unique), codes[path])
 
 
 HEADER = {
@@ -524,58 +547,60 @@ class SadfJsonFormat(Streaming):
         Raises `FormatError` for invalid JSON (a truncated file keeps its whole samples), for
         another structure, and for a number that overflows float64.
         """
-        return _File(stream, file).blocks()
+        return _SadfParser(stream, file).blocks()
 
 
-class _File:
+class _SadfParser:
     """A file: the text before its samples, the samples, and the text after them."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self.file = file
         self.messages = Warnings(file)
         self.samples = SampleReader(file, self.messages)
-        self.pieces = Pieces(stream, _bracket_end, file, by_line=False)
+        self.pieces = PieceReader(stream, _cut_after_bracket, file, by_line=False)
         self.head = b""  # text up to the samples' opening bracket
         self.info: dict[str, str] = {}
         self.separated = True  # whether a sample may follow
 
     def blocks(self) -> Iterator[Reading]:
-        within = closed = False
+        is_in_list = is_list_closed = False
         for piece in self.pieces:
-            begin, line = 0, self.pieces.line
-            if not within and not closed:
+            begin, line = 0, self.pieces.lines_before
+            if not is_in_list and not is_list_closed:
                 match = _LIST.search(piece)
                 if match is not None:
-                    begin, within = match.end(), True
-                elif self.pieces.last:
-                    begin, closed = len(piece), True
+                    begin, is_in_list = match.end(), True
+                elif self.pieces.is_last:
+                    begin, is_list_closed = len(piece), True
                 self.head = piece[:begin]
-                self.info = self._read_host_facts() if within else {}
+                self.info = self._read_host_facts() if is_in_list else {}
                 line += self.head.count(b"\n")
             body = piece[begin:]
-            if within:
-                elements = Elements(body)
+            if is_in_list:
+                elements = ListElements(body)
                 end = self._check_commas(elements, line)
-                closed = elements.closed >= 0
-                within = not closed
+                is_list_closed = elements.closed >= 0
+                is_in_list = not is_list_closed
                 records, lines = self.samples.records(elements, line)
-                self.pieces.back = len(body) - end
-            elif self.pieces.last:
-                end, (records, lines) = 0, (RecordRows().frame(), RecordRows().lines())
+                self.pieces.bytes_to_repeat = len(body) - end
+            elif self.pieces.is_last:
+                end, (records, lines) = 0, (RecordBuilder().to_frame(), RecordBuilder().lines())
             else:
-                self.pieces.back = len(piece)
+                self.pieces.bytes_to_repeat = len(piece)
                 continue
             info = self._info()
-            if self.pieces.last:
+            if self.pieces.is_last:
                 info = self._parse_tail(body[end:], line + body.count(b"\n", 0, end))
-            if self.pieces.last or len(records):
-                yield Reading(records, "absolute", info, self.messages.new(self.pieces.last), lines)
+            if self.pieces.is_last or len(records):
+                yield Reading(
+                    records, "absolute", info, self.messages.drain(self.pieces.is_last), lines
+                )
 
     def _read_host_facts(self) -> dict[str, str]:
         """Facts of the host that precede the samples."""
         text = self._text(self.head + _CLOSED, 0)
         try:
-            root = loads(text)
+            root = loads_strict(text)
         except (ValueError, RecursionError):
             return {}  # parsed again at the end of the file
         return _host_facts(_host(root, self.file))
@@ -586,20 +611,20 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recode(data, line, self.messages, self.file).decode()
+        return recode_piece(data, line, self.messages, self.file).decode()
 
-    def _check_commas(self, elements: Elements, line: int) -> int:
+    def _check_commas(self, elements: ListElements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
         end = 0
         data = elements.data
-        for begin, behind in zip(elements.begin.tolist(), elements.end.tolist(), strict=True):
+        for begin, sample_end in zip(elements.begin.tolist(), elements.end.tolist(), strict=True):
             between = data[end:begin].strip()
             if between != (b"" if self.separated else b","):
                 number = line + data.count(b"\n", 0, begin) + 1
                 raise json_error(
                     self.file, number, ValueError(f"between samples: {between[:40]!r}")
                 )
-            end, self.separated = behind, False
+            end, self.separated = sample_end, False
         return end
 
     def _parse_tail(self, tail: bytes, line: int) -> dict[str, str]:
@@ -610,50 +635,58 @@ class _File:
                 f"{self.file}: samples have the time zones {zones}; times were used as printed"
             )
             self.messages.add_located(messages)
-        head, behind = self._text(self.head, 0), self._text(tail, line)
-        if self.samples.number and behind.lstrip()[:1] == ",":
-            behind = behind.replace(",", " ", 1)
-            if behind.lstrip()[:1] == "]":
-                self.messages.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
-        above = head.count("\n")
-        document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
-        host, where = _host(document, self.file), _host(places, self.file)
-        check_text(host, head + behind, self.file)
+        head, tail_text = self._text(self.head, 0), self._text(tail, line)
+        if self.samples.number and tail_text.lstrip()[:1] == ",":
+            tail_text = tail_text.replace(",", " ", 1)
+            if tail_text.lstrip()[:1] == "]":
+                self.messages.add_once("commas", f"{self.file} line {line + 1}: {COMMAS}")
+        n_head_lines = head.count("\n")
+        document, document_lines = self._parse_document(
+            (head + tail_text).rstrip(), len(head), n_head_lines, line - n_head_lines
+        )
+        host, host_lines = _host(document, self.file), _host(document_lines, self.file)
+        check_text(host, head + tail_text, self.file)
         self.info = _host_facts(host)
-        if _list(host, where, "statistics", self.file) and self.samples.number:
+        if _host_list(host, host_lines, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
         for key, name in (("restarts", "boot"), ("comments", "comment")):
-            for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
-                place = ElementPlace(f"{key} {number}", first_line(at), self.file)
-                stamp = place.stamp(element, name)
-                words = [f"{place.time(stamp):.0f}"]
-                words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
-                marks[key].append(" ".join(words))
+            for number, (element, element_lines) in enumerate(
+                _host_list(host, host_lines, key, self.file), start=1
+            ):
+                location = ElementLocation(f"{key} {number}", first_line(element_lines), self.file)
+                timestamp = location.timestamp(element, name)
+                mark_text = [f"{location.time(timestamp):.0f}"]
+                mark_text += (
+                    [" ".join(str(timestamp.get("com", "")).split())] if key == "comments" else []
+                )
+                marks[key].append(" ".join(mark_text))
         info = self._info()
         info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
         return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
 
-    def _parsed(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
+    def _parse_document(
+        self, text: str, head: int, lines_before: int, n_removed: int
+    ) -> tuple[Any, Lines]:
         """Parse the document without its samples, and its line numbers.
 
-        The samples are `gone` lines after line `above`.
+        The samples are `n_removed` lines after line `lines_before`.
         """
         try:
-            return _with_lines(text, above, gone)
+            return _with_lines(text, lines_before, n_removed)
         except RecursionError as err:
             raise FormatError(
                 "nested too deeply", file=self.file, expected="a file made by sadf -j"
             ) from err
         except ValueError as err:
             line = err.lineno if isinstance(err, json.JSONDecodeError) else None
-            number = None if line is None else line + (gone if line > above + 1 else 0)
+            number = None if line is None else line + (n_removed if line > lines_before + 1 else 0)
             attempts = {COMMAS: TRAILING.sub("", text)}
             if line == text.count("\n") + 1 and self.samples.number:
                 attempts[_TRUNCATED] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():
                 try:
-                    document = _with_lines(rewritten, above, gone)
+                    document = _with_lines(rewritten, lines_before, n_removed)
                 except (ValueError, RecursionError):
                     continue
                 self.messages.add_located(f"{self.file} line {number}: {sentence}")
@@ -661,28 +694,28 @@ class _File:
             raise json_error(self.file, number, err) from err
 
 
-def _bracket_end(data: bytes) -> int:
+def _cut_after_bracket(data: bytes) -> int:
     """Cut after a bracket, so that no character is split."""
     return max(data.rfind(b"}"), data.rfind(b"[")) + 1
 
 
-def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
-    document, lines = parse_with_lines(text, loads)
-    return document, _shift_lines(lines, above + 1, gone) if gone else lines
+def _with_lines(text: str, above: int, n_removed: int) -> tuple[Any, Lines]:
+    document, lines = parse_with_lines(text, loads_strict)
+    return document, _shift_lines(lines, above + 1, n_removed) if n_removed else lines
 
 
-def _shift_lines(lines: Lines, above: int, gone: int) -> Lines:
+def _shift_lines(lines: Lines, above: int, n_removed: int) -> Lines:
     """Shift the line numbers after line `above` by the number of removed lines."""
     if isinstance(lines, dict):
-        return {key: _shift_lines(value, above, gone) for key, value in lines.items()}
+        return {key: _shift_lines(value, above, n_removed) for key, value in lines.items()}
     if isinstance(lines, list):
-        return [_shift_lines(value, above, gone) for value in lines]
-    return lines + gone if lines > above else lines
+        return [_shift_lines(value, above, n_removed) for value in lines]
+    return lines + n_removed if lines > above else lines
 
 
 def _host_facts(host: dict[str, Any]) -> dict[str, str]:
     return {
-        ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)
+        name: str(host[key]) for key, name in HEADER.items() if isinstance(host.get(key), str | int)
     }
 
 
@@ -700,15 +733,15 @@ def _host(root: Any, file: str) -> dict[str, Any]:
     raise FormatError(problem, file=file, expected=expected, found=text, remedy=remedy)
 
 
-def _list(
-    host: dict[str, Any], where: dict[str, Lines], key: str, file: str
+def _host_list(
+    host: dict[str, Any], host_lines: dict[str, Lines], key: str, file: str
 ) -> list[tuple[Any, Lines]]:
     """Elements of a list of the host, each with its line numbers."""
     items = host.get(key, [])
     if not isinstance(items, list):
-        line = first_line(where[key])
+        line = first_line(host_lines[key])
         raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(items)[:80])
-    return list(zip(items, where.get(key, []), strict=True))
+    return list(zip(items, host_lines.get(key, []), strict=True))
 
 
 FORMAT = SadfJsonFormat()

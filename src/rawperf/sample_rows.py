@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rawperf.core.metrics import WHOLE
+from rawperf.core.metrics import HOST
 
 ROW = np.dtype(
     [
@@ -55,22 +55,22 @@ def sort_samples(rows: SampleRows, *names: str) -> SampleRows:
         column = rows[name]
         if (column[1:] < column[:-1]).any():
             # numpy uses a radix sort for 16-bit integers
-            two_bytes = column.min() >= 0 and column.max() < 1 << 16
+            fits_uint16 = column.min() >= 0 and column.max() < 1 << 16
             rows = rows.take(
-                np.argsort(column.astype("u2") if two_bytes else column, kind="stable")
+                np.argsort(column.astype("u2") if fits_uint16 else column, kind="stable")
             )
     t = rows["t"]
-    doubtful = np.flatnonzero(~(t[1:] > t[:-1]))
-    before, after = rows.take(doubtful), rows.take(doubtful + 1)
-    placed = (after["t"] == before["t"]) & (after["order"] >= before["order"])
+    unordered = np.flatnonzero(~(t[1:] > t[:-1]))
+    before, after = rows.take(unordered), rows.take(unordered + 1)
+    is_ordered = (after["t"] == before["t"]) & (after["order"] >= before["order"])
     for name in names:
-        placed |= after[name] != before[name]
-    if placed.all():
+        is_ordered |= after[name] != before[name]
+    if is_ordered.all():
         return rows
     return rows.take(np.lexsort((rows["order"], t, *(rows[name] for name in reversed(names)))))
 
 
-Key = tuple[str, str, str, str]
+SeriesKey = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
 _EARLIER_PART = -1  # order of a sample from an earlier part
 
@@ -79,44 +79,44 @@ SAME_NUMBER = 0.01
 """Relative tolerance for a number printed twice on a line: sadf's ``rkB`` and ``rd_sec``."""
 
 
-class DropDuplicates:
+class DuplicateFilter:
     """Drop duplicate samples of one series and time, keeping the first.
 
     `key_of` returns the key of a series number. Duplicates on one line in other units are not
     reported.
     """
 
-    def __init__(self, key_of: Callable[[int], Key]) -> None:
+    def __init__(self, key_of: Callable[[int], SeriesKey]) -> None:
         self._key_of = key_of
         self._count = 0
         self._first: np.void | None = None
 
-    def of(self, rows: SampleRows) -> SampleRows:
+    def drop_duplicates(self, rows: SampleRows) -> SampleRows:
         """Drop the duplicates of samples that are sorted by series, time and order."""
-        again = np.zeros(len(rows), dtype=bool)
+        is_duplicate = np.zeros(len(rows), dtype=bool)
         t, series = rows["t"], rows["series"]
-        again[1:] = (series[1:] == series[:-1]) & (
+        is_duplicate[1:] = (series[1:] == series[:-1]) & (
             (t[1:] == t[:-1]) | (np.isnan(t[1:]) & np.isnan(t[:-1]))
         )
-        if not again.any():
+        if not is_duplicate.any():
             return rows
-        left_out = select_rows(rows, again & ~_same_value_other_unit(rows))
-        if not len(left_out):
-            return select_rows(rows, ~again)
-        first = left_out[np.argmin(left_out["order"])]
+        reported = select_rows(rows, is_duplicate & ~_same_value_other_unit(rows))
+        if not len(reported):
+            return select_rows(rows, ~is_duplicate)
+        first = reported[np.argmin(reported["order"])]
         if self._first is None or first["order"] < self._first["order"]:
             self._first = first
-        self._count += len(left_out)
-        return select_rows(rows, ~again)
+        self._count += len(reported)
+        return select_rows(rows, ~is_duplicate)
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warning on duplicates, if there were any."""
         if self._first is None:
             return []
         source, _, entity, metric = self._key_of(int(self._first["series"]))
         return [
             f"{self._count} duplicate value(s) were dropped, the first being {metric} of "
-            f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
+            f"{entity or HOST} from {source} at {self._first['t']:g} s"
         ]
 
 
@@ -131,48 +131,50 @@ def _same_value_other_unit(rows: SampleRows) -> NDArray[np.bool_]:
     return is_duplicate
 
 
-class Rates:
+class CounterRates:
     """Rates of counters per second since the previous sample, which may be in an earlier part."""
 
-    def __init__(self, key_of: Callable[[int], Key]) -> None:
+    def __init__(self, key_of: Callable[[int], SeriesKey]) -> None:
         self._key_of = key_of
-        self._duplicates = DropDuplicates(key_of)
+        self._duplicates = DuplicateFilter(key_of)
         self._last = np.zeros(0, ROW)
-        self._resets: dict[str, dict[Key, float]] = {}
+        self._resets: dict[str, dict[SeriesKey, float]] = {}
 
-    def of(self, counters: SampleRows) -> SampleRows:
+    def compute(self, counters: SampleRows) -> SampleRows:
         """Rates at the later sample's time, sorted by series and time; none across a counter reset.
 
         Counters come in any order, with times after those of earlier parts; others have no rate.
         """
-        rows = self._duplicates.of(sort_samples(concat_rows([self._last, counters]), "series"))
+        rows = self._duplicates.drop_duplicates(
+            sort_samples(concat_rows([self._last, counters]), "series")
+        )
         if not len(rows):
             return rows
-        same = rows["series"][1:] == rows["series"][:-1]
-        growth, time = np.diff(rows["value"]), np.diff(rows["t"])
-        back = same & (growth < 0)
-        self._record_resets(select_rows(rows[1:], back))
-        keep = same & ~back & (rows["order"][1:] != _EARLIER_PART)
-        rates = select_rows(rows[1:], keep)
-        rates["value"] = growth[keep] / time[keep]
-        self._last = select_rows(rows, np.append(~same, True))
+        is_same_series = rows["series"][1:] == rows["series"][:-1]
+        increase, time = np.diff(rows["value"]), np.diff(rows["t"])
+        is_reset = is_same_series & (increase < 0)
+        self._record_resets(select_rows(rows[1:], is_reset))
+        has_rate = is_same_series & ~is_reset & (rows["order"][1:] != _EARLIER_PART)
+        rates = select_rows(rows[1:], has_rate)
+        rates["value"] = increase[has_rate] / time[has_rate]
+        self._last = select_rows(rows, np.append(~is_same_series, True))
         self._last["order"] = _EARLIER_PART
         return rates
 
-    def _record_resets(self, back: SampleRows) -> None:
+    def _record_resets(self, resets: SampleRows) -> None:
         """Record the first reset of each series."""
-        series, places = np.unique(back["series"], return_index=True)
-        for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):
+        series, indices = np.unique(resets["series"], return_index=True)
+        for number, t in zip(series.tolist(), resets["t"][indices].tolist(), strict=True):
             key = self._key_of(number)
             self._resets.setdefault(key[2], {}).setdefault(key, t)
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warnings: one on duplicates, and one for each entity with counter resets."""
-        sentences = self._duplicates.sentences()
+        sentences = self._duplicates.messages()
         for entity, series in sorted(self._resets.items()):
-            first = min(series)
+            earliest = min(series)
             sentences.append(
-                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} decreased at {series[first]:g} s "
+                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} decreased at {series[earliest]:g} s "
                 "(counter reset); no rate is computed across it"
             )
         return sentences

@@ -13,7 +13,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import RecordRows, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 SUMMARY, SHOW = "summary", "show"
@@ -29,7 +29,7 @@ _TYPES, _KIB, _LEVEL = (
 _SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII)
 _VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
 _VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
-_LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
+_MAX_PATH_LENGTH = 4 * 4096  # Linux's limit, every byte escaped
 _IGNORED_COLUMNS = (
     "UUID",
     "LABEL",
@@ -69,22 +69,26 @@ class SwaponFormat:
         or has more used than its size.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
+        lines, is_complete = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        table: _Table | None = None
-        rows, info = RecordRows(), dict[str, str]()
-        snapshots = others = 0
-        wrapped = False
+        table: _TableParser | None = None
+        rows, info = RecordBuilder(), dict[str, str]()
+        snapshots = n_other_lines = 0
+        is_wrapped = False
         for number, line in enumerate(lines, start=1):
             words, rows.line = line.split(), number
             error = partial(FormatError, file=file, line=number)
-            if not words or (wrapped and words == ["Priority"]):
-                wrapped = False
+            if not words or (is_wrapped and words == ["Priority"]):
+                is_wrapped = False
                 continue
-            wrapped = words == list(_HEAD[:-1])
-            if columns := _columns(words, error):
-                table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
-            elif number == len(lines) and not whole:  # without a line end, digits may be missing
+            is_wrapped = words == list(_HEAD[:-1])
+            if columns := _parse_heading(words, error):
+                table, snapshots = (
+                    _TableParser(columns, rows, info, float(snapshots)),
+                    snapshots + 1,
+                )
+            # without a line end, digits may be missing
+            elif number == len(lines) and not is_complete:
                 warnings.add(number, "the file is truncated; this line was left out")
             elif table is not None and table.parse_row(line, error):
                 continue
@@ -94,7 +98,7 @@ class SwaponFormat:
                     problem, expected=" ".join(table.columns if table else _HEAD), found=line
                 )
             else:
-                table, others = None, others + 1
+                table, n_other_lines = None, n_other_lines + 1
         if not snapshots:
             raise FormatError(
                 "no list of swap devices",
@@ -103,19 +107,19 @@ class SwaponFormat:
                 expected=f"a heading such as {' '.join(_HEAD)}",
                 found=text.strip()[:60] or "nothing",
             )
-        records = rows.frame()
+        records = rows.to_frame()
         if snapshots > 1:
             info[_SNAPSHOTS] = str(snapshots)
         else:
             records["t"] = np.nan
-        if others:
-            info["other lines"] = str(others)
+        if n_other_lines:
+            info["other lines"] = str(n_other_lines)
         return Reading(
-            records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines()
+            records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
         )
 
 
-def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
+def _parse_heading(words: list[str], error: partial[FormatError]) -> list[str]:
     """Columns below a heading; empty if the line is not a heading."""
     if tuple(words) in (_HEAD, _HEAD[:-1]):
         return list(_HEAD)
@@ -126,54 +130,54 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
         or not {"SIZE", "USED"} & columns
     ):
         return []
-    rest = [name for name in words[1:] if name in _IGNORED_COLUMNS]
-    if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
+    ignored = [name for name in words[1:] if name in _IGNORED_COLUMNS]
+    if len(set(words)) < len(words) or words[len(words) - len(ignored) :] != ignored:
         expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
         problem = "unsupported order of the columns of swapon --show"
         raise error(problem, found=" ".join(words), expected=expected)
     return words
 
 
-class _Table:
+class _TableParser:
     """Parser of the rows below one heading; adds to `rows` and `info`."""
 
     def __init__(
-        self, columns: list[str], rows: RecordRows, info: dict[str, str], t: float
+        self, columns: list[str], rows: RecordBuilder, info: dict[str, str], t: float
     ) -> None:
         self.columns = columns
         self._rows, self._info, self._t = rows, info, t
-        self._read = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
+        self._read_columns = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
         self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
         self._seen: set[str] = set()
 
     def parse_row(self, line: str, error: partial[FormatError]) -> bool:
         """Parse a row; False if the line is not one."""
-        if len(self._read) < len(self.columns) - 1:
-            name, *texts = line.split()[: 1 + len(self._read)]
+        if len(self._read_columns) < len(self.columns) - 1:
+            name, *texts = line.split()[: 1 + len(self._read_columns)]
         else:  # a name may have blanks
-            name, *texts = line.strip().rsplit(None, len(self._read))
-        cells = dict(zip(self._read, texts, strict=False))
-        shaped = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
+            name, *texts = line.strip().rsplit(None, len(self._read_columns))
+        cells = dict(zip(self._read_columns, texts, strict=False))
+        is_valid = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
-            or len(name) > _LONGEST_PATH
-            or len(cells) < len(self._read)
-            or not shaped
+            or len(name) > _MAX_PATH_LENGTH
+            or len(cells) < len(self._read_columns)
+            or not is_valid
         ):
             return False
         entity = _ESCAPE.sub(_unescape, name.strip())
         kind = cells.pop("TYPE", None) or cells.pop("Type", None)
-        human = any(text[-1] in _UNITS for text in cells.values())
+        has_unit_suffix = any(text[-1] in _UNITS for text in cells.values())
         if any(text[-1].isdigit() and ("." in text or "," in text) for text in cells.values()):
             raise error("decimals without a unit", found=line)
         if entity in self._seen:
             raise error(f"{entity!r} is listed twice", found=line)
-        values = {column: _number(text) for column, text in cells.items()}
+        values = {column: _parse_number(text) for column, text in cells.items()}
         used = values.get("Used", values.get("USED", 0.0))
-        if not human and used > values.get("Size", values.get("SIZE", np.inf)):
+        if not has_unit_suffix and used > values.get("Size", values.get("SIZE", np.inf)):
             raise error("the used space exceeds the size", found=line)
         self._seen.add(entity)
-        self._info |= {_HUMAN: "rounded"} if human else {}
+        self._info |= {_HUMAN: "rounded"} if has_unit_suffix else {}
         if kind is not None:
             self._info.setdefault(_TYPE + entity, kind)
         for column, value in values.items():
@@ -181,7 +185,7 @@ class _Table:
         return True
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     if text[-1] in _UNITS:
         return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
     return float(text)

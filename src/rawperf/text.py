@@ -19,7 +19,7 @@ _BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
 _BLANKS = b" \t\n\v\f\r"
 _DIGIT_0, _DIGIT_9 = ord("0"), ord("9")
 
-Places = NDArray[np.int64]
+IndexArray = NDArray[np.int64]
 
 
 class WordOffsets:
@@ -31,8 +31,8 @@ class WordOffsets:
         Offsets of each word in `bytes`.
     line_begin, line_end : ndarray of int, shape (lines,)
         Offsets of each line, without its line feed.
-    first : ndarray of int, shape (lines + 1,)
-        Words ``first[i]`` to ``first[i + 1]``, the last one excluded, are those of line ``i``.
+    first_word : ndarray of int, shape (lines + 1,)
+        Words ``first_word[i]`` to ``first_word[i + 1]``, the last one excluded, are those of line ``i``.
     array : pyarrow string array, shape (words,)
     """
 
@@ -42,17 +42,17 @@ class WordOffsets:
         ends = np.flatnonzero(self.bytes == ord("\n"))
         if len(data) and not data.endswith(b"\n"):
             ends = np.append(ends, len(data))
-        self.line_end: Places = ends
-        self.line_begin: Places = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+        self.line_end: IndexArray = ends
+        self.line_begin: IndexArray = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
         nonblank = (self.bytes != _BLANK) & (self.bytes - np.uint8(_TAB) >= _CONTROLS)
         edges = np.flatnonzero(nonblank[1:] != nonblank[:-1]) + 1
         if len(nonblank) and nonblank[0]:
             edges = np.concatenate([[0], edges])
         if len(edges) % 2:
             edges = np.append(edges, len(data))
-        self.begin: Places = edges[::2]
-        self.end: Places = edges[1::2]
-        self.first: Places = np.append(
+        self.begin: IndexArray = edges[::2]
+        self.end: IndexArray = edges[1::2]
+        self.first_word: IndexArray = np.append(
             np.searchsorted(self.begin, self.line_begin), len(self.begin)
         )
         offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
@@ -67,23 +67,23 @@ class WordOffsets:
         """Text of a line, numbered from 0."""
         return self.data[self.line_begin[number] : self.line_end[number]].decode()
 
-    def digit(self, places: Places) -> NDArray[np.bool_]:
+    def is_digit(self, offsets: IndexArray) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
-        byte = self.at(places)
+        byte = self.bytes_at(offsets)
         return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
-    def at(self, places: Places) -> NDArray[np.uint8]:
+    def bytes_at(self, offsets: IndexArray) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
-            return np.full(len(places), ord("\n"), dtype=np.uint8)
-        bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
-        return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
+            return np.full(len(offsets), ord("\n"), dtype=np.uint8)
+        bytes_at = self.bytes[np.minimum(offsets, len(self.bytes) - 1)]
+        return np.where(offsets < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
-    def starting(self, places: Places, text: bytes) -> NDArray[np.bool_]:
+    def starts_with(self, offsets: IndexArray, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
-        is_match = np.ones(len(places), dtype=bool)
+        is_match = np.ones(len(offsets), dtype=bool)
         for k, byte in enumerate(text):
-            is_match &= self.at(places + k) == byte
+            is_match &= self.bytes_at(offsets + k) == byte
         return is_match
 
 
@@ -104,13 +104,13 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     `file`.
     """
     warnings: tuple[str, ...] = ()
-    data, bad_line = utf8(data.removeprefix(codecs.BOM_UTF8))
+    data, bad_line = recode_utf8(data.removeprefix(codecs.BOM_UTF8))
     if bad_line >= 0:
         warnings = (utf8_warning(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
 
 
-def utf8(data: bytes) -> tuple[bytes, int]:
+def recode_utf8(data: bytes) -> tuple[bytes, int]:
     """Recode a text in UTF-8; also return the first line, from 0, that was Latin-1, else -1."""
     try:
         data.decode()
@@ -118,11 +118,11 @@ def utf8(data: bytes) -> tuple[bytes, int]:
     except UnicodeDecodeError as err:
         first = data.count(b"\n", 0, err.start)
     lines = data.split(b"\n")
-    for place in range(first, len(lines)):
+    for number in range(first, len(lines)):
         try:
-            lines[place].decode()
+            lines[number].decode()
         except UnicodeDecodeError:
-            lines[place] = lines[place].decode("latin-1").encode()
+            lines[number] = lines[number].decode("latin-1").encode()
     return b"\n".join(lines), first
 
 
@@ -141,7 +141,7 @@ def match_certainty(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: b
     return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
 
-def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
+def take_strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
     """Build the string column ``[values[c] for c in codes]`` without a Python loop."""
     if len(values) == 1:
         return pd.array(pa.repeat(pa.scalar(values[0], pa.large_string()), len(codes)), dtype="str")
@@ -159,7 +159,7 @@ def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]
     return parts.flatten(), offsets - offsets[0]
 
 
-def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
+def parse_numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     """Parse decimal numbers as float64; also return the index of the first invalid token, else -1.
 
     A token is invalid if it is not a number or not finite.
@@ -174,14 +174,14 @@ def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     try:
         values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
     except pa.ArrowInvalid:
-        fine = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
-        return np.full(len(tokens), np.nan), int(np.argmin(fine))
+        is_number = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
+        return np.full(len(tokens), np.nan), int(np.argmin(is_number))
     return values, _first_non_finite(values)
 
 
 def _first_non_finite(values: np.ndarray) -> int:
-    bad = np.flatnonzero(~np.isfinite(values))
-    return int(bad[0]) if len(bad) else -1
+    invalid = np.flatnonzero(~np.isfinite(values))
+    return int(invalid[0]) if len(invalid) else -1
 
 
 def clock_seconds(text: str, *, file: str, line: int) -> int:
@@ -195,7 +195,7 @@ def clock_seconds(text: str, *, file: str, line: int) -> int:
 
 
 def unwrap_midnight(
-    seconds: np.ndarray, before: float = np.nan, days: float = 0.0
+    seconds: np.ndarray, previous: float = np.nan, days: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Unwrap times of day across midnights; also return the positions of backward clock steps.
 
@@ -213,6 +213,6 @@ def unwrap_midnight(
     seconds = np.asarray(seconds, dtype=float)
     if not len(seconds):
         return seconds, np.zeros(0, dtype=int)
-    step = np.diff(seconds, prepend=seconds[0] if np.isnan(before) else before)
+    step = np.diff(seconds, prepend=seconds[0] if np.isnan(previous) else previous)
     midnights = DAY * np.cumsum(step < -HALF_DAY)
     return seconds + midnights + days, np.flatnonzero((step < 0) & (step >= -HALF_DAY))

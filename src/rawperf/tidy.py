@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf import Reading, blocks_of, by_sample, ranking
+from rawperf import Reading, rank_formats, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
+from rawperf.core.tables import decode_categories
 from rawperf.core.tables import encode_categories as category
-from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.pieces import peek_stream
 from rawperf.registry import (
@@ -27,9 +27,9 @@ from rawperf.registry import (
     build_dictionary,
     choose_format,
     format_dictionary,
-    recognised_by_name,
+    is_recognised_by_name,
 )
-from rawperf.sample_rows import Key, Rates, SampleRows, build_samples
+from rawperf.sample_rows import CounterRates, SampleRows, SeriesKey, build_samples
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""
@@ -86,16 +86,16 @@ class RawTables:
     ) -> None:
         head, self._stream = peek_stream(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
-        specified = (
-            format_name is not None or self._chosen in inputs or recognised_by_name(self._chosen)
+        is_specified = (
+            format_name is not None or self._chosen in inputs or is_recognised_by_name(self._chosen)
         )
-        scores = [] if specified else ranking(head)
+        scores = [] if is_specified else rank_formats(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
         # certainty of the recognition, 0 to 1; NaN if none was needed
-        self.certainty = math.nan if specified else scores[0][0]
+        self.certainty = math.nan if is_specified else scores[0][0]
         # second-best format if its certainty is similar, else ""
-        self.rival = next(
+        self.runner_up = next(
             (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
         )
         # one of `rawperf.base.CLOCKS`, or "interval": numbered samples, seconds since the first
@@ -103,57 +103,57 @@ class RawTables:
         self.info: dict[str, str] = {}  # header facts, as far as the file was read
         self.table = pd.DataFrame(columns=list(COLUMNS))  # the whole table, set by `read_raw`
         self._messages: list[str] = []
-        self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
+        self._metrics = MetricTranslator(dictionary or MetricDictionary(()), self.format)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the reader, then of the conversion, as far as the file was read."""
-        return (*self._messages, *self._metrics.sentences())
+        return (*self._messages, *self._metrics.messages())
 
-    def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
+    def tables(self, categorical: bool = False) -> Iterator[pd.DataFrame]:
         """Yield tables with columns `COLUMNS`, one row per record in file order; at least one.
 
-        With `coded`, texts may be categorical, which are faster to write. `line` is the file's line
+        With `categorical`, texts may be categorical, which are faster to write. `line` is the file's line
         that holds the number, 0 if unknown; `metric` is "" and `metric_value` NaN if the dictionary
         has no metric for a field.
 
         Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
         not number its samples.
         """
-        for reading in by_sample(self._blocks()):
+        for reading in rechunk_by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info
             self._messages += reading.warnings
             if self._interval_s is not None:
                 if reading.clock != "sample":
-                    timeless = reading.clock == "none"
+                    is_snapshot = reading.clock == "none"
                     raise FormatError(
                         "the file has totals without times"
-                        if timeless
+                        if is_snapshot
                         else "the file has its own clock",
                         file=self._file,
                         expected="a file with numbered samples",
-                        found=None if timeless else f"clock {reading.clock!r}",
+                        found=None if is_snapshot else f"clock {reading.clock!r}",
                         remedy="leave out the interval",
                     )
                 records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
-            table = self._metrics.of(records.reset_index(drop=True), self.clock)
+            table = self._metrics.translate(records.reset_index(drop=True), self.clock)
             table["line"] = (
                 np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
             )
             table = table[list(COLUMNS)]
-            yield table if coded else plain_texts(table)
+            yield table if categorical else decode_categories(table)
 
     def _blocks(self) -> Iterator[Reading]:
         try:
-            yield from blocks_of(self._chosen, self._stream, file=self._file, coded=True)
+            yield from read_blocks(self._chosen, self._stream, file=self._file, categorical=True)
         except FormatError as err:
-            if not self.rival or err.remedy:
+            if not self.runner_up or err.remedy:
                 raise
-            remedy = f"it could also be {self.rival}: try --format {self.rival}"
-            raise err.restated(FormatError, remedy=remedy) from err
+            remedy = f"it could also be {self.runner_up}: try --format {self.runner_up}"
+            raise err.copy_as(FormatError, remedy=remedy) from err
 
 
-class Translation:
+class MetricTranslator:
     """Translate the records of one file to metrics, part by part.
 
     A counter becomes its rate per second since the previous sample. Its first sample has no value,
@@ -164,22 +164,22 @@ class Translation:
     def __init__(self, dictionary: MetricDictionary, format_name: str) -> None:
         self._dictionary, self._format = dictionary, format_name
         self._clock_without_rates = ""
-        self._series: dict[Key, int] = {}
-        self._rates = Rates(lambda number: list(self._series)[number])
+        self._series: dict[SeriesKey, int] = {}
+        self._rates = CounterRates(lambda number: list(self._series)[number])
 
-    def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
+    def translate(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
         """Add columns for the metric of each record, its value in the metric's unit, and that unit.
 
         `records` are indexed from 0; no part of a file ends within a sample. `clock` is that of
         `RawTables`.
         """
-        gauges = self._dictionary.gauges(records, self._format)
+        gauges = self._dictionary.translate_gauges(records, self._format)
         if gauges is not None:
             units = [self._dictionary[name].unit if name else "" for name in gauges.metrics]
             return records.assign(
-                metric=category(gauges.which, gauges.metrics),
+                metric=category(gauges.codes, gauges.metrics),
                 metric_value=gauges.values,
-                metric_unit=category(gauges.which, units),
+                metric_unit=category(gauges.codes, units),
             )
         # a sum has the index of its first part
         translated = self._dictionary.translate(
@@ -187,23 +187,23 @@ class Translation:
         )
         if not translated["line"].is_monotonic_increasing or not translated["line"].is_unique:
             translated = translated.drop_duplicates("line")
-        place, value = (
+        rows, converted = (
             translated["line"].to_numpy(),
             translated["value"].to_numpy(dtype=float, copy=True),
         )
-        counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
-        if counter.any():
-            value[counter] = np.nan
+        is_counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
+        if is_counter.any():
+            converted[is_counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                rates = self._counter_rates(translated[counter])
-                value[np.searchsorted(place, rates["order"])] = rates["value"]
+                rates = self._counter_rates(translated[is_counter])
+                converted[np.searchsorted(rows, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
-        values[place] = value
+        values[rows] = converted
         metrics = translated["metric"].cat.categories.tolist()
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[place] = translated["metric"].cat.codes.to_numpy() + 1
+        code[rows] = translated["metric"].cat.codes.to_numpy() + 1
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),
@@ -211,26 +211,26 @@ class Translation:
             metric_unit=category(code, ["", *units]),
         )
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Warnings of the conversion for all parts so far."""
-        why = {
+        reasons = {
             "sample": ["counters have no rate, since the file does not give the sampling interval"],
             "none": ["counters have no rate, since the file is a single snapshot"],
         }
-        return [*why.get(self._clock_without_rates, []), *self._rates.sentences()]
+        return [*reasons.get(self._clock_without_rates, []), *self._rates.messages()]
 
     def _counter_rates(self, counters: pd.DataFrame) -> SampleRows:
-        names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
+        keys = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
         series = [
-            self._series.setdefault((self._format, *name), len(self._series)) for name in names
+            self._series.setdefault((self._format, *name), len(self._series)) for name in keys
         ]
         columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
-        return self._rates.of(build_samples(len(counters), series=series, **columns))
+        return self._rates.compute(build_samples(len(counters), series=series, **columns))
 
 
-def read_raw(stream: BinaryIO, **named: object) -> RawTables:
+def read_raw(stream: BinaryIO, **options: object) -> RawTables:
     """Read a whole raw file, including `table`; takes and raises as `RawTables` and `tables` do."""
-    raw = RawTables(stream, **named)  # type: ignore[arg-type]
+    raw = RawTables(stream, **options)  # type: ignore[arg-type]
     parts = list(raw.tables())
     raw.table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return raw
@@ -268,7 +268,7 @@ def read(
     RawperfError
         The file can't be read, or no format recognises it.
     """
-    with opened_raw(path, format, interval_s, metrics) as raw:
+    with open_raw(path, format, interval_s, metrics) as raw:
         parts = list(raw.tables())
     table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     table.attrs["warnings"] = list(raw.warnings)
@@ -276,7 +276,7 @@ def read(
 
 
 @contextmanager
-def opened_raw(
+def open_raw(
     path: str | Path,
     format: str | Path | None = None,  # noqa: A002 - users' word
     interval_s: float | None = None,
@@ -319,30 +319,30 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
     for table in tables:
         if writer is None:
             part = pa.Table.from_pandas(table, preserve_index=False)
-            texts = [field.name for field in part.schema if not _is_number(field.type)]
-            kinds = [
+            text_columns = [field.name for field in part.schema if not _is_number(field.type)]
+            fields = [
                 field if _is_number(field.type) else field.with_type(_TEXTS)
                 for field in part.schema
             ]
-            schema = pa.schema(kinds, part.schema.metadata)
+            schema = pa.schema(fields, part.schema.metadata)
             # dictionary encoding only for texts: few numbers repeat, so that it costs more than it
             # saves
             writer = pq.ParquetWriter(
                 out,
                 schema,
                 store_schema=False,
-                use_dictionary=texts,
+                use_dictionary=text_columns,
                 write_statistics=[name for name in ("t", "line") if name in part.column_names],
             )
             part = part.cast(schema)
         else:
-            part = _arrow(table, schema)
+            part = _to_arrow_table(table, schema)
         writer.write_table(part)
     if writer is not None:
         writer.close()
 
 
-def _arrow(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+def _to_arrow_table(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     """Convert a table to a known schema.
 
     pandas' own conversion infers the schema again for every table, which takes as long as
@@ -379,21 +379,21 @@ def open_input(path: str | Path) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
         return
-    place = Path(path)
-    if place.exists() and not place.is_file():  # opening a pipe would block
-        kind = "a folder" if place.is_dir() else "a pipe or a device"
+    file_path = Path(path)
+    if file_path.exists() and not file_path.is_file():  # opening a pipe would block
+        kind = "a folder" if file_path.is_dir() else "a pipe or a device"
         raise RawperfError(
             f"the path is {kind}, not a file", file=file, remedy="use - to read from a pipe"
         )
     try:
-        stream = place.open("rb")
+        stream = file_path.open("rb")
     except OSError as err:
         raise RawperfError(f"the file can't be read: {err.strerror}", file=file) from err
     with stream:
         yield stream
 
 
-def file_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """Read a file, or standard input for "-"; raises as `open_input` does, and if it is too large."""
     with open_input(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
@@ -412,14 +412,14 @@ def write_json(raw: RawTables, tables: Iterable[pd.DataFrame], file: str, out: T
 
     Facts that are known only at the file's end follow the records.
     """
-    head = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
-    out.write(json_text(head).removesuffix("\n}\n") + ',\n  "records": [')
-    started = False
+    header = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
+    out.write(json_text(header).removesuffix("\n}\n") + ',\n  "records": [')
+    has_records = False
     for table in tables:
         records = table.astype("object").where(table.notna(), None).to_dict("records")
         if records:
             text = json_text(records).removeprefix("[").removesuffix("\n]\n")
-            out.write("," * started + text.replace("\n", "\n  "))
-            started = True
-    foot = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
-    out.write("\n  ],\n" + json_text(foot).removeprefix("{\n"))
+            out.write("," * has_records + text.replace("\n", "\n  "))
+            has_records = True
+    footer = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
+    out.write("\n  ],\n" + json_text(footer).removeprefix("{\n"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
@@ -141,117 +141,129 @@ def _parse_seconds(text: str) -> float | None:
     ) / 100
 
 
-class TimeBlocks:
-    """Parser of blocks in a file's lines; `whole` is False if the last line has no line end."""
+class TimeBlockParser:
+    """Parser of blocks in a file's lines; `is_complete` is False if the last line has no line end."""
 
-    def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
-        self.lines, self.whole, self.file = lines, whole, file
+    def __init__(self, lines: Sequence[str], is_complete: bool, file: str) -> None:
+        self.lines, self.is_complete, self.file = lines, is_complete, file
 
-    def at(self, at: int) -> TimeBlock | None:
+    def parse_at(self, index: int) -> TimeBlock | None:
         """Parse the block that begins at an index; None if there is none.
 
         Raises `FormatError`: a damaged block; `TruncatedBlockError`: the file ends within it.
         """
-        line = self.lines[at].strip()
+        line = self.lines[index].strip()
         if _BEGINS_SHELL.fullmatch(line):
-            return self._shell(at)
+            return self._parse_shell(index)
         if _BEGINS_GNU.search(line):
-            return self._gnu(at)
-        return self._verbose(at) if _COMMAND_LINE.match(line) else None
+            return self._parse_gnu(index)
+        return self._parse_verbose(index) if _COMMAND_LINE.match(line) else None
 
-    def _damaged(self, problem: str, at: int, expected: str) -> Exception:
+    def _damage_error(self, problem: str, index: int, expected: str) -> Exception:
         """Error of an invalid line, or of truncation if it is the last line without a line end."""
-        if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
+        if index >= len(self.lines) or (index == len(self.lines) - 1 and not self.is_complete):
             return TruncatedBlockError()
         return FormatError(
-            problem, file=self.file, line=at + 1, expected=expected, found=self.lines[at]
+            problem, file=self.file, line=index + 1, expected=expected, found=self.lines[index]
         )
 
-    def _line(self, at: int, digits_last: bool = False) -> str:
+    def _line(self, index: int, digits_last: bool = False) -> str:
         """Get a line; raises `TruncatedBlockError` beyond the end, or if digits may be missing."""
-        if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
+        if index >= len(self.lines) or (
+            digits_last and index == len(self.lines) - 1 and not self.is_complete
+        ):
             raise TruncatedBlockError
-        return self.lines[at].strip()
+        return self.lines[index].strip()
 
-    def _shell(self, at: int) -> TimeBlock:
-        posix = _POSIX.fullmatch(self.lines[at].strip()) is not None
+    def _parse_shell(self, start: int) -> TimeBlock:
+        is_posix = _POSIX.fullmatch(self.lines[start].strip()) is not None
         fields: dict[str, tuple[float, int]] = {}
-        for place, name in enumerate(SHELL_FIELDS, start=at):
-            match = (_POSIX if posix else _BASH).fullmatch(self._line(place, digits_last=posix))
+        for index, name in enumerate(SHELL_FIELDS, start=start):
+            match = (_POSIX if is_posix else _BASH).fullmatch(
+                self._line(index, digits_last=is_posix)
+            )
             if match is None or match[1] != name:
-                expected = f"{name} 0.00" if posix else f"{name}, a tab and 0m0.000s"
-                raise self._damaged(
-                    f"not the {name} line of a block of real, user, sys", place, expected
+                expected = f"{name} 0.00" if is_posix else f"{name}, a tab and 0m0.000s"
+                raise self._damage_error(
+                    f"not the {name} line of a block of real, user, sys", index, expected
                 )
-            if posix:
+            if is_posix:
                 seconds = float(f"{match[2]}.{match[3]}")
             else:
                 seconds = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
-            fields[name] = seconds, place + 1
-        return TimeBlock(SHELL, "", fields, at + len(fields))
+            fields[name] = seconds, index + 1
+        return TimeBlock(SHELL, "", fields, start + len(fields))
 
-    def _gnu(self, at: int) -> TimeBlock:
-        first = _GNU_1.fullmatch(self._line(at))
+    def _parse_gnu(self, start: int) -> TimeBlock:
+        first = _GNU_1.fullmatch(self._line(start))
         elapsed = _parse_seconds(first[3]) if first else None
         if first is None or elapsed is None:
             expected = "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k"
-            raise self._damaged("not the first line of GNU time", at, expected)
-        second = _GNU_2.fullmatch(self._line(at + 1))
+            raise self._damage_error("not the first line of GNU time", start, expected)
+        second = _GNU_2.fullmatch(self._line(start + 1))
         if second is None:
             expected = "0inputs+0outputs (0major+0minor)pagefaults 0swaps"
-            raise self._damaged("not the second line of GNU time", at + 1, expected)
+            raise self._damage_error("not the second line of GNU time", start + 1, expected)
         fields: dict[str, tuple[float, int]] = {}
-        for place, (name, text) in enumerate(
+        for position, (name, text) in enumerate(
             zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True)
         ):
             if "?" not in text:
                 value = elapsed if name == "elapsed" else float(text)
-                fields[name] = value, at + 1 + (place >= len(first.groups()))
-        return TimeBlock(GNU, "", fields, at + 2)
+                fields[name] = value, start + 1 + (position >= len(first.groups()))
+        return TimeBlock(GNU, "", fields, start + 2)
 
-    def _verbose(self, at: int) -> TimeBlock:
-        command, place = self._command(at)
+    def _parse_verbose(self, start: int) -> TimeBlock:
+        command, index = self._parse_command(start)
         fields: dict[str, tuple[float, int]] = {}
-        unknown = False
+        has_unknown_percent = False
         while LAST not in fields:
-            name, _, text = self._line(place, digits_last=True).rpartition(": ")
+            name, _, text = self._line(index, digits_last=True).rpartition(": ")
             value = _parse_seconds(text) if name == ELAPSED else None
             if name != ELAPSED and _VERBOSE_NUMBER.fullmatch(
                 text.removesuffix("%") if name == PERCENT else text
             ):
                 value = float(text.removesuffix("%"))
-            unknown_now = name == PERCENT and text in ("?%", "??%") and not unknown
-            if name not in VERBOSE_FIELDS or name in fields or (value is None and not unknown_now):
-                raise self._damaged(
+            is_unknown_percent = (
+                name == PERCENT and text in ("?%", "??%") and not has_unknown_percent
+            )
+            if (
+                name not in VERBOSE_FIELDS
+                or name in fields
+                or (value is None and not is_unknown_percent)
+            ):
+                raise self._damage_error(
                     "not a line of time -v",
-                    place,
+                    index,
                     "'name: number', each name once, Exit status last",
                 )
-            unknown = unknown or unknown_now
-            place += 1
+            has_unknown_percent = has_unknown_percent or is_unknown_percent
+            index += 1
             if value is not None:
-                fields[name] = value, place
+                fields[name] = value, index
         missing = [name for name in (USER, "System time (seconds)", ELAPSED) if name not in fields]
         if missing:
             raise FormatError(
                 f"the block lacks {missing[0]!r}",
                 file=self.file,
-                line=at + 1,
+                line=start + 1,
                 expected="the complete output of time -v",
             )
-        return TimeBlock(VERBOSE, command, fields, place)
+        return TimeBlock(VERBOSE, command, fields, index)
 
-    def _command(self, at: int) -> tuple[str, int]:
+    def _parse_command(self, start: int) -> tuple[str, int]:
         """Command, joined to one line, and the index after it."""
-        match = _COMMAND_LINE.match(self._line(at))
+        match = _COMMAND_LINE.match(self._line(start))
         assert match is not None
-        parts, place = [match[1]], at
-        while not (parts[-1].endswith('"') and self._line(place + 1).startswith(USER)):
-            place += 1
-            if place - at > _COMMAND_LINES or _OTHER_BLOCK.match(self._line(place)):
-                raise self._damaged("the command has no end", at, f'a closing " and then {USER}')
-            parts.append(self._line(place))
-        return " ".join(" ".join(parts)[:-1].split()), place + 1
+        parts, index = [match[1]], start
+        while not (parts[-1].endswith('"') and self._line(index + 1).startswith(USER)):
+            index += 1
+            if index - start > _COMMAND_LINES or _OTHER_BLOCK.match(self._line(index)):
+                raise self._damage_error(
+                    "the command has no end", start, f'a closing " and then {USER}'
+                )
+            parts.append(self._line(index))
+        return " ".join(" ".join(parts)[:-1].split()), index + 1
 
 
 # Printed by GNU time before a block if the command failed.
@@ -259,7 +271,7 @@ _STATUS = re.compile(
     r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})",
     re.A,
 )
-_LONGEST_LABEL = 300
+_MAX_LABEL_LENGTH = 300
 # Lines that name the timed command: a shell's trace, a prompt or a comment, a heading.
 _TRACE = re.compile(r"\++ (\S.*)")
 _PROMPT = re.compile(r"(?:\[[^\]]{1,80}\]|(?=[^\s#$]*[@:~/])[^\s#$]{1,80}|) ?[#$] +(\S.*)")
@@ -299,64 +311,64 @@ class TimeFormat:
         block.
         """
         text, decode_warnings = decode(data, file)
-        lines, whole = split_lines(text)
+        lines, is_complete = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        time_blocks = TimeBlocks(lines, whole, file)
+        time_blocks = TimeBlockParser(lines, is_complete, file)
         blocks: list[tuple[TimeBlock, str]] = []
         preceding = _PrecedingLines()
-        others = at = 0
-        while at < len(lines):
-            line = lines[at].rstrip()
+        n_other_lines = index = 0
+        while index < len(lines):
+            line = lines[index].rstrip()
             if not line:
-                at += 1
+                index += 1
                 continue
             if tool := detect_other_tool(line):
                 raise FormatError(
                     f"this is the output of time in {tool}",
                     file=file,
-                    line=at + 1,
+                    line=index + 1,
                     expected="bash's time or GNU time",
                     found=line,
                     remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
-                block = time_blocks.at(at)
+                block = time_blocks.parse_at(index)
             except TruncatedBlockError:
                 warnings.add(
-                    at + 1,
+                    index + 1,
                     "the file is truncated within the block that begins here, which was left out",
                 )
                 break
             if block is None:
-                others += not preceding.takes(line, at + 1)
-                at += 1
+                n_other_lines += not preceding.parse_line(line, index + 1)
+                index += 1
                 continue
-            label = (block.command or preceding.label())[:_LONGEST_LABEL].strip()
+            label = (block.command or preceding.label())[:_MAX_LABEL_LENGTH].strip()
             # the exit status is printed before the block
             blocks.append((replace(block, fields=preceding.status | block.fields), label))
-            preceding, at = _PrecedingLines(), block.end
+            preceding, index = _PrecedingLines(), block.end
         if not blocks:
             raise FormatError(
                 "no complete block of time output in the file",
                 file=file,
-                line=at + 1 if at < len(lines) else 1,
+                line=index + 1 if index < len(lines) else 1,
                 expected="the lines of bash's time or of GNU time",
             )
         # number the blocks of each entity, if any has several
-        times = Counter((block.report, entity) for block, entity in blocks)
-        repeated = max(times.values()) > 1
+        counts = Counter((block.report, entity) for block, entity in blocks)
+        is_repeated = max(counts.values()) > 1
         seen: Counter[tuple[str, str]] = Counter()
-        rows = RecordRows()
+        rows = RecordBuilder()
         for block, entity in blocks:
             key = (block.report, entity)
-            t = float(seen[key]) if repeated else np.nan
+            t = float(seen[key]) if is_repeated else np.nan
             for field, (value, number) in block.fields.items():
                 rows.line = number
-                rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
+                rows.add(block.report, "command" if entity else HOST, entity, field, value, t)
             seen[key] += 1
-        info = {"other lines": str(others)} if others else {}
-        clock = "sample" if repeated else "none"
-        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
+        info = {"other lines": str(n_other_lines)} if n_other_lines else {}
+        clock = "sample" if is_repeated else "none"
+        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
 
 
 class _PrecedingLines:
@@ -366,15 +378,15 @@ class _PrecedingLines:
         self.status: dict[str, tuple[float, int]] = {}
         self._label = self._timed = ""
 
-    def takes(self, line: str, number: int) -> bool:
+    def parse_line(self, line: str, number: int) -> bool:
         """Parse a line outside of blocks; False if it holds no information."""
         if match := _STATUS.fullmatch(line):
             self.status = {match[2]: (float(match[3]), number)}
             return True
         for pattern, group in ((_TRACE, 1), (_PROMPT, 1), (_HEADING, 2)):
             if match := pattern.fullmatch(line):
-                self._label, timed = _TIME_WORD.subn("", match[group])
-                self._timed = self._label if timed else self._timed
+                self._label, is_timed = _TIME_WORD.subn("", match[group])
+                self._timed = self._label if is_timed else self._timed
                 return True
         return False
 

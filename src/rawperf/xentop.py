@@ -19,9 +19,16 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
-from rawperf.text import WordOffsets, clock_seconds, numbers, strings, unwrap_midnight, utf8
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
+from rawperf.text import (
+    WordOffsets,
+    clock_seconds,
+    parse_numbers,
+    recode_utf8,
+    take_strings,
+    unwrap_midnight,
+)
 
 COLUMNS_19 = (
     "NAME",
@@ -83,10 +90,10 @@ class XentopState:
     columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
     headings: set[str] = field(default_factory=set)  # heading lines
     info: dict[str, str] = field(default_factory=dict)
-    timed: bool = False  # samples begin with lines "xentop - HH:MM:SS"
-    plain: bool = False  # a header has several rows, so -r was not given
+    has_times: bool = False  # samples begin with lines "xentop - HH:MM:SS"
+    has_shared_headers: bool = False  # a header has several rows, so -r was not given
     samples: int = 0  # number of samples
-    before: set[str] = field(default_factory=set)  # domains of the last sample
+    previous_domains: set[str] = field(default_factory=set)  # domains of the last sample
     clock: float = np.nan  # seconds since midnight of the last sample
     days: float = 0.0  # seconds that midnights add to it
 
@@ -96,11 +103,11 @@ class ListingLines:
     """Classified lines of a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: WordOffsets
-    line: int  # lines of the file before the part
-    listing_state: XentopState
+    lines_before: int  # lines of the file before the part
+    parser_state: XentopState
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    state_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     name_codes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     names: list[str] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)  # lines of the column headings
@@ -109,8 +116,9 @@ class ListingLines:
     clock: list[int] = field(default_factory=list)  # their times, in seconds since midnight
     # rows of -v, -n and -x: line, kind, device, field, digits
     details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
-    cut: int = -1  # truncated line
-    cut_opens: bool = False  # whether it starts a sample, so that the one before it is whole
+    truncated_line: int = -1  # truncated line
+    # whether it starts a sample, so that the one before it is whole
+    truncated_line_opens_sample: bool = False
 
     def error(
         self,
@@ -121,10 +129,10 @@ class ListingLines:
         remedy: str = "the file is damaged; remove that sample.",
     ) -> FormatError:
         """Build the error of a line."""
-        number = self.line + line + 1
+        number = self.lines_before + line + 1
         return FormatError(
             problem,
-            file=self.listing_state.file,
+            file=self.parser_state.file,
             line=number,
             expected=expected,
             found=found,
@@ -133,24 +141,27 @@ class ListingLines:
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.listing_state.messages.add(self.line + line + 1, sentence)
+        self.parser_state.messages.add(self.lines_before + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
         words = self.words
         return (
-            words.data[words.end[self.state[row]] : words.line_end[self.rows[row]]].decode().strip()
+            words.data[words.end[self.state_words[row]] : words.line_end[self.rows[row]]]
+            .decode()
+            .strip()
         )
 
 
-def boundary(lines: bytes, timed: bool, plain: bool) -> int:
+def cut_before_sample(lines: bytes, has_times: bool, has_shared_headers: bool) -> int:
     """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
 
-    `timed` and `plain` are those of `XentopState`.
+    `has_times` and `has_shared_headers` are those of `XentopState`.
     """
-    if timed or (not plain and SUMMARY.encode() in lines):
+    if has_times or (not has_shared_headers and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
-    if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
+    # too few to tell whether each row has a header
+    if not has_shared_headers and lines.count(b"STATE ") < 3:
         return 0
     end = len(lines)
     while (end := lines.rfind(b"STATE ", 0, end)) > 0:
@@ -162,84 +173,93 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     return 0
 
 
-def scan(words: WordOffsets, line: int, state: XentopState, last: bool) -> ListingLines:
+def classify_lines(
+    words: WordOffsets, lines_before: int, state: XentopState, is_last: bool
+) -> ListingLines:
     """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
-    listing = ListingLines(words, line, state)
-    _rows(listing)
+    listing = ListingLines(words, lines_before, state)
+    _find_domain_rows(listing)
     is_row = np.zeros(len(words) + 1, dtype=bool)
     is_row[listing.rows] = True
     end = len(words) - 1
-    finished = not last or not words.data.rpartition(b"\n")[2].strip()
+    is_complete = not is_last or not words.data.rpartition(b"\n")[2].strip()
     # last line that is not xentop's, last detail row, last row of vCPUs
-    unknown_line = below = vcpus = -2
-    blank = set[int]()
+    unknown_line = last_detail = last_vcpus = -2
+    blank_lines = set[int]()
     for i in np.flatnonzero(~is_row[:-1]).tolist():
         text = words.line(i)
         key = text.strip()
         if key in state.headings:
             listing.headers.append(i)
         elif not key:
-            blank.add(i)
+            blank_lines.add(i)
         elif _SKIPPED.fullmatch(key):
             continue
-        elif i == end and not finished:
-            listing.cut = i
-            timed = state.timed or bool(listing.summaries)
-            listing.cut_opens = key.startswith(SUMMARY if timed else "NAME")
+        elif i == end and not is_complete:
+            listing.truncated_line = i
+            timed = state.has_times or bool(listing.summaries)
+            listing.truncated_line_opens_sample = key.startswith(SUMMARY if timed else "NAME")
         elif key.startswith("NAME ") and key.split()[1] == "STATE":
             _check_columns(tuple(key.split()), listing, i)
             state.headings.add(key)
             listing.headers.append(i)
         elif (
-            i and (is_row[i - 1] or below == i - 1) and _is_detail(key, listing, i, vcpus == i - 1)
+            i
+            and (is_row[i - 1] or last_detail == i - 1)
+            and _is_detail(key, listing, i, last_vcpus == i - 1)
         ):
-            below = i
-            vcpus = i if not key.startswith(("Net", "VBD")) else vcpus
+            last_detail = i
+            last_vcpus = i if not key.startswith(("Net", "VBD")) else last_vcpus
         elif not _is_summary(key, listing, i):
-            if state.columns or state.timed or listing.summaries:
+            if state.columns or state.has_times or listing.summaries:
                 expected = "a domain's row, a header, a summary or a row of -v, -n or -x"
                 raise listing.error(
                     "not a line of xentop", i, expected, text, "remove the damaged sample."
                 )
             unknown_line = i
-    listing.separated_headers = {header for header in listing.headers if header - 1 in blank}
+    listing.separated_headers = {header for header in listing.headers if header - 1 in blank_lines}
     if unknown_line >= 0:
         listing.warn(unknown_line, "the text before the first header was skipped")
-    if not finished and listing.headers and len(listing.rows) and listing.rows[-1] == end:
+    if not is_complete and listing.headers and len(listing.rows) and listing.rows[-1] == end:
         # a row of full length may lack only its line end
         header = words.line(listing.headers[-1])
-        listing.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
+        listing.truncated_line = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
     return listing
 
 
-def _rows(listing: ListingLines) -> None:
+def _find_domain_rows(listing: ListingLines) -> None:
     """Find the domain rows by their state, followed by a digit.
 
     Names may contain blanks and be longer than their column, so the state is the only reliable
     mark.
     """
     words = listing.words
-    here = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
+    states = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
     for k, letter in enumerate(_STATE_LETTERS):
-        byte = words.bytes[words.begin[here] + k]
-        here = here[(byte == letter) | (byte == ord("-"))]
-    here = here[here + 1 < len(words.begin)]
-    on = np.searchsorted(words.line_begin, words.begin[here], side="right") - 1
+        byte = words.bytes[words.begin[states] + k]
+        states = states[(byte == letter) | (byte == ord("-"))]
+    states = states[states + 1 < len(words.begin)]
+    line_numbers = np.searchsorted(words.line_begin, words.begin[states], side="right") - 1
     # at least one blank precedes a state; the first state in a line counts
-    fits = (words.first[on + 1] > here + 1) & words.digit(words.begin[here + 1])
-    fits &= words.begin[here] > words.line_begin[on]
-    here, on = here[fits], on[fits]
-    first = np.diff(on, prepend=-1) > 0
-    listing.state, listing.rows = here[first], on[first]
-    opening = words.first[listing.rows]
-    if (listing.state - opening == 1).all():
+    is_row = (words.first_word[line_numbers + 1] > states + 1) & words.is_digit(
+        words.begin[states + 1]
+    )
+    is_row &= words.begin[states] > words.line_begin[line_numbers]
+    states, line_numbers = states[is_row], line_numbers[is_row]
+    is_first = np.diff(line_numbers, prepend=-1) > 0
+    listing.state_words, listing.rows = states[is_first], line_numbers[is_first]
+    opening = words.first_word[listing.rows]
+    if (listing.state_words - opening == 1).all():
         coded = words.array.take(pa.array(opening)).dictionary_encode()
         listing.names, listing.name_codes = (
             coded.dictionary.to_pylist(),
             coded.indices.to_numpy().astype(np.int64),
         )
         return
-    begins, ends = words.line_begin[listing.rows].tolist(), words.begin[listing.state].tolist()
+    begins, ends = (
+        words.line_begin[listing.rows].tolist(),
+        words.begin[listing.state_words].tolist(),
+    )
     names = [
         words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
     ]
@@ -249,10 +269,10 @@ def _rows(listing: ListingLines) -> None:
 
 def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -> None:
     printed = " ".join(columns)
-    known = listing.listing_state.columns
-    if known and columns != known:
+    previous = listing.parser_state.columns
+    if previous and columns != previous:
         remedy = "keep the listings of two versions in two files."
-        problem, expected = "the header has other columns than the first one", " ".join(known)
+        problem, expected = "the header has other columns than the first one", " ".join(previous)
         raise listing.error(problem, line, expected, printed, remedy)
     unknown = [name for name in columns if name not in COLUMNS_19]
     if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
@@ -266,27 +286,29 @@ def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -
             "the file is truncated or comes from another tool.",
         )
         raise listing.error(problem, line, expected, " ".join(unknown) or printed, remedy)
-    listing.listing_state.columns = columns
+    listing.parser_state.columns = columns
 
 
 def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
         listing.summaries.append(line)
         listing.clock.append(
-            clock_seconds(match[1], file=listing.listing_state.file, line=listing.line + line + 1)
+            clock_seconds(
+                match[1], file=listing.parser_state.file, line=listing.lines_before + line + 1
+            )
         )
-        listing.listing_state.info.setdefault("xen_version", match[2].strip())
+        listing.parser_state.info.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):
         for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
-            if (listing.summaries or listing.listing_state.timed) and digits.strip("0"):
-                listing.listing_state.info.setdefault(name, digits)
+            if (listing.summaries or listing.parser_state.has_times) and digits.strip("0"):
+                listing.parser_state.info.setdefault(name, digits)
         return True
     return False
 
 
-def _is_detail(line: str, listing: ListingLines, number: int, below_vcpus: bool) -> bool:
-    if (match := _VCPU.fullmatch(line)) and (below_vcpus or line.startswith("VCPUs")):
+def _is_detail(line: str, listing: ListingLines, number: int, is_below_vcpus: bool) -> bool:
+    if (match := _VCPU.fullmatch(line)) and (is_below_vcpus or line.startswith("VCPUs")):
         listing.details += [
             (number, "vcpu", vcpu, "VCPUs(sec)", s) for vcpu, s in _VCPU_ITEM.findall(match[1])
         ]
@@ -326,16 +348,22 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
-    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.listing_state
-    under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
-    empty = np.flatnonzero(under == 0)
-    if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and listing.cut >= 0):
+    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.parser_state
+    rows_per_header = np.diff(
+        np.append(np.searchsorted(rows, headers), len(rows))
+    )  # rows below each header
+    empty = np.flatnonzero(rows_per_header == 0)
+    if len(empty) and not (
+        len(empty) == 1 and empty[0] == len(headers) - 1 and listing.truncated_line >= 0
+    ):
         raise listing.error("a header without a row", int(headers[empty[0]]))
-    state.plain = state.plain or bool(len(under) and under.max() > 1)
+    state.has_shared_headers = state.has_shared_headers or bool(
+        len(rows_per_header) and rows_per_header.max() > 1
+    )
     # -r, or only one domain
-    repeated = not state.plain and (len(headers) > 1 or state.samples > 0)
-    cut = listing.cut >= 0 and not listing.cut_opens
-    if state.timed:
+    repeated = not state.has_shared_headers and (len(headers) > 1 or state.samples > 0)
+    cut = listing.truncated_line >= 0 and not listing.truncated_line_opens_sample
+    if state.has_times:
         bounds = np.array(listing.summaries, dtype=int)
         between = np.diff(np.append(np.searchsorted(headers, bounds), len(headers)))
         odd = np.flatnonzero((between != 1) if not repeated else (between == 0))
@@ -347,15 +375,17 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
         return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
-    samples, number = _by_names(listing, headers)
+    samples, number = _number_samples_by_name(listing, headers)
     if "repeat_header" in state.info or number + 1 < len(headers) - len(empty):
         state.info["repeat_header"] = "yes"
-        return samples, number + 1 - (listing.cut >= 0)
+        return samples, number + 1 - (listing.truncated_line >= 0)
     # an empty header starts another sample
     return samples, number + 1 - (cut and not len(empty))
 
 
-def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _number_samples_by_name(
+    listing: ListingLines, headers: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
     """Sample number of each row and of the last sample, if every row has its own header."""
     rows, samples = listing.rows, np.full(len(listing.rows), -1)
     begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
@@ -365,8 +395,8 @@ def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArra
         name = listing.names[listing.name_codes[i]]
         # batch mode sorts by name, ignoring case (-z puts Domain-0 first): a step back starts
         # another sample too
-        back = name.lower() < previous.lower() and previous != "Domain-0"
-        if seen and (header in listing.separated_headers or name in seen or back):
+        steps_back = name.lower() < previous.lower() and previous != "Domain-0"
+        if seen and (header in listing.separated_headers or name in seen or steps_back):
             seen.clear()
             number += 1
         seen.add(name)
@@ -377,36 +407,40 @@ def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArra
 def bytes_from_header(listing: ListingLines, row: int) -> int:
     """Number of bytes from the header above a row, including blank lines before it, to the end."""
     header = listing.headers[int(np.searchsorted(listing.headers, listing.rows[row])) - 1]
-    while header and listing.words.first[header - 1] == listing.words.first[header]:
+    while header and listing.words.first_word[header - 1] == listing.words.first_word[header]:
         header -= 1
     return len(listing.words.data) - int(listing.words.line_begin[header])
 
 
-def entities(
-    listing: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
+def encode_entities(
+    listing: ListingLines, samples: NDArray[np.int64], is_kept: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Factorize the domain names; equal names in one sample are numbered in order."""
     codes, names = listing.name_codes, listing.names
     key = samples * len(names) + codes
-    twice = pd.Series(key).duplicated().to_numpy() & keep
-    if not twice.any():
+    is_duplicate = pd.Series(key).duplicated().to_numpy() & is_kept
+    if not is_duplicate.any():
         return names, codes
-    nth = pd.Series(key).groupby(key).cumcount().to_numpy()
-    full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
-    row = int(np.flatnonzero(twice)[0])
-    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    place = f"{listing.listing_state.file} line {listing.line + int(listing.rows[row]) + 1}"
-    listing.listing_state.messages.once(
-        "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
+    occurrence = pd.Series(key).groupby(key).cumcount().to_numpy()
+    numbered_names = [
+        f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, occurrence, strict=True)
+    ]
+    row = int(np.flatnonzero(is_duplicate)[0])
+    problem = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
+    location = (
+        f"{listing.parser_state.file} line {listing.lines_before + int(listing.rows[row]) + 1}"
     )
-    codes, unique = pd.factorize(np.array(full, dtype=object))
+    listing.parser_state.messages.add_once(
+        "twin", f"{location}: {problem}; the later one is named #2, by its position in the list"
+    )
+    codes, unique = pd.factorize(np.array(numbered_names, dtype=object))
     return [str(name) for name in unique], codes
 
 
-def has_no_cpu(
+def missing_cpu_mask(
     samples: NDArray[np.int64],
     ids: NDArray[np.int64],
-    keep: NDArray[np.bool_],
+    is_kept: NDArray[np.bool_],
     cpu: NDArray[np.float64],
     names: Sequence[str],
     state: XentopState,
@@ -418,94 +452,104 @@ def has_no_cpu(
     """
     zero = np.flatnonzero(cpu == 0)
     key = samples * len(names) + ids
-    first = samples[zero] == samples[keep].min()
-    new = ~np.isin(key[zero] - len(names), key[keep]) & ~first
+    first = samples[zero] == samples[is_kept].min()
+    is_new = ~np.isin(key[zero] - len(names), key[is_kept]) & ~first
     if not state.samples:
-        differs = bool((cpu[keep & (samples == samples[keep].min())] > 0).any())
-        new |= first & (not differs)
+        has_differences = bool((cpu[is_kept & (samples == samples[is_kept].min())] > 0).any())
+        is_new |= first & (not has_differences)
     else:
-        known = np.array([name in state.before for name in names], dtype=bool)
-        new |= first & ~known[ids[zero]]
-    has_none = np.zeros(len(cpu), dtype=bool)
-    has_none[zero[new]] = True
-    return has_none
+        was_present = np.array([name in state.previous_domains for name in names], dtype=bool)
+        is_new |= first & ~was_present[ids[zero]]
+    is_missing = np.zeros(len(cpu), dtype=bool)
+    is_missing[zero[is_new]] = True
+    return is_missing
 
 
-def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
+def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN if the tool prints a word instead.
 
     A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
     with too many or too few values, or an invalid number.
     """
-    words, columns = listing.words, listing.listing_state.columns[2:]
-    behind = words.first[listing.rows + 1]
-    counts = behind - listing.state - 1
+    words, columns = listing.words, listing.parser_state.columns[2:]
+    row_ends = words.first_word[listing.rows + 1]
+    counts = row_ends - listing.state_words - 1
     begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
     # "no limit" is two words in one column
-    no = np.flatnonzero(begin[:-1] == ord("n"))
-    no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
-    no = no[words.starting(words.begin[no], b"no limit")]
-    row_of_no = np.searchsorted(listing.state, no, side="right") - 1
-    inside = (
-        (row_of_no >= 0) & (no + 1 < behind[row_of_no])
-        if len(behind)
-        else np.zeros(len(no), dtype=bool)
+    no_limit = np.flatnonzero(begin[:-1] == ord("n"))
+    no_limit = no_limit[
+        (words.end[no_limit] - words.begin[no_limit] == 2)
+        & (words.begin[no_limit + 1] - words.end[no_limit] == 1)
+    ]
+    no_limit = no_limit[words.starts_with(words.begin[no_limit], b"no limit")]
+    row_of_limit = np.searchsorted(listing.state_words, no_limit, side="right") - 1
+    is_inside = (
+        (row_of_limit >= 0) & (no_limit + 1 < row_ends[row_of_limit])
+        if len(row_ends)
+        else np.zeros(len(no_limit), dtype=bool)
     )
-    counts = counts - np.bincount(row_of_no[inside], minlength=len(counts))
-    wrong = np.flatnonzero(counts != len(columns))
-    if last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < len(columns):
-        listing.cut = int(listing.rows[-1]) if listing.cut < 0 else listing.cut
-        listing.rows, listing.state, listing.name_codes = (
+    counts = counts - np.bincount(row_of_limit[is_inside], minlength=len(counts))
+    mismatched = np.flatnonzero(counts != len(columns))
+    if (
+        is_last
+        and len(mismatched) == 1
+        and mismatched[0] == len(counts) - 1
+        and counts[-1] < len(columns)
+    ):
+        listing.truncated_line = (
+            int(listing.rows[-1]) if listing.truncated_line < 0 else listing.truncated_line
+        )
+        listing.rows, listing.state_words, listing.name_codes = (
             listing.rows[:-1],
-            listing.state[:-1],
+            listing.state_words[:-1],
             listing.name_codes[:-1],
         )
-    elif len(wrong):
-        row, expected = int(wrong[0]), f"{len(columns)} values after the state"
+    elif len(mismatched):
+        row, expected = int(mismatched[0]), f"{len(columns)} values after the state"
         tail = f"{counts[row]}: {listing.tail(row)}"
         raise listing.error(
             "a row does not fit its header", int(listing.rows[row]), expected, tail, _REMEDY
         )
-    flat = (listing.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
-    if len(no):
+    value_words = (listing.state_words[:, None] + np.arange(1, len(columns) + 1)).ravel()
+    if len(no_limit):
         is_value = np.zeros(len(words.begin) + 1, dtype=np.int8)
-        is_value[listing.state + 1] = 1
-        is_value[words.first[listing.rows + 1]] -= 1
-        inner = np.cumsum(is_value[:-1], dtype=np.int8)
-        inner[no[inside] + 1] = 0
-        flat = np.flatnonzero(inner)
-    odd = np.flatnonzero(begin[flat] - np.uint8(ord("0")) > 9)
-    tokens = words.array.take(pa.array(flat))
-    bad = -1
-    if len(odd):
-        texts = words.array.take(pa.array(flat[odd])).dictionary_encode()
+        is_value[listing.state_words + 1] = 1
+        is_value[words.first_word[listing.rows + 1]] -= 1
+        is_in_row = np.cumsum(is_value[:-1], dtype=np.int8)
+        is_in_row[no_limit[is_inside] + 1] = 0
+        value_words = np.flatnonzero(is_in_row)
+    non_numeric = np.flatnonzero(begin[value_words] - np.uint8(ord("0")) > 9)
+    tokens = words.array.take(pa.array(value_words))
+    invalid = -1
+    if len(non_numeric):
+        texts = words.array.take(pa.array(value_words[non_numeric])).dictionary_encode()
         allowed = np.array(
             [
                 [name in _NON_NUMERIC.get(text, ()) for name in columns]
                 for text in texts.dictionary.to_pylist()
             ]
         )
-        fits = allowed[texts.indices.to_numpy(), odd % len(columns)]
-        bad = -1 if fits.all() else int(odd[np.argmin(fits)])
-        mask = np.zeros(len(flat), dtype=bool)
-        mask[odd] = True
+        is_allowed = allowed[texts.indices.to_numpy(), non_numeric % len(columns)]
+        invalid = -1 if is_allowed.all() else int(non_numeric[np.argmin(is_allowed)])
+        mask = np.zeros(len(value_words), dtype=bool)
+        mask[non_numeric] = True
         tokens = pc.if_else(pa.array(mask), "0", tokens)
-    values, unreadable = numbers(tokens)
-    for place in (bad, unreadable):
-        if place >= 0:
-            row = place // len(columns)
-            problem = f"{columns[place % len(columns)]} is not a number"
+    values, unreadable = parse_numbers(tokens)
+    for position in (invalid, unreadable):
+        if position >= 0:
+            row = position // len(columns)
+            problem = f"{columns[position % len(columns)]} is not a number"
             raise listing.error(
                 problem, int(listing.rows[row]), found=listing.tail(row), remedy=_REMEDY
             )
-    values[odd] = np.nan
+    values[non_numeric] = np.nan
     values = values.reshape(-1, len(columns))
     limits = np.array([_UNDERFLOW_LIMITS.get(name, _LIMIT) for name in columns])
     large = values >= limits
     for row, column in np.argwhere(large) if large.any() else ():
         name, text = (
             listing.names[listing.name_codes[row]],
-            words.array[int(flat[row * len(columns) + column])].as_py(),
+            words.array[int(value_words[row * len(columns) + column])].as_py(),
         )
         sentence = (
             f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
@@ -518,46 +562,59 @@ def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
 def listing_records(
     listing: ListingLines,
     values: NDArray[np.float64],
-    keep: NDArray[np.bool_],
-    names: Sequence[str],
-    ids: NDArray[np.int64],
+    is_kept: NDArray[np.bool_],
+    entity_names: Sequence[str],
+    entity_codes: NDArray[np.int64],
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line, from 1, of each."""
-    columns = listing.listing_state.columns[2:]
-    has_value = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
+    columns = listing.parser_state.columns[2:]
+    has_value = np.flatnonzero((~np.isnan(values) & is_kept[:, None]).ravel())
     row = has_value // len(columns)
     column = has_value - row * len(columns)
     line = listing.rows
-    name_codes, what = strings(names, ids[row]), strings(columns, column)
-    frame = record_table("", "domain", name_codes, what, t[row], values.ravel()[has_value])
-    owner = np.searchsorted(line, [detail[0] for detail in listing.details]) - 1
-    more, at = [], []
+    entities, fields = take_strings(entity_names, entity_codes[row]), take_strings(columns, column)
+    frame = build_records("", "domain", entities, fields, t[row], values.ravel()[has_value])
+    owner_rows = np.searchsorted(line, [detail[0] for detail in listing.details]) - 1
+    detail_rows, detail_lines = [], []
     seen: set[tuple[int, str, str, str]] = set()
-    for owner_row, (number, kind, device, name, digits) in zip(owner, listing.details, strict=True):
-        if not keep[owner_row]:
+    for owner_row, (number, kind, device, name, digits) in zip(
+        owner_rows, listing.details, strict=True
+    ):
+        if not is_kept[owner_row]:
             continue
         key = (int(owner_row), kind, device, name)
         if key in seen:
-            place = listing.line + number + 1
+            line_number = listing.lines_before + number + 1
             raise FormatError(
                 f"{kind} {device} occurs twice below one domain",
-                file=listing.listing_state.file,
-                line=place,
+                file=listing.parser_state.file,
+                line=line_number,
             )
         seen.add(key)
         value = float(digits)
         if value >= _UNDERFLOW_LIMITS.get(name, _LIMIT):
             listing.warn(number, f"{name} is an unsigned underflow and was left out")
             continue
-        more.append(("", kind, f"{names[ids[owner_row]]}/{device}", name, t[owner_row], value))
-        at.append(number)
-    if not more:
-        return frame, line[row] + listing.line + 1
-    both = pd.concat([frame, pd.DataFrame(more, columns=list(frame.columns))], ignore_index=True)
-    lines = np.concatenate([line[row], np.array(at, dtype=np.int64)])
+        detail_rows.append(
+            (
+                "",
+                kind,
+                f"{entity_names[entity_codes[owner_row]]}/{device}",
+                name,
+                t[owner_row],
+                value,
+            )
+        )
+        detail_lines.append(number)
+    if not detail_rows:
+        return frame, line[row] + listing.lines_before + 1
+    combined = pd.concat(
+        [frame, pd.DataFrame(detail_rows, columns=list(frame.columns))], ignore_index=True
+    )
+    lines = np.concatenate([line[row], np.array(detail_lines, dtype=np.int64)])
     order = np.argsort(lines, kind="stable")
-    return both.iloc[order].reset_index(drop=True), lines[order] + listing.line + 1
+    return combined.iloc[order].reset_index(drop=True), lines[order] + listing.lines_before + 1
 
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
@@ -587,15 +644,19 @@ class XentopFormat(Streaming):
         values, and if no sample is left.
         """
         state = XentopState(file, Warnings(file))
-        pieces = Pieces(stream, lambda lines: boundary(lines, state.timed, state.plain), file)
+        pieces = PieceReader(
+            stream,
+            lambda lines: cut_before_sample(lines, state.has_times, state.has_shared_headers),
+            file,
+        )
         for piece in pieces:
-            if not pieces.last:
-                pieces.back = _open_end(piece, pieces.line, state)
-                piece = piece[: len(piece) - pieces.back]
+            if not pieces.is_last:
+                pieces.bytes_to_repeat = _open_sample_bytes(piece, pieces.lines_before, state)
+                piece = piece[: len(piece) - pieces.bytes_to_repeat]
                 if not piece:
                     continue
-            words = WordOffsets(recode(piece, pieces.line, state.messages, file))
-            listing = scan(words, pieces.line, state, pieces.last)
+            words = WordOffsets(recode_piece(piece, pieces.lines_before, state.messages, file))
+            listing = classify_lines(words, pieces.lines_before, state, pieces.is_last)
             if not state.columns:
                 raise FormatError(
                     "no xentop header in the file",
@@ -605,65 +666,73 @@ class XentopFormat(Streaming):
                     found=words.data[:60].decode("utf-8", "replace"),
                     remedy="collect with `xentop -b`.",
                 )
-            yield _reading(listing, pieces.last)
+            yield _reading(listing, pieces.is_last)
 
 
-def _open_end(piece: bytes, line: int, state: XentopState) -> int:
+def _open_sample_bytes(piece: bytes, lines_before: int, state: XentopState) -> int:
     """Number of bytes at the end of a part that belong to a sample that may continue after it.
 
     If each row has its own header, only the names of the domains separate samples.
     """
-    if state.plain or state.timed:
+    if state.has_shared_headers or state.has_times:
         return 0
-    copied = copy.deepcopy(state)
-    listing = scan(WordOffsets(utf8(piece)[0]), line, copied, False)
-    if not copied.columns:
+    state_copy = copy.deepcopy(state)
+    listing = classify_lines(WordOffsets(recode_utf8(piece)[0]), lines_before, state_copy, False)
+    if not state_copy.columns:
         return len(piece)
     if listing.summaries:
         return 0
     samples, count = number_samples(listing)
-    return 0 if copied.plain else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
+    return (
+        0
+        if state_copy.has_shared_headers
+        else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
+    )
 
 
-def _reading(listing: ListingLines, last: bool) -> Reading:
+def _reading(listing: ListingLines, is_last: bool) -> Reading:
     """Build the reading of a part of a file."""
-    state = listing.listing_state
-    state.timed = state.timed or bool(listing.summaries)
-    values = parse_values(listing, last)
+    state = listing.parser_state
+    state.has_times = state.has_times or bool(listing.summaries)
+    values = parse_values(listing, is_last)
     samples, count = number_samples(listing)
-    keep = samples >= 0
-    if not keep.all():
+    is_kept = samples >= 0
+    if not is_kept.all():
         listing.warn(int(listing.rows[0]), "rows before the first complete sample were left out")
-    if listing.cut >= 0:
-        keep &= samples < count
-        listing.warn(listing.cut, "the file is truncated; its last sample was left out")
-    if not keep.any() and not state.samples:
+    if listing.truncated_line >= 0:
+        is_kept &= samples < count
+        listing.warn(listing.truncated_line, "the file is truncated; its last sample was left out")
+    if not is_kept.any() and not state.samples:
         raise listing.error(
-            "no complete sample in the file", max(listing.cut, 0), remedy="collect the run again."
+            "no complete sample in the file",
+            max(listing.truncated_line, 0),
+            remedy="collect the run again.",
         )
-    names, ids = entities(listing, samples, keep)
+    names, ids = encode_entities(listing, samples, is_kept)
     columns = state.columns[2:]
-    if "CPU(%)" in columns and keep.any():
+    if "CPU(%)" in columns and is_kept.any():
         cpu = values[:, columns.index("CPU(%)")]
-        cpu[has_no_cpu(samples, ids, keep, cpu, names, state)] = np.nan
+        cpu[missing_cpu_mask(samples, ids, is_kept, cpu, names, state)] = np.nan
     clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
-    if state.timed:
-        clock, raw = "time-of-day", np.array(listing.clock, dtype=float)
-        t, set_back = unwrap_midnight(raw, state.clock, state.days)
+    if state.has_times:
+        clock, clock_times = "time-of-day", np.array(listing.clock, dtype=float)
+        t, set_back = unwrap_midnight(clock_times, state.clock, state.days)
         for i in set_back[set_back < count]:
             listing.warn(listing.summaries[i], "the clock was set back")
         if count > 0:
-            state.clock, state.days = raw[count - 1], t[count - 1] - raw[count - 1]
-    if keep.any():
-        state.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
+            state.clock, state.days = clock_times[count - 1], t[count - 1] - clock_times[count - 1]
+    if is_kept.any():
+        state.previous_domains = {
+            names[i] for i in np.unique(ids[is_kept & (samples == samples[is_kept].max())])
+        }
     state.samples += count
-    table, at = listing_records(listing, values, keep, names, ids, t[samples])
+    table, lines = listing_records(listing, values, is_kept, names, ids, t[samples])
     info = {
         "columns": str(len(state.columns)),
-        "summary": "yes" if state.timed else "no",
+        "summary": "yes" if state.has_times else "no",
         **state.info,
     }
-    return Reading(table, clock, info, state.messages.new(last), at)
+    return Reading(table, clock, info, state.messages.drain(is_last), lines)
 
 
 FORMAT = XentopFormat()

@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
-from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peek_stream, recode
+from rawperf.pieces import MAX_PIECE_BYTES, PieceReader, peek_stream, recode_piece
 from rawperf.rows import Warnings
 from rawperf.text import decode, strip_colours
 
@@ -27,15 +27,15 @@ _TRUNCATION_CODES = {
 }
 
 
-class Target:
+class XmlTarget:
     """Parser target that tracks the path of open elements and builds no tree."""
 
     def __init__(self, file: str, root: str, max_depth: int) -> None:
         self.file = file
         self.root = root  # name of the root element
         self.max_depth = max_depth  # largest nesting depth
-        self.place: Any = None  # expat parser, for the current line
-        self.above = 0  # lines of the file before the parser's input
+        self.parser: Any = None  # expat parser, for the current line
+        self.lines_before = 0  # lines of the file before the parser's input
         self.path: list[str] = []  # local names of the open elements
         self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
@@ -52,14 +52,14 @@ class Target:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Parser callback for a start tag."""
-        self.path.append(local(tag))
+        self.path.append(local_name(tag))
         self.text, self._length = [], 0
         if len(self.path) > self.max_depth:
             problem = "elements are nested too deeply"
             raise self.error(problem, f"at most {self.max_depth} levels", "/".join(self.path[:6]))
         if len(self.path) == 1 and self.path[0] != self.root:
             raise self.error("wrong root element", self.root, self.path[0])
-        self.on_start(tag, {local(key): value for key, value in attributes.items()})
+        self.on_start(tag, {local_name(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
         """Parser callback for character data."""
@@ -83,7 +83,7 @@ class Target:
 
     def line(self) -> int:
         """Current line of the parser."""
-        return int(self.place.CurrentLineNumber) + self.above
+        return int(self.parser.CurrentLineNumber) + self.lines_before
 
     def error(
         self, problem: str, expected: str, found: str, line: int | None = None
@@ -94,7 +94,7 @@ class Target:
         )
 
 
-def parse_xml(data: bytes, target: Target, max_bytes: int) -> tuple[tuple[str, ...], int]:
+def parse_xml(data: bytes, target: XmlTarget, max_bytes: int) -> tuple[tuple[str, ...], int]:
     """Parse a document into `target`.
 
     Without an encoding declaration it is read as UTF-8, or else as Latin-1 with a warning.
@@ -120,7 +120,7 @@ def parse_xml(data: bytes, target: Target, max_bytes: int) -> tuple[tuple[str, .
     if not declares_encoding(data):
         text, warnings = decode(data, file)
         data = text.encode()
-    feed = XmlFeed(target)
+    feed = XmlParser(target)
     feed.feed(data)
     return warnings, feed.close()
 
@@ -130,7 +130,7 @@ def declares_encoding(data: bytes) -> bool:
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-class XmlPieces(Pieces):
+class XmlPieceReader(PieceReader):
     """Pieces of a document for the parser: without colours, in UTF-8 if no encoding is declared.
 
     `encoding_warnings` gets one warning on a line that is not UTF-8, which is read as Latin-1.
@@ -149,9 +149,9 @@ class XmlPieces(Pieces):
         for piece in super().__iter__():
             plain = strip_colours(piece) if self._coloured else piece
             if not self._declares_encoding:
-                plain = recode(plain, self.line, self._encoding_warnings, self._file).replace(
-                    b"\r\n", b"\n"
-                )
+                plain = recode_piece(
+                    plain, self.lines_before, self._encoding_warnings, self._file
+                ).replace(b"\r\n", b"\n")
             yield plain
 
     def _end(self, data: bytes) -> int:
@@ -161,17 +161,21 @@ class XmlPieces(Pieces):
         """
         if self._declares_encoding and not (self._coloured and b"\x1b" in data):
             return len(data)
-        line, tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
-        return tag if tag > line and data[line:tag].isascii() else line
+        after_line, after_tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
+        return (
+            after_tag
+            if after_tag > after_line and data[after_line:after_tag].isascii()
+            else after_line
+        )
 
 
-class XmlFeed:
-    """Feed a document, or the part below a file's first `above` lines, to a target piecewise."""
+class XmlParser:
+    """Feed a document, or the part below a file's first `lines_before` lines, to a target piecewise."""
 
-    def __init__(self, target: Target, above: int = 0) -> None:
+    def __init__(self, target: XmlTarget, lines_before: int = 0) -> None:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
-        target.place, target.above = self._parser.parser, above
+        target.parser, target.lines_before = self._parser.parser, lines_before
         self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
@@ -189,12 +193,12 @@ class XmlFeed:
         self._call(self._parser.close)
         return self._cut
 
-    def _call(self, take: Callable[..., Any], *data: bytes) -> None:
+    def _call(self, method: Callable[..., Any], *data: bytes) -> None:
         target = self._target
         if self._cut:
             return
         try:
-            take(*data)
+            method(*data)
         except DefusedXmlException as err:
             raise FormatError(
                 "document types and entity declarations are not allowed",
@@ -205,7 +209,7 @@ class XmlFeed:
                 remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
-            line = err.position[0] + target.above
+            line = err.position[0] + target.lines_before
             if err.code in _TRUNCATION_CODES and target.has_content():
                 self._cut = line
                 return
@@ -217,6 +221,6 @@ class XmlFeed:
             ) from err
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """Local part of a qualified name."""
     return name.rpartition("}")[2]

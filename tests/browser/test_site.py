@@ -186,7 +186,7 @@ def test_filters_and_claims_have_permalinks(visit: Opener) -> None:
     page = visit(CLAIMS).page
     kind = page.locator("select[name=kind] option").nth(1).get_attribute("value")
     page.goto("about:blank")
-    page.goto(f"{CLAIMS.as_uri()}#kind={kind}&verdict=said%20once")
+    page.goto(f"{CLAIMS.as_uri()}#kind={kind}&verdict=stated%20once")
     assert page.input_value("select[name=kind]") == kind
     assert set(data(page.locator("#claims tbody tr:visible"), "kind")) == {kind}
     row = page.locator("#claims tbody tr").last.get_attribute("id")

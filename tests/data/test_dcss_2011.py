@@ -279,20 +279,20 @@ def test_numbers_in_errata_can_be_recomputed(study):
     )
     load, swap = pages(study, "DCSS1G", "table-3"), pages(study, "SWAPPING", "table-3")
     for phrase in (
-        f"the rules {(81 - 63) * 16 / 60:.1f}",
-        f"off by {100 * (12 + 63 * 16) / 990 - 100:.0f} % or more",
+        f"by the rules it is {(81 - 63) * 16 / 60:.1f}",
+        f"deviates by {100 * (12 + 63 * 16) / 990 - 100:.0f} % or more",
         f"gives {(12 + 63 * 8) / 60:.1f} and {(12 + 63 * 16) / 60:.1f} minutes",
         f"({12 + 63 * 8} s against {12 + 11 * 8} s at 8 GB)",
         f"by {100 * (12 / 11 - 1):.0f} % at 8 GB and {100 * (28 / 22 - 1):.0f} %",
         f"a ratio of {28 / 12:.2f}",
-        f"{100 * 12 / 35:.0f} % and {100 * 28 / 74:.0f} % of all four",
+        f"{100 * 12 / 35:.0f} % and {100 * 28 / 74:.0f} % of the sum of all four rows",
         f"({100 * 23 / 35:.0f} % and {100 * 50 / 74:.0f} %)",
         f"would take {(12 + 63 * 6) / 60:.1f} minutes",
         f"183500 KB ({183500 / 1024:.0f} MB)",
         f"factor is 991/119 = {991 / 119:.2f}",
-        f"it is {8 / 9.91:.2f} of that on the minidisk without cache, and {8 / (991 / 119):.2f} with cache",
+        f"it is {8 / 9.91:.2f} of the value on the minidisk without cache, and {8 / (991 / 119):.2f} of the value with cache",
         f"overlap by {overlap.mib:.0f} MB",
-        f"{end_mib(load):.0f} MB for 1 GB, and up to its end plus its size in the next, {end_mib(load) + load.mib:.0f} MB",
+        f"{end_mib(load):.0f} MB for 1 GB. The next step says up to the end of the DCSS plus its size, {end_mib(load) + load.mib:.0f} MB",
         f"SWAPPING, from {pages(study, 'ORADB1-5', 'table-3').first / 256:.0f} to {end_mib(swap):.0f} MB",
     ):
         assert phrase in text, phrase

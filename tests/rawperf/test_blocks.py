@@ -14,12 +14,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.raw_files import write
-from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
+from rawperf import (
+    RECORD_COLUMNS,
+    Format,
+    Reading,
+    all_formats,
+    base,
+    pieces,
+    read_blocks,
+    rechunk_by_sample,
+)
 from rawperf.base import Streaming, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.core.tables import plain_texts
+from rawperf.core.tables import decode_categories
 from rawperf.declared import read as declared_read
-from rawperf.tidy import opened_raw, write_parquet
+from rawperf.tidy import open_raw, write_parquet
 from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared
 from tests.rawperf.seeds import FORMATS, SEEDS
@@ -46,7 +55,7 @@ SIZES = (100, 350, 900)
 def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
     """Reading or error of a file, and its number of blocks."""
     try:
-        blocks = list(blocks_of(form, io.BytesIO(data), file=FILE))
+        blocks = list(read_blocks(form, io.BytesIO(data), file=FILE))
     except FormatError as err:
         return err, 0
     assert len({block.clock for block in blocks}) == 1
@@ -76,7 +85,7 @@ def test_parts_give_the_reading_of_the_whole(name: str) -> None:
         assert isinstance(whole, Reading) and number == 1
         for size in SIZES:
             with pytest.MonkeyPatch.context() as small:
-                small.setattr(pieces, "PIECE", size)
+                small.setattr(pieces, "PIECE_BYTES", size)
                 small.setattr(declared_read, "BLOCK_RECORDS", 1)
                 found, number = outcome(all_formats()[name], seed)
             assert isinstance(found, Reading), found
@@ -91,9 +100,9 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     read = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from rawperf import blocks_of, get_format\n"
+        "from rawperf import read_blocks, get_format\n"
         "with open(sys.argv[1], 'rb') as stream:\n"
-        "    n = sum(len(block.records) for block in blocks_of(get_format('xentop'), stream))\n"
+        "    n = sum(len(block.records) for block in read_blocks(get_format('xentop'), stream))\n"
         # not getrusage, which starts with the parent process's size
         "peak = next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmHWM'))\n"
         "print(n, int(peak.split()[1]) // 1024)\n"
@@ -112,11 +121,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 def test_unterminated_sample_is_rejected_before_it_fills_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 1000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 1000)
     monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 5000)
     endless = SEEDS["xentop"][0].rpartition(b"\n")[0] + b" 1" * 10_000
     with pytest.raises(FormatError, match="a sample or a line is too long"):
-        list(blocks_of(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
+        list(read_blocks(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
 
 
 def test_records_of_one_time_stay_in_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,16 +140,16 @@ def test_records_of_one_time_stay_in_one_block(monkeypatch: pytest.MonkeyPatch) 
         )
 
     parts = [block(0, 1), block(1, 5), block(5, 6), block(6, 8), block(8, 10)]
-    found = list(by_sample(parts))
+    found = list(rechunk_by_sample(parts))
     assert [part.records["t"].tolist() for part in found[:-1]] == [[1, 1, 2], [3, 3, 3, 3]]
     assert same(concat_readings(found), concat_readings(parts))
-    assert list(by_sample([parts[0]])) == [parts[0]]
-    monkeypatch.setattr(base, "LONGEST_SAMPLE", 2)
-    assert len(list(by_sample(parts))) > len(found)
+    assert list(rechunk_by_sample([parts[0]])) == [parts[0]]
+    monkeypatch.setattr(base, "MAX_SAMPLE_RECORDS", 2)
+    assert len(list(rechunk_by_sample(parts))) > len(found)
 
 
 def test_blocks_of_a_declared_file_end_at_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 60)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 60)
     monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
     form = declared(
         "reads: csv\ntime: {field: t}\nentity: {kind: e, name: e}\nfields: [{field: v}]"
@@ -151,8 +160,8 @@ def test_blocks_of_a_declared_file_end_at_a_sample(monkeypatch: pytest.MonkeyPat
     assert len(parts) > 10
     ends = [part.records["t"].iloc[[0, -1]].tolist() for part in parts]
     assert all(before[1] < after[0] for before, after in pairwise(ends))
-    assert same(concat_readings(parts), concat_readings(by_sample(parts)))
-    assert len(list(by_sample(parts))) == len(parts)
+    assert same(concat_readings(parts), concat_readings(rechunk_by_sample(parts)))
+    assert len(list(rechunk_by_sample(parts))) == len(parts)
     assert concat_readings(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
 
 
@@ -162,16 +171,16 @@ def test_parquet_of_parts_equals_that_of_the_whole(
 ) -> None:
     path, out = tmp_path / "xentop.txt", tmp_path / "x.parquet"
     write("xentop", path, 60_000)
-    with opened_raw(path, "xentop") as raw:
+    with open_raw(path, "xentop") as raw:
         whole = pd.concat(list(raw.tables()), ignore_index=True)
-    monkeypatch.setattr(pieces, "PIECE", 9000)
-    with opened_raw(path, "xentop") as raw:
-        tables = list(raw.tables(coded=coded))
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 9000)
+    with open_raw(path, "xentop") as raw:
+        tables = list(raw.tables(categorical=coded))
     assert len(tables) > 3
     with out.open("wb") as stream:
         write_parquet(tables, stream)
     found = pd.read_parquet(out)
     assert found["metric_value"].isna().any()
-    pd.testing.assert_frame_equal(plain_texts(found), whole)
+    pd.testing.assert_frame_equal(decode_categories(found), whole)
     nulls = pq.read_table(out).column("metric_value").null_count
     assert nulls == int(whole["metric_value"].isna().sum())

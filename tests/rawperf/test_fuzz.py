@@ -56,7 +56,9 @@ def test_damaged_file_gives_reading_or_error(name: str, monkeypatch: pytest.Monk
         if not isinstance(form, Streaming):
             continue
         with monkeypatch.context() as small:
-            small.setattr(pieces, "PIECE", max(SIZES[number % len(SIZES)], len(data) // MAX_PARTS))
+            small.setattr(
+                pieces, "PIECE_BYTES", max(SIZES[number % len(SIZES)], len(data) // MAX_PARTS)
+            )
             found, _ = outcome(form, data)
         if isinstance(found, Reading):
             check_reading(found, last_line(data))

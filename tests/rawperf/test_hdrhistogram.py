@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from rawperf.core.errors import FormatError
-from rawperf.hdrhistogram import COMPRESSED, COUNTS, FORMAT, PayloadError, buckets
+from rawperf.hdrhistogram import COMPRESSED, COUNTS, FORMAT, PayloadError, decode_buckets
 from tests.rawperf.sample_files import sample
 
 LOG = sample("hdrhistogram/two-drivers.hlog")
@@ -49,12 +49,12 @@ def test_times_without_zone():
 
 def test_bucket_values():
     # ZigZag LEB128: 2 is one value, 5 is three empty buckets
-    assert buckets(encoded(b"\x02\x05\x04")) == [(0, 1), (4, 2)]
-    assert buckets(encoded(b"\x02\x05\x04", lowest=1000)) == [(511, 1), (2559, 2)]
+    assert decode_buckets(encoded(b"\x02\x05\x04")) == [(0, 1), (4, 2)]
+    assert decode_buckets(encoded(b"\x02\x05\x04", lowest=1000)) == [(511, 1), (2559, 2)]
     beyond = b"\x8f\x04" + b"\x02"  # 264 empty buckets: of two values each from 256 on
-    assert buckets(encoded(beyond)) == [(273, 1)]
+    assert decode_buckets(encoded(beyond)) == [(273, 1)]
     nine = b"\xfe" + b"\xff" * 8  # nine bytes
-    assert buckets(encoded(nine)) == [(0, 2**63 - 1)]
+    assert decode_buckets(encoded(nine)) == [(0, 2**63 - 1)]
 
 
 def test_invalid_logs_are_rejected():
@@ -68,7 +68,7 @@ def test_invalid_logs_are_rejected():
         (base64.b64encode(struct.pack(">II", 0x1C849302, 0)).decode(), "not version 2"),
     ):
         with pytest.raises(PayloadError, match=said):
-            buckets(text)
+            decode_buckets(text)
 
 
 def test_damaged_log_is_rejected():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from rawperf import all_formats, head_of, pieces, sniff
+from rawperf import all_formats, extract_head, pieces, sniff
 from rawperf.core.errors import FormatError
 from rawperf.pieces import decompress_stream
 from tests.cases import each_case
@@ -109,4 +109,4 @@ def test_decompression_bomb_is_rejected_early(kind: str, monkeypatch: pytest.Mon
 @each_case("name", FORMATS)
 def test_sniffing_any_bytes_after_a_magic_number_works(name: str) -> None:
     for magic in pieces.MAGIC:
-        assert isinstance(head_of(magic + SEEDS[name][0]), bytes)
+        assert isinstance(extract_head(magic + SEEDS[name][0]), bytes)

@@ -15,8 +15,14 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, matching_layout
-from rawperf.perfkit.page import BLANK, encode_letters, number, numbers, plain_numbers
+from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
+from rawperf.perfkit.page import (
+    BLANK,
+    encode_letters,
+    parse_column,
+    parse_number,
+    parse_plain_numbers,
+)
 from rawperf.perfkit.read import FORMAT
 from tests.cases import each_case
 
@@ -314,7 +320,7 @@ def test_log_does_not_depend_on_the_cache(monkeypatch: pytest.MonkeyPatch) -> No
         for rows in (["08:00:00", "16:00:00", "00:00:00"], ["08:00:00", "16:00:00"])
     )
     cached = read(text).records
-    monkeypatch.setattr("rawperf.perfkit.tables.matching_layout", matching_layout.__wrapped__)
+    monkeypatch.setattr("rawperf.perfkit.tables.match_layout", match_layout.__wrapped__)
     pd.testing.assert_frame_equal(read(text).records, cached)
 
 
@@ -431,12 +437,12 @@ def test_caption_distinguishes_equal_column_names() -> None:
     ],
 )
 def test_value_forms(text: str, unit: str, value: float) -> None:
-    assert number(text, unit) == value
+    assert parse_number(text, unit) == value
 
 
 @each_case("text", ["", "---", "....", "...", "   "])
 def test_missing_values(text: str) -> None:
-    assert np.isnan(number(text, "%") or 0)
+    assert np.isnan(parse_number(text, "%") or 0)
 
 
 @each_case(
@@ -444,7 +450,7 @@ def test_missing_values(text: str) -> None:
     [("1'92", "1"), ("-3", "1"), ("nan", "1"), ("1e5", "1"), ("3MB", "%"), ("1 2", "1")],
 )
 def test_invalid_value(text: str, unit: str) -> None:
-    assert number(text, unit) is None
+    assert parse_number(text, unit) is None
 
 
 def test_intervals_across_midnight() -> None:
@@ -775,13 +781,13 @@ CELLS = st.one_of(
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(CELLS, st.integers(0, 1)), min_size=1, max_size=6))
 def test_fast_number_parser_agrees_with_numbers(rows: list[tuple[str, int]]) -> None:
-    """The fast path gives the result of `numbers`, whatever the neighbouring cells are."""
+    """The fast path gives the result of `parse_column`, whatever the neighbouring cells are."""
     width = 28
     texts = [(text + " " * behind).rjust(width) for text, behind in rows]
     letters = np.array([encode_letters(text[:4] + text, 4 + width) for text in texts])
-    values, others = plain_numbers(letters, [(0, 4), (4, 4 + width)])
+    values, others = parse_plain_numbers(letters, [(0, 4), (4, 4 + width)])
     for text, value, other in zip(texts, values[:, 1], others[:, 1], strict=True):
-        wanted = numbers([text.strip()], "1")[0]
+        wanted = parse_column([text.strip()], "1")[0]
         assert other or (
             wanted is not None and (value == wanted or (value != value and wanted != wanted))
         )
@@ -798,4 +804,4 @@ def test_fast_number_parser_agrees_with_numbers(rows: list[tuple[str, int]]) -> 
 def test_letters_separate_blanks_from_damage() -> None:
     assert encode_letters("a\tb\u2003", 5).tolist() == [ord("a"), 0xA0, ord("b"), 0xA0, BLANK]
     assert encode_letters("\0\1\x7f\u20ac", 4).tolist() == [0, ord("?"), 0x7F, ord("?")]
-    assert number(encode_letters("\u200312", 3).tobytes().decode("latin-1"), "1") == 12
+    assert parse_number(encode_letters("\u200312", 3).tobytes().decode("latin-1"), "1") == 12

@@ -41,7 +41,7 @@ def test_recognised_by_its_magic_number() -> None:
 
 def test_missing_sadf_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert FORMAT.outside() == ""
+    assert FORMAT.external_version() == ""
     with pytest.raises(
         FormatError, match=r"sadf, which converts binary sar files, is not installed.*sadf -j FILE"
     ) as caught:
@@ -71,7 +71,7 @@ def test_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
 def test_failure_of_sadf_is_reported(
     sadf, monkeypatch: pytest.MonkeyPatch, commands: str, words: str
 ) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(binary, "SECONDS", 0.5)
+    monkeypatch.setattr(binary, "TIMEOUT_S", 0.5)
     sadf(commands)
     with pytest.raises(FormatError, match=words) as caught:
         FORMAT.read(MAGIC, file="sa03")

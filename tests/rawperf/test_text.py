@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rawperf.text import MAX_PYTHON_NUMBERS, numbers
+from rawperf.text import MAX_PYTHON_NUMBERS, parse_numbers
 from tests.cases import each_case
 from tests.rawperf.trial import bounded
 
@@ -13,19 +13,19 @@ from tests.rawperf.trial import bounded
 @each_case("end", ["x", ".x", "e", "."])
 def test_long_digit_text_is_parsed_in_linear_time(others, end):
     with bounded():
-        values, bad = numbers([*["1"] * others, "9" * 200_000 + end])
+        values, bad = parse_numbers([*["1"] * others, "9" * 200_000 + end])
     assert bad == others and not np.isfinite(values[others])
 
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
 @each_case("text", ["1", "-1.", "+.5", "2.5e-3", "1E3"])
 def test_number_formats_of_tools(others, text):
-    values, bad = numbers([*["1"] * others, text])
+    values, bad = parse_numbers([*["1"] * others, text])
     assert bad == -1 and values[others] == float(text)
 
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
 @each_case("text", [".", "1..2", "1_0", "0x1", "", " 1", "1e", "nan", "inf", "1e999", "١"])
 def test_invalid_numbers(others, text):
-    _, bad = numbers([*["1"] * others, text])
+    _, bad = parse_numbers([*["1"] * others, text])
     assert bad == others

@@ -10,7 +10,7 @@ import pytest
 
 from rawperf import Reading
 from rawperf.core.errors import FormatError, RawperfError
-from rawperf.rows import RecordRows
+from rawperf.rows import RecordBuilder
 from tests.cases import each_case
 from tests.rawperf import trial as module
 from tests.rawperf.mutations import MUTATIONS, mutant
@@ -36,9 +36,9 @@ class Reader:
 
 
 def one(line: int | None = 1, value: float = 1.0, said: tuple[str, ...] = ()) -> Reading:
-    rows = RecordRows()
+    rows = RecordBuilder()
     rows.add("", "host", "", "n", value)
-    return Reading(rows.frame(), "none", {}, said, None if line is None else np.array([line]))
+    return Reading(rows.to_frame(), "none", {}, said, None if line is None else np.array([line]))
 
 
 def refuse(line: int | None, name: bool = True) -> Callable[[str], Reading]:

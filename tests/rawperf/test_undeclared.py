@@ -9,7 +9,7 @@ import pytest
 
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import load_declaration
-from rawperf.registry import csv_columns, sniff
+from rawperf.registry import detect_csv_columns, sniff
 
 FILES = {
     # rows like those of perf stat -x,
@@ -45,6 +45,6 @@ def test_suggested_declaration_reads_the_csv(name: str, tmp_path: Path) -> None:
 
 
 def test_table_without_column_names_gets_no_declaration() -> None:
-    assert csv_columns(FILES["numbers first"].encode()) is None
-    assert csv_columns(b"one line, and no row\n") is None
-    assert csv_columns(b"a,b\nx,y\n") is None  # no numbers
+    assert detect_csv_columns(FILES["numbers first"].encode()) is None
+    assert detect_csv_columns(b"one line, and no row\n") is None
+    assert detect_csv_columns(b"a,b\nx,y\n") is None  # no numbers

@@ -19,12 +19,14 @@ def test_words_equal_str_split(text: str) -> None:
     assert [words.line(i).encode() for i in range(len(words))] == lines
     assert words.array.to_pylist() == data.decode().split()
     for number, line in enumerate(lines):
-        own = words.array[int(words.first[number]) : int(words.first[number + 1])].to_pylist()
+        own = words.array[
+            int(words.first_word[number]) : int(words.first_word[number + 1])
+        ].to_pylist()
         assert own == line.decode().split()
 
 
 def test_positions_behind_the_text_are_line_feeds() -> None:
     words = WordOffsets(b"12 ab")
-    assert words.digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
-    assert words.starting(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]
-    assert WordOffsets(b"").at(np.array([0])).tolist() == [10]
+    assert words.is_digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
+    assert words.starts_with(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]
+    assert WordOffsets(b"").bytes_at(np.array([0])).tolist() == [10]

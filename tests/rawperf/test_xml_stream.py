@@ -13,7 +13,7 @@ from rawperf import pieces, xml_stream
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
 from rawperf.text import decode, strip_colours
-from rawperf.xml_stream import Target, XmlFeed, XmlPieces, declares_encoding
+from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget, declares_encoding
 
 HEADS = (
     b"",
@@ -54,16 +54,16 @@ def test_chunks_give_the_events_of_the_whole(head: bytes, words: list[bytes], si
         whole = text.encode()
     strange = Warnings("f")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE", size)
-        assert b"".join(XmlPieces(io.BytesIO(data), strange, "f")) == whole
-    assert strange.sentences() == said
+        patch.setattr(pieces, "PIECE_BYTES", size)
+        assert b"".join(XmlPieceReader(io.BytesIO(data), strange, "f")) == whole
+    assert strange.messages() == said
 
 
 def test_long_ascii_line_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 100)
     monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 500)
     line = b"<r>" + b"<a n='1'/>" * 200
-    found = list(XmlPieces(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
+    found = list(XmlPieceReader(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
     assert len(found) > 10
     assert b"".join(found) == line + "é</r>".encode()
 
@@ -80,7 +80,7 @@ def test_unterminated_document_is_rejected_before_it_fills_memory(
     begin: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xml_stream, "MAX_PIECE_BYTES", 5000)
-    feed = XmlFeed(Target("f", "r", 9))
+    feed = XmlParser(XmlTarget("f", "r", 9))
     feed.feed(begin.encode())
     with pytest.raises(FormatError, match=f"f line 2: {words}"):
         for _ in range(1000):

@@ -16,7 +16,7 @@ import pandas as pd
 
 from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, Reading, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.registry import HEAD_BYTES, blocks_of, ranking
+from rawperf.registry import HEAD_BYTES, rank_formats, read_blocks
 
 FILE = "a/damaged.file"
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))
@@ -49,7 +49,7 @@ def bounded() -> Iterator[None]:
 
 def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
     """The reading of a whole file, compressed or not."""
-    return concat_readings(blocks_of(form, io.BytesIO(data), file=file))
+    return concat_readings(read_blocks(form, io.BytesIO(data), file=file))
 
 
 def last_line(data: bytes) -> int:
@@ -122,7 +122,7 @@ def trial(form: Format, data: bytes, *, rank: bool = True) -> tuple[Reading | No
     end = last_line(data)
     with bounded(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not rank or all(0 < score <= 1 for score, _ in ranking(data))
+        assert not rank or all(0 < score <= 1 for score, _ in rank_formats(data))
         assert 0 <= form.sniff(data[:HEAD_BYTES]) <= 1
         start = time.process_time()
         try:

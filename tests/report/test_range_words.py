@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.range_words import OPEN, Bounds, bounds_of, range_words
+from virtperf.report.range_words import (
+    OPEN,
+    Bounds,
+    bounds_of,
+    is_order_only,
+    order_only_limits,
+    range_words,
+)
 from virtperf.study.derived import derivations
 
 INF = math.inf
@@ -72,6 +79,35 @@ def test_exact_ranges(pieces, bounds, words):
 )
 def test_searched_ranges_are_not_called_limits(pieces, words):
     assert range_words(pieces, SHARE, searched=True) == words
+
+
+@each_case(
+    ("pieces", "bounds", "limits"),
+    [
+        ([1.08, INF], RATIO, [1, INF]),
+        ([0, 0.98], RATIO, [0, 1]),
+        ([2, INF], CHANGE, [0, INF]),
+        ([-100, -1], CHANGE, [-100, 0]),
+    ],
+)
+def test_limit_of_an_order_alone_is_the_neutral_value(pieces, bounds, limits):
+    assert is_order_only(pieces, bounds)
+    assert order_only_limits(pieces, bounds) == limits
+
+
+@each_case(
+    ("pieces", "bounds"),
+    [
+        ([1.2, INF], RATIO),
+        ([0.969, INF], RATIO),
+        ([1.02, 1.05], RATIO),
+        ([0, INF], RATIO),
+        ([0, 0.8], RATIO),
+        ([2, INF], PLAIN),
+    ],
+)
+def test_ranges_with_a_limit_of_the_text_are_more_than_an_order(pieces, bounds):
+    assert not is_order_only(pieces, bounds)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1e6))

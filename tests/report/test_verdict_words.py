@@ -38,8 +38,8 @@ def test_every_verdict_has_a_word_and_an_explanation() -> None:
 @pytest.mark.parametrize(
     ("verdict", "places", "words"),
     [
-        ("independent", 1, "said once"),
-        ("independent", 3, "said again (3 places)"),
+        ("independent", 1, "stated once"),
+        ("independent", 3, "stated repeatedly (3 places)"),
         ("contradicted", 3, "in conflict"),
         ("depends", 1, "others in conflict"),
         ("corroborated", 2, "follows from others"),
@@ -70,9 +70,9 @@ def test_pages_do_not_use_table_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ({}, "Said once in the paper"),
-        ({"busy": 3}, "Said once or again (1 to 3 places of the paper)"),
-        ({"busy": 3, "best-at-8": 2}, "Said again (2 to 3 places of the paper)"),
+        ({}, "Stated once in the paper"),
+        ({"busy": 3}, "Stated in 1 to 3 places of the paper"),
+        ({"busy": 3, "best-at-8": 2}, "Stated in 2 to 3 places of the paper"),
     ],
 )
 def test_findings_use_the_same_words(

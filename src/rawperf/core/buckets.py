@@ -27,7 +27,7 @@ class Bucket:
     @property
     def name(self) -> str:
         """Entity name: ``vda 128 to 256 us``; an open end is ``inf``."""
-        bounds = f"{_text(self.lower)} to {_text(self.upper)} {self.unit}"
+        bounds = f"{_format_bound(self.lower)} to {_format_bound(self.upper)} {self.unit}"
         return f"{self.owner} {bounds}".lstrip()
 
 
@@ -45,5 +45,5 @@ def parse_bucket(entity: str) -> Bucket | None:
     return Bucket(lower, upper, match["unit"], (match["owner"] or "") + (match["again"] or ""))
 
 
-def _text(bound: float) -> str:
+def _format_bound(bound: float) -> str:
     return f"{bound:.12g}"

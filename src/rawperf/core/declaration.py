@@ -12,7 +12,15 @@ from pydantic import AfterValidator, Field, Strict, model_validator
 from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.metrics import Metric, MetricKind
-from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
+from rawperf.core.model import (
+    Flag,
+    InsertKeyAsName,
+    Model,
+    Number,
+    Positive,
+    Texts,
+    WrapSingleString,
+)
 from rawperf.core.patterns import check_pattern, group_names
 from rawperf.core.units import conversion_factor
 
@@ -34,8 +42,8 @@ def _check_time_format(text: str) -> str:
     if text == "iso":
         return text
     try:
-        when = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
-        datetime.strptime(when.strftime(text), text)
+        example = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
+        datetime.strptime(example.strftime(text), text)
     except ValueError as err:
         raise ValueError(
             f"{text!r} is not a time format ({err}); write iso or %Y-%m-%d %H:%M:%S"
@@ -51,8 +59,8 @@ def _check_groups(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(check_pattern)]
 Groups = Annotated[str, AfterValidator(_check_groups)]
 """A pattern with named groups."""
-Patterns = Annotated[tuple[Pattern, ...], Listed]
-GroupPatterns = Annotated[tuple[Groups, ...], Listed]
+Patterns = Annotated[tuple[Pattern, ...], WrapSingleString]
+GroupPatterns = Annotated[tuple[Groups, ...], WrapSingleString]
 
 
 class Match(Model):
@@ -92,13 +100,13 @@ class Time(Model):
 
     @model_validator(mode="after")
     def _check_options(self) -> Time:
-        given = [
+        sources = [
             self.field is not None,
             self.line is not None,
             self.interval_s is not None,
             self.numbered,
         ]
-        if sum(given) != 1:
+        if sum(sources) != 1:
             raise ValueError("time needs exactly one of field, line, interval_s and numbered")
         if self.line is not None and group_names(self.line) != ("time",):
             raise ValueError("line needs a regular expression with one group, (?P<time>...)")
@@ -182,7 +190,7 @@ class Histogram(Model):
         return self
 
 
-Each = Literal["mean", "max", "sum", "count", "rate"]
+Aggregation = Literal["mean", "max", "sum", "count", "rate"]
 Printed = dict[str, str | Number] | Literal["duration"] | None
 Condition = dict[str, Texts]
 """Patterns by field, with ``*`` and ``?``; one of them must match the field's text."""
@@ -202,7 +210,7 @@ class FieldRule(Model):
     where: Condition = {}
     needs: str | None = None
     per: str | None = None
-    each: Each = "mean"
+    each: Aggregation = "mean"
     optional: Flag = False
 
     @model_validator(mode="after")
@@ -226,10 +234,12 @@ class FieldRule(Model):
         """Factors to `unit` by the suffix printed after a number; raises `ValueError`."""
         try:
             return {
-                text: conversion_factor(meant, self.unit or meant)
-                if isinstance(meant, str)
-                else meant
-                for text, meant in (self.printed.items() if isinstance(self.printed, dict) else ())
+                text: conversion_factor(unit_or_factor, self.unit or unit_or_factor)
+                if isinstance(unit_or_factor, str)
+                else unit_or_factor
+                for text, unit_or_factor in (
+                    self.printed.items() if isinstance(self.printed, dict) else ()
+                )
             }
         except RawperfError as err:
             raise ValueError(str(err)) from err
@@ -306,10 +316,12 @@ class TableDeclaration(Model):
             )
         if self.histogram is not None:
             self._check_histogram()
-        same = [rule.record for rule in self.fields]
-        twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
-        if twice is not None:
-            raise ValueError(f"two fields are named {twice!r}: set another name for one of them")
+        names = [rule.record for rule in self.fields]
+        duplicate = next((name for index, name in enumerate(names) if name in names[:index]), None)
+        if duplicate is not None:
+            raise ValueError(
+                f"two fields are named {duplicate!r}: set another name for one of them"
+            )
         if self.every_s is None and any(rule.each != "mean" for rule in self.fields):
             raise ValueError("each is for rows that are aggregated: every_s is missing")
         if self.every_s is not None and (self.others or self.names):
@@ -353,10 +365,10 @@ class Declaration(TableDeclaration):
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
     ignore: Patterns = ()
-    missing: Annotated[tuple[str, ...], Listed] = ()
+    missing: Annotated[tuple[str, ...], WrapSingleString] = ()
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", "'", " "] = ""
-    metrics: Annotated[dict[str, Metric], Keyed] = {}
+    metrics: Annotated[dict[str, Metric], InsertKeyAsName] = {}
     tables: tuple[TableDeclaration, ...] = ()
 
     @cached_property
@@ -371,8 +383,8 @@ class Declaration(TableDeclaration):
         inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - {"time"})
         if self.tables and inline:
             raise ValueError(f"{inline[0]} is outside of tables: move it into one of them")
-        for given in [self, *self.tables]:
-            for option in given.model_fields_set & _OPTIONS.keys():
+        for table in [self, *self.tables]:
+            for option in table.model_fields_set & _OPTIONS.keys():
                 if self.reads not in _OPTIONS[option]:
                     raise ValueError(
                         f"{option} is only valid with reads: {' or '.join(_OPTIONS[option])}, not {self.reads}"
@@ -385,25 +397,25 @@ class Declaration(TableDeclaration):
             raise ValueError("leave_out_rows cannot be combined with melt or repeat")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
-        known = () if any(part.melt for part in self.parts) else self.columns
+        known_names = () if any(part.melt for part in self.parts) else self.columns
         repeats = {part.repeat for part in self.parts} - {None}
         if len(repeats) > 1:
             raise ValueError("the tables name different columns in repeat: name one")
         if self.reads == "lines":
-            known = tuple(
+            known_names = tuple(
                 name
                 for part in self.parts
                 for pattern in part.lines
                 for name in group_names(pattern)
             )
-        for name in self.words if known else ():
-            if name not in known:
-                what = "group" if self.reads == "lines" else "column"
-                raise ValueError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")
+        for name in self.input_fields if known_names else ():
+            if name not in known_names:
+                noun = "group" if self.reads == "lines" else "column"
+                raise ValueError(f"there is no {noun} {name!r}; {did_you_mean(name, known_names)}")
         return self
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def input_fields(self) -> tuple[str, ...]:
         """All input fields that it refers to, without values of the `names` column."""
         return tuple(
             dict.fromkeys(name for part in self.parts for name in self.input_fields_of(part))
@@ -416,8 +428,8 @@ class Declaration(TableDeclaration):
         names += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
         names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
-            named = rule.field if part.names is None else None
-            names += (*rule.where, rule.needs, rule.per, named)
+            field = rule.field if part.names is None else None
+            names += (*rule.where, rule.needs, rule.per, field)
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
@@ -450,7 +462,7 @@ class Declaration(TableDeclaration):
                 )
         if (
             self.reads == "xml"
-            and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1
+            and len({path.split("/")[0] for table in self.parts for path in table.rows}) > 1
         ):
             raise ValueError(
                 "the paths of rows begin with different elements, but a document has one root element"

@@ -15,8 +15,8 @@ MAX_LISTED_NAMES = 12  # listed if none is similar
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; list the known names if none is similar."""
     names = list(dict.fromkeys(map(str, known)))
-    if meant := suggest_similar(name, names):
-        return meant
+    if suggestion := suggest_similar(name, names):
+        return suggestion
     if not names:
         return "none is defined."
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
@@ -31,9 +31,11 @@ def decode_error_parts(err: UnicodeDecodeError) -> dict[str, Any]:
 
 def suggest_similar(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; "" if no known name is similar."""
-    lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
-    close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
-    return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?" if close else ""
+    names_by_lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
+    matches = difflib.get_close_matches(str(name).lower(), names_by_lower, n=2, cutoff=0.5)
+    return (
+        f"did you mean {' or '.join(repr(names_by_lower[n]) for n in matches)}?" if matches else ""
+    )
 
 
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
@@ -50,7 +52,7 @@ class RawperfError(Exception):
     - `expected`, `found`: the rule, and the content found instead.
     - `remedy`: an action for the user.
     - `folder`: base folder of `file`, if known. It is not part of the message, so that messages
-      stored in results are the same on every machine; commands add it by `within`.
+      stored in results are the same on every machine; commands add it by `relative_to`.
     """
 
     def __init__(
@@ -73,11 +75,11 @@ class RawperfError(Exception):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = self.file or ""
+        location = self.file or ""
         if self.line is not None:
-            place = f"{place} line {self.line}".strip()
+            location = f"{location} line {self.line}".strip()
         problem = "the file has binary data here" if _BINARY.search(self.problem) else self.problem
-        text = f"{place}: {problem}" if place else problem
+        text = f"{location}: {problem}" if location else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:
@@ -94,31 +96,31 @@ class RawperfError(Exception):
             for name in ("problem", "file", "line", "expected", "found", "remedy")
         }
 
-    def restated(self, kind: type[E], **parts: Any) -> E:
+    def copy_as(self, kind: type[E], **parts: Any) -> E:
         """Copy the error as another class with some parts replaced; a new `file` drops `folder`."""
-        restated = kind(**(self.parts | parts))
+        copy = kind(**(self.parts | parts))
         if "file" not in parts:
-            restated.folder = self.folder
-        return restated
+            copy.folder = self.folder
+        return copy
 
-    def within(self, root: Path) -> Self:
+    def relative_to(self, root: Path) -> Self:
         """Copy the error with the path of its file, relative to `root` if inside it."""
         if self.folder is None or self.file is None:
             return self
         path = self.folder / self.file
-        place, around = path.absolute(), root.absolute()
-        inside = place.is_relative_to(around)
-        return self.restated(type(self), file=place.relative_to(around) if inside else path)
+        absolute, base = path.absolute(), root.absolute()
+        is_inside = absolute.is_relative_to(base)
+        return self.copy_as(type(self), file=absolute.relative_to(base) if is_inside else path)
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self.parts), (), {"folder": self.folder}
 
 
 Report = Callable[[RawperfError], None]
-"""Callback for a loader's problems: `stop`, or `append` of a list to collect them all."""
+"""Callback for a loader's problems: `raise_problem`, or `append` of a list to collect them all."""
 
 
-def stop(problem: RawperfError) -> None:
+def raise_problem(problem: RawperfError) -> None:
     """Raise the problem, so that loading ends at the first one."""
     raise problem
 

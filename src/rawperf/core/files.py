@@ -16,7 +16,7 @@ PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
 
 
 @contextmanager
-def replaced_folder(folder: Path) -> Iterator[Path]:
+def replace_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces `folder` when the block ends without an error.
 
     An interrupted run leaves the previous folder or none, never a partial one; the next run removes
@@ -25,19 +25,19 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     for leftover in folder.parent.glob(f".{folder.name}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        yield fresh
-        fresh.chmod(0o755)
+        yield temporary
+        temporary.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
-        fresh.rename(folder)
+        temporary.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
-def replaced_file(path: Path) -> Iterator[BinaryIO]:
+def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file that atomically replaces `path` when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -52,7 +52,7 @@ def replaced_file(path: Path) -> Iterator[BinaryIO]:
 
 def write_atomically(path: Path, data: bytes | str) -> None:
     """Write a file atomically: readers see the old content or the whole new one."""
-    with replaced_file(path) as out:
+    with replace_file(path) as out:
         out.write(data.encode() if isinstance(data, str) else data)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import RawperfError, Report, StudyError, stop
-from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
-from rawperf.core.tables import combinations, encode_categories
+from rawperf.core.errors import RawperfError, Report, StudyError, raise_problem
+from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
+from rawperf.core.tables import encode_categories, factorize_rows
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
 MetricKind = Literal["gauge", "counter", "total"]
-WHOLE = "host"
+HOST = "host"
 """Entity kind of records that describe the whole system that a file was written on."""
 
 
@@ -69,32 +69,32 @@ class Metric(Model):
 
 
 class _File(Model):
-    metrics: Annotated[dict[str, Metric], Keyed]
+    metrics: Annotated[dict[str, Metric], InsertKeyAsName]
 
 
 _NAMES = ["report", "entity_kind", "entity", "field"]
-Name = tuple[str, str, str, str]
+SeriesName = tuple[str, str, str, str]
 """Entity kind, entity, metric and kind of a value."""
 
 
 @dataclass(frozen=True)
-class Named:
-    """Values in the dictionary's units; `names[which[k]]` identifies row k of `rows`."""
+class TranslatedRows:
+    """Values in the dictionary's units; `series[codes[k]]` identifies row k of `rows`."""
 
     rows: pd.DataFrame
-    which: np.ndarray
-    names: list[Name]
+    codes: np.ndarray
+    series: list[SeriesName]
 
 
 @dataclass(frozen=True)
-class Gauges:
-    """Values of records in the dictionary's units; value k belongs to `metrics[which[k]]`.
+class GaugeValues:
+    """Values of records in the dictionary's units; value k belongs to `metrics[codes[k]]`.
 
     Records without a metric have the value NaN and the metric "".
     """
 
     values: np.ndarray
-    which: np.ndarray
+    codes: np.ndarray
     metrics: list[str]
 
 
@@ -108,11 +108,13 @@ class MetricDictionary:
         self._fields_by_metric: dict[tuple[str, str, str, str], list[str]] = {}
         for metric in self.metrics.values():
             for source in metric.sources:
-                place = (source.format, source.report, source.entity_kind)
-                self._sources_by_field.setdefault((*place, source.field), []).append(
+                key_prefix = (source.format, source.report, source.entity_kind)
+                self._sources_by_field.setdefault((*key_prefix, source.field), []).append(
                     (metric, source)
                 )
-                self._fields_by_metric.setdefault((*place, metric.name), []).append(source.field)
+                self._fields_by_metric.setdefault((*key_prefix, metric.name), []).append(
+                    source.field
+                )
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -121,111 +123,126 @@ class MetricDictionary:
         return name in self.metrics
 
     def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
-        """Translate records as `named` does, with columns entity_kind, entity, metric and kind."""
-        named = self.named(records, format_name)
-        texts = zip(*named.names, strict=True) if named.names else [()] * 4
+        """Translate records as `translate_rows` does, with columns entity_kind, entity, metric and kind."""
+        translated = self.translate_rows(records, format_name)
+        texts = zip(*translated.series, strict=True) if translated.series else [()] * 4
         columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
-        return named.rows.assign(
-            **{name: encode_categories(named.which, list(column)) for name, column in columns}
+        return translated.rows.assign(
+            **{name: encode_categories(translated.codes, list(column)) for name, column in columns}
         )
 
-    def named(self, records: pd.DataFrame, format_name: str) -> Named:
+    def translate_rows(self, records: pd.DataFrame, format_name: str) -> TranslatedRows:
         """Translate raw records (`Reading.records`, optionally with further columns) into metrics.
 
         Values are in the dictionary's units. Rows keep their order and all columns but the names;
         records of fields without a metric are dropped. Counters stay cumulative. A value is NaN if
         parts of a sum, or the first part of a rest, are missing.
         """
-        place, source_counts, names, sources = self._lookup_sources(records, format_name)
-        row, which = _expand_rows(place, np.array(source_counts, dtype=np.int64))
-        rows = records.drop(columns=_NAMES).take(row).reset_index(drop=True)
-        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _combine_parts(Named(rows, which, names), sources, self._fields_by_metric)
+        combination, source_counts, series, sources = self._lookup_sources(records, format_name)
+        row_numbers, codes = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
+        rows = records.drop(columns=_NAMES).take(row_numbers).reset_index(drop=True)
+        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[codes]
+        return _combine_parts(TranslatedRows(rows, codes, series), sources, self._fields_by_metric)
 
-    def gauges(self, records: pd.DataFrame, format_name: str) -> Gauges | None:
-        """Fast path of `named` for gauges: one value per record, a number times a factor.
+    def translate_gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:
+        """Fast path of `translate_rows` for gauges: one value per record, a number times a factor.
 
         None if there are counters, combined metrics, or fields of several metrics.
         """
-        place, source_counts, names, sources = self._lookup_sources(records, format_name)
+        combination, source_counts, series, sources = self._lookup_sources(records, format_name)
         if max(source_counts, default=0) > 1:
             return None
-        if any(metric.combine for metric, _ in sources) or any(n[3] == "counter" for n in names):
+        if any(metric.combine for metric, _ in sources) or any(n[3] == "counter" for n in series):
             return None
-        known = np.array(source_counts, dtype=bool)
+        has_source = np.array(source_counts, dtype=bool)
         factors = np.full(len(source_counts), np.nan)
-        factors[known] = [source.factor for _, source in sources]
-        which = np.zeros(len(source_counts), dtype=np.int64)
-        which[known] = np.arange(1, len(sources) + 1)
+        factors[has_source] = [source.factor for _, source in sources]
+        codes = np.zeros(len(source_counts), dtype=np.int64)
+        codes[has_source] = np.arange(1, len(sources) + 1)
         with np.errstate(over="ignore"):
-            values = records["value"].to_numpy(dtype=float) * factors[place]
-        return Gauges(values, which[place], ["", *(metric.name for metric, _ in sources)])
+            values = records["value"].to_numpy(dtype=float) * factors[combination]
+        return GaugeValues(
+            values, codes[combination], ["", *(metric.name for metric, _ in sources)]
+        )
 
     def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
-    ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
+    ) -> tuple[np.ndarray, list[int], list[SeriesName], list[tuple[Metric, Source]]]:
         """Look up sources by distinct names: index per record, source counts, names, sources."""
-        place, first = combinations(records, _NAMES)
+        combination, first_rows = factorize_rows(records, _NAMES)
         source_counts: list[int] = []
-        names: list[Name] = []
+        series: list[SeriesName] = []
         sources: list[tuple[Metric, Source]] = []
         for report, kind, entity, name in zip(
-            *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
+            *(records[n].iloc[first_rows].tolist() for n in _NAMES), strict=True
         ):
             candidates = self._sources_by_field.get((format_name, report, kind, name), ())
-            applicable = [each for each in candidates if each[1].entity in (None, "", entity)]
+            applicable = [
+                candidate for candidate in candidates if candidate[1].entity in (None, "", entity)
+            ]
             source_counts.append(len(applicable))
             sources += applicable
-            names += [
-                (*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind)
+            series += [
+                (*((HOST, "") if s.entity else (kind, entity)), metric.name, s.kind)
                 for metric, s in applicable
             ]
-        return place, source_counts, names, sources
+        return combination, source_counts, series, sources
 
 
 def _combine_parts(
-    named: Named,
+    translated: TranslatedRows,
     sources: list[tuple[Metric, Source]],
     parts: dict[tuple[str, str, str, str], list[str]],
-) -> Named:
+) -> TranslatedRows:
     """Combine the parts of combined metrics; the row of the first part carries the result."""
     if not any(metric.combine for metric, _ in sources):
-        return named
-    numbers: dict[tuple[str, ...], int] = {}
+        return translated
+    group_numbers: dict[tuple[str, ...], int] = {}
     group, n_required = np.full((2, len(sources)), -1)
-    first, rest = np.zeros((2, len(sources)), dtype=bool)
-    for k, ((metric, source), name) in enumerate(zip(sources, named.names, strict=True)):
+    is_first, is_rest = np.zeros((2, len(sources)), dtype=bool)
+    for k, ((metric, source), name) in enumerate(zip(sources, translated.series, strict=True)):
         if metric.combine:
-            those = parts[source.format, source.report, source.entity_kind, metric.name]
-            group[k] = numbers.setdefault((*name, source.report), len(numbers))
-            n_required[k] = 1 if metric.combine == "present" else len(those)
-            first[k], rest[k] = source.field == those[0], metric.combine == "rest"
-    combined = group[named.which] >= 0
-    which, rows = named.which[combined], named.rows[combined]
-    same, _ = combinations(
-        rows.assign(group=group[which]), ["group", *(c for c in rows if c not in ("value", "line"))]
+            part_fields = parts[source.format, source.report, source.entity_kind, metric.name]
+            group[k] = group_numbers.setdefault((*name, source.report), len(group_numbers))
+            n_required[k] = 1 if metric.combine == "present" else len(part_fields)
+            is_first[k], is_rest[k] = source.field == part_fields[0], metric.combine == "rest"
+    combined = group[translated.codes] >= 0
+    codes, rows = translated.codes[combined], translated.rows[combined]
+    combination, _ = factorize_rows(
+        rows.assign(group=group[codes]), ["group", *(c for c in rows if c not in ("value", "line"))]
     )
-    columns = {"value": rows["value"], "first": first[which], "same": same}
+    columns = {"value": rows["value"], "first": is_first[codes], "same": combination}
     groups = pd.DataFrame(columns).groupby("same", sort=False)
-    total, count = (groups["value"].transform(what).to_numpy() for what in ("sum", "count"))
-    whole = np.where(rest[which], groups["first"].transform("sum") == 1, count >= n_required[which])
-    value, keep = named.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)
-    value[combined] = np.where(whole, np.where(rest[which], 1.0 - total, total), np.nan)
-    keep[combined] = groups.cumcount() == 0
-    return Named(
-        named.rows.assign(value=value)[keep].reset_index(drop=True), named.which[keep], named.names
+    total, count = (
+        groups["value"].transform(statistic).to_numpy() for statistic in ("sum", "count")
+    )
+    is_complete = np.where(
+        is_rest[codes], groups["first"].transform("sum") == 1, count >= n_required[codes]
+    )
+    value, is_kept = (
+        translated.rows["value"].to_numpy(copy=True),
+        np.ones(len(combined), dtype=bool),
+    )
+    value[combined] = np.where(is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan)
+    is_kept[combined] = groups.cumcount() == 0
+    return TranslatedRows(
+        translated.rows.assign(value=value)[is_kept].reset_index(drop=True),
+        translated.codes[is_kept],
+        translated.series,
     )
 
 
-def _expand_rows(place: np.ndarray, source_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat each row `source_counts[place]` times; return row numbers and source indices."""
-    times = source_counts[place]
-    row = np.repeat(np.arange(len(place)), times)
-    nth = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
-    return row, (np.cumsum(source_counts) - source_counts)[place[row]] + nth
+def _expand_rows(
+    combination: np.ndarray, source_counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Repeat each row `source_counts[combination]` times; return row numbers and source indices."""
+    repeats = source_counts[combination]
+    row = np.repeat(np.arange(len(combination)), repeats)
+    source_rank = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return row, (np.cumsum(source_counts) - source_counts)[combination[row]] + source_rank
 
 
-def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
+def load_metrics(path: Path, report: Report = raise_problem) -> MetricDictionary:
     """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line of any mistake.
 
     A valid dictionary is cached by the file's bytes, whatever its path: every raw file that is read
@@ -235,7 +252,7 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
         try:
             return _load_cached(_ContentKey(path.read_bytes(), path))
         except StudyError:
-            if report is stop:
+            if report is raise_problem:
                 raise
     return _load(path, report)
 
@@ -250,7 +267,7 @@ class _ContentKey:
 
 @lru_cache(maxsize=4)
 def _load_cached(content: _ContentKey) -> MetricDictionary:
-    return _load(content.path, stop)
+    return _load(content.path, raise_problem)
 
 
 def _load(path: Path, report: Report) -> MetricDictionary:
@@ -266,12 +283,12 @@ def _with_factors(document: Document, metric: Metric, report: Report) -> Metric:
     seen = set()
     for position, source in enumerate(metric.sources):
         kind = source.kind or metric.kind
-        where = ("metrics", metric.name, "sources", position)
+        path = ("metrics", metric.name, "sources", position)
         if source.minus and metric.combine not in ("sum", "present"):
             report(
                 document.error(
                     "minus is only valid for parts of a sum",
-                    *where,
+                    *path,
                     expected="combine: sum or present",
                 )
             )
@@ -280,13 +297,13 @@ def _with_factors(document: Document, metric: Metric, report: Report) -> Metric:
                 rate_unit(source.unit) if kind == "counter" else source.unit, metric.unit
             )
         except RawperfError as err:
-            report(document.error(str(err), *where))
+            report(document.error(str(err), *path))
             continue
         for name in source.formats:
-            place = (name, source.report, source.field, source.entity_kind, source.entity)
-            if place in seen:
-                report(document.error(f"{metric.name} has the same source field twice", *where))
-            seen.add(place)
+            key = (name, source.report, source.field, source.entity_kind, source.entity)
+            if key in seen:
+                report(document.error(f"{metric.name} has the same source field twice", *path))
+            seen.add(key)
             signed = -factor if source.minus else factor
             sources.append(
                 source.model_copy(update={"format": name, "kind": kind, "factor": signed})

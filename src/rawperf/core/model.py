@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import RawperfError, Report, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, did_you_mean, raise_problem
 from rawperf.core.yamlio import Document, load_yaml
 
 M = TypeVar("M", bound=BaseModel)
@@ -47,9 +47,9 @@ def _check_level(value: Any) -> Any:
 
 
 def _check_distinct(values: Sequence[T]) -> Sequence[T]:
-    twice = [value for position, value in enumerate(values) if value in values[:position]]
-    if twice:
-        raise ValueError(f"{twice[0]!r} occurs twice")
+    duplicates = [value for position, value in enumerate(values) if value in values[:position]]
+    if duplicates:
+        raise ValueError(f"{duplicates[0]!r} occurs twice")
     return values
 
 
@@ -67,11 +67,11 @@ def _yaml_number_hint(text: str) -> str:
     match = _EXPONENT.fullmatch(text)
     if not match:
         return ""
-    whole, part, sign, power = match.groups()
-    return f"YAML reads it as text: write {whole}{part or '.0'}e{sign or '+'}{power}"
+    integer, fraction, sign, power = match.groups()
+    return f"YAML reads it as text: write {integer}{fraction or '.0'}e{sign or '+'}{power}"
 
 
-def _insert_keys(entries: Any) -> Any:
+def _insert_key_as_name(entries: Any) -> Any:
     if not isinstance(entries, Mapping):
         return entries
     return {
@@ -81,9 +81,9 @@ def _insert_keys(entries: Any) -> Any:
 
 
 Number = Annotated[float, Strict()]
-NotNegative = Annotated[float, Strict(), Field(ge=0)]
+NonNegative = Annotated[float, Strict(), Field(ge=0)]
 Positive = Annotated[float, Strict(), Field(gt=0)]
-Whole = Annotated[int, Strict()]
+Integer = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
 Flag = Annotated[bool, Strict()]
 Level = Annotated[str | int | float, BeforeValidator(_check_level)]
@@ -93,16 +93,18 @@ Levels = Annotated[
     AfterValidator(_check_distinct),
     AfterValidator(_reject_numeric_strings),
 ]
-Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+WrapSingleString = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 """Wrap a single string in a tuple."""
-Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), Listed]
+Texts = Annotated[
+    tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), WrapSingleString
+]
 """One string, or a list of distinct strings."""
-Keyed = BeforeValidator(_insert_keys)
+InsertKeyAsName = BeforeValidator(_insert_key_as_name)
 """Mapping of models: passes each its key through the alias <name>, which no file uses."""
 
 
 def load_model(
-    path: Path, model: type[M], report: Report = stop, *, aliases: bool = True
+    path: Path, model: type[M], report: Report = raise_problem, *, aliases: bool = True
 ) -> tuple[M, Document]:
     """Read a YAML file as a model.
 
@@ -135,30 +137,34 @@ def problems(
         ):
             continue  # errors of its members are reported instead
         where = _existing_path(document.data, (*at, *error["loc"]))
-        place = _path_label(document.data, where)
+        location = _path_label(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
         if error["type"] == "missing":
-            written = [
+            present_keys = [
                 str(n)
                 for n in _mapping_at(document.data, where)
                 if n not in _field_names(model, where[len(at) :])
             ]
-            alike = difflib.get_close_matches(str(name), written, n=1)
+            similar = difflib.get_close_matches(str(name), present_keys, n=1)
             remedy = (
-                {"remedy": f"{alike[0]!r} may be a misspelling of it: correct it"} if alike else {}
+                {"remedy": f"{similar[0]!r} may be a misspelling of it: correct it"}
+                if similar
+                else {}
             )
-            yield document.error(f"{place}{name!r} is missing", *where, **remedy)
+            yield document.error(f"{location}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
-            known = [n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")]
-            place = _path_label(document.data, where[:-1])
+            known_keys = [
+                n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")
+            ]
+            location = _path_label(document.data, where[:-1])
             yield document.error(
-                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known)
+                f"{location}unknown key {name!r}", *where, remedy=did_you_mean(name, known_keys)
             )
         elif error["type"] == "value_error":
-            yield document.error(f"{place}{error['ctx']['error']}", *where)
+            yield document.error(f"{location}{error['ctx']['error']}", *where)
         else:
             yield document.error(
-                f"{place.removesuffix(': ') or 'the file'}: wrong value",
+                f"{location.removesuffix(': ') or 'the file'}: wrong value",
                 *where,
                 **_value_error_parts(error),
             )
@@ -219,17 +225,17 @@ def _path_label(data: Any, where: Sequence[Any]) -> str:
 
     ``exhibits/figure-1/series/Xen: `` is an example.
     """
-    words = []
+    steps = []
     for key in where:
         data = data[key]
-        named = data if isinstance(key, int) and isinstance(data, dict) else {}
-        own = [
-            named[name]
+        entry = data if isinstance(key, int) and isinstance(data, dict) else {}
+        labels = [
+            entry[name]
             for name in ("id", "name", "label", "path")
-            if isinstance(named.get(name), str)
+            if isinstance(entry.get(name), str)
         ]
-        words.append(own[0] if own else str(key))
-    return "/".join(words) + ": " if words else ""
+        steps.append(labels[0] if labels else str(key))
+    return "/".join(steps) + ": " if steps else ""
 
 
 def _field_names(model: Any, where: Sequence[Any]) -> list[str]:

@@ -8,7 +8,7 @@ SIGNIFICANT = 4
 """Digits that are printed; digits before the decimal point are never dropped."""
 
 
-def number(value: float | None, digits: int = SIGNIFICANT) -> str:
+def format_number(value: float | None, digits: int = SIGNIFICANT) -> str:
     """Format a number in ASCII with `digits` significant digits.
 
     Examples: ``66``, ``65.9``, ``11264``, ``0.001234``.

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import re2
 
-LONGEST_PATTERN = 1000
-LONGEST_LINE = 100_000
+MAX_PATTERN_LENGTH = 1000
+MAX_LINE_LENGTH = 100_000
 """Characters; no pattern matches a longer line."""
 
 
 def check_pattern(pattern: str) -> str:
     """Return a pattern; raises `ValueError` if too long, or not valid in RE2 (back references)."""
-    if len(pattern) > LONGEST_PATTERN:
-        raise ValueError(f"the pattern has more than {LONGEST_PATTERN} characters")
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        raise ValueError(f"the pattern has more than {MAX_PATTERN_LENGTH} characters")
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as err:
@@ -36,20 +36,20 @@ def group_names(pattern: str) -> tuple[str, ...]:
         captured_type = pc.extract_regex(pa.array([""]), _anchor(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
-    names = tuple(captured_type.field(place).name for place in range(captured_type.num_fields))
+    names = tuple(captured_type.field(index).name for index in range(captured_type.num_fields))
     if len(set(names)) < len(names):
         raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
 
 
 @lru_cache(maxsize=1)
-def searchable(head: bytes) -> bytes:
-    """Normalise the head of a file for `occurs`; cached: many patterns are tested in sequence."""
+def normalize_head(head: bytes) -> bytes:
+    """Normalise the head of a file for `contains_match`; cached: many patterns are tested in sequence."""
     return head.decode("utf-8", "replace").replace("\r\n", "\n").encode()
 
 
-def occurs(pattern: str, text: bytes) -> bool:
-    """Whether a pattern occurs in the text of `searchable`; ``^`` and ``$`` match at line ends."""
+def contains_match(pattern: str, text: bytes) -> bool:
+    """Whether a pattern occurs in the text of `normalize_head`; ``^`` and ``$`` match at line ends."""
     return _compile(pattern).search(text) is not None
 
 
@@ -59,7 +59,7 @@ def _compile(pattern: str) -> Any:
     return re2.compile(f"(?m){pattern}")
 
 
-def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
+def full_match_mask(pattern: str, lines: pa.Array) -> pa.Array:
     """Mask of the lines that match a pattern as a whole."""
     return pc.match_substring_regex(lines, _anchor(pattern))
 
@@ -68,7 +68,7 @@ def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
     captured = pc.extract_regex(lines, _anchor(pattern))
     return {
-        name: captured.field(place).to_pylist() for place, name in enumerate(group_names(pattern))
+        name: captured.field(index).to_pylist() for index, name in enumerate(group_names(pattern))
     }
 
 
@@ -77,7 +77,7 @@ def first_group(pattern: str, text: str) -> str | None:
     line = pa.array([text])
     return (
         next(iter(capture_groups(pattern, line).values()))[0]
-        if full_matches(pattern, line)[0].as_py()
+        if full_match_mask(pattern, line)[0].as_py()
         else None
     )
 

@@ -19,8 +19,8 @@ reader needs.
 MAX_LOOKUP_SIZE = 1 << 16
 """Largest number of possible combinations for a lookup table; above it, codes are factorized."""
 MAX_CACHED_CATEGORIES = 64
-LARGEST_POWER = 308
-POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
+MAX_POWER = 308
+POWERS = np.array([float(f"1e{power}") for power in range(MAX_POWER + 1)])
 """Powers of ten as literals: numpy's own differ in their last bit between processors."""
 
 
@@ -29,15 +29,17 @@ def round_digits(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
     x = np.asarray(values, dtype=float)
     finite = np.isfinite(x) & (x != 0)
     magnitude = np.floor(np.log10(np.abs(x, where=finite, out=np.ones_like(x))))
-    places = np.clip(digits - 1 - magnitude, -LARGEST_POWER, LARGEST_POWER).astype(int)
-    factor = POWERS[np.abs(places)]
+    decimals = np.clip(digits - 1 - magnitude, -MAX_POWER, MAX_POWER).astype(int)
+    factor = POWERS[np.abs(decimals)]
     with np.errstate(over="ignore"):
-        result = np.where(places < 0, np.round(x / factor) * factor, np.round(x * factor) / factor)
+        result = np.where(
+            decimals < 0, np.round(x / factor) * factor, np.round(x * factor) / factor
+        )
     result = np.where(finite, result, x)
     return np.where(np.abs(result) < 1e-9, 0.0, result)
 
 
-def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def factorize_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Factorize rows by several columns: group number of each row, and first row of each group."""
     code, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in names:
@@ -54,25 +56,25 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
         rows = np.full(size, -1)
         rows[code[::-1]] = np.arange(len(frame))[::-1]  # the first row of a code wins
         first = np.sort(rows[rows >= 0])
-        places = np.zeros(size, dtype=np.int64)
-        places[code[first]] = np.arange(len(first))
-        return places[code], first
-    place, different = pd.factorize(code)
-    first = np.zeros(len(different), dtype=np.int64)
-    first[place[::-1]] = np.arange(len(frame))[::-1]
-    return place, first
+        group_by_code = np.zeros(size, dtype=np.int64)
+        group_by_code[code[first]] = np.arange(len(first))
+        return group_by_code[code], first
+    groups, distinct = pd.factorize(code)
+    first = np.zeros(len(distinct), dtype=np.int64)
+    first[groups[::-1]] = np.arange(len(frame))[::-1]
+    return groups, first
 
 
 def encode_categories(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     """Dictionary-encode a text column (categorical): row k is ``texts[codes[k]]``."""
-    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
     kind = np.int8 if len(distinct) < 1 << 7 else np.int32
-    places = np.array([distinct[text] for text in texts], dtype=kind)
-    few = len(distinct) <= MAX_CACHED_CATEGORIES
+    distinct_codes = np.array([distinct[text] for text in texts], dtype=kind)
+    is_small = len(distinct) <= MAX_CACHED_CATEGORIES
     return pd.Categorical.from_codes(
-        places[codes] if len(places) else codes,
-        dtype=(_cached_categories if few else _categories)(tuple(distinct)),
-        validate=len(places) == 0,
+        distinct_codes[codes] if len(distinct_codes) else codes,
+        dtype=(_cached_categories if is_small else _categories)(tuple(distinct)),
+        validate=len(distinct_codes) == 0,
     )
 
 
@@ -84,7 +86,7 @@ _cached_categories = lru_cache(maxsize=1024)(_categories)
 """Cached: small files share few names, and building an index takes longer than reading a line."""
 
 
-def plain_texts(frame: pd.DataFrame) -> pd.DataFrame:
+def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
     """Convert categorical columns to strings."""
     categories = frame.columns[[isinstance(kind, pd.CategoricalDtype) for kind in frame.dtypes]]
     return frame.astype(dict.fromkeys(categories, "str"))
@@ -98,7 +100,7 @@ def concat_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         if all(isinstance(frame[name].dtype, pd.CategoricalDtype) for frame in frames)
     ]
     if not coded_in_all:
-        return pd.concat([plain_texts(frame) for frame in frames], ignore_index=True)
+        return pd.concat([decode_categories(frame) for frame in frames], ignore_index=True)
     columns = {
         name: union_categoricals([frame[name] for frame in frames])
         if name in coded_in_all

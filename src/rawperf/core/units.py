@@ -98,8 +98,8 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
 
 def _lookup_unit(unit: str) -> tuple[Dimension, float] | None:
     """Dimension and factor of a unit; counted items, such as ``requests/s``, are a rate."""
-    thing, slash, time = unit.rpartition("/")
-    if unit not in _UNITS_BY_NAME and slash and thing.isalpha() and thing not in _UNITS_BY_NAME:
+    counted, slash, time = unit.rpartition("/")
+    if unit not in _UNITS_BY_NAME and slash and counted.isalpha() and counted not in _UNITS_BY_NAME:
         return _UNITS_BY_NAME.get(f"1/{time}")
     return _UNITS_BY_NAME.get(unit)
 

@@ -20,7 +20,7 @@ MAX_NODES = 200_000
 """Largest number of nodes (keys, values) of a file with its aliases expanded."""
 MAX_DEPTH = 20
 """Largest nesting depth."""
-_LARGEST_NUMBER = 2**63
+_MAX_INTEGER = 2**63
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Loader(SafeLoader):
     """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
 
     def bounded_integer(self, node: yaml.ScalarNode) -> int:
-        if len(node.value) < 100 and abs(number := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
+        if len(node.value) < 100 and abs(number := self.construct_yaml_int(node)) < _MAX_INTEGER:
             return number
         raise yaml.constructor.ConstructorError(
             None, None, "a whole number of more than 18 digits", node.start_mark
@@ -101,7 +101,9 @@ def parse_yaml(
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = (
-            {} if node is None else {(): node.start_mark.line + 1} | dict(_lines(node, (), file))
+            {}
+            if node is None
+            else {(): node.start_mark.line + 1} | dict(_iter_lines(node, (), file))
         )
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as err:
@@ -119,10 +121,10 @@ def parse_yaml(
 
 
 def walk(
-    node: Any, place: tuple[str | int, ...] = ()
+    node: Any, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Iterate over the path and content of every part of a document in pre-order."""
-    yield place, node
+    yield path, node
     items = (
         node.items()
         if isinstance(node, dict)
@@ -131,14 +133,14 @@ def walk(
         else ()
     )
     for key, value in items:
-        yield from walk(value, (*place, key))
+        yield from walk(value, (*path, key))
 
 
 def _limit_expansion(text: str, file: str, aliases: bool) -> None:
     """Count nodes in the event stream, before construction; an alias counts as its expansion."""
     sizes: dict[str, int] = {}
     open_collections: list[tuple[str | None, int]] = []
-    parts = 0
+    n_nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else None
         if isinstance(event, yaml.AliasEvent):
@@ -150,19 +152,19 @@ def _limit_expansion(text: str, file: str, aliases: bool) -> None:
                     remedy="write the value out",
                 )
             # an alias within its own anchor would expand without end
-            parts += sizes.get(event.anchor or "", MAX_NODES)
+            n_nodes += sizes.get(event.anchor or "", MAX_NODES)
         elif isinstance(event, yaml.ScalarEvent):
-            parts += 1
+            n_nodes += 1
             if event.anchor:
                 sizes[event.anchor] = 1
         elif isinstance(event, yaml.CollectionStartEvent):
-            open_collections.append((event.anchor, parts))
-            parts += 1
+            open_collections.append((event.anchor, n_nodes))
+            n_nodes += 1
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_collections.pop()
+            anchor, n_nodes_before = open_collections.pop()
             if anchor:
-                sizes[anchor] = parts - before
-        if parts >= MAX_NODES:
+                sizes[anchor] = n_nodes - n_nodes_before
+        if n_nodes >= MAX_NODES:
             raise StudyError(
                 "the file is too large with its aliases (*name) expanded",
                 file=file,
@@ -176,7 +178,7 @@ def _limit_expansion(text: str, file: str, aliases: bool) -> None:
             )
 
 
-def _lines(
+def _iter_lines(
     node: yaml.Node, where: tuple[str | int, ...], file: str
 ) -> Iterator[tuple[tuple[str | int, ...], int]]:
     """Yield path and line of every part; a value in a mapping has the line of its key."""
@@ -193,8 +195,8 @@ def _lines(
                 )
             seen.add(key.value)
             yield (*where, key.value), line
-            yield from _lines(value, (*where, key.value), file)
+            yield from _iter_lines(value, (*where, key.value), file)
     elif isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             yield (*where, position), item.start_mark.line + 1
-            yield from _lines(item, (*where, position), file)
+            yield from _iter_lines(item, (*where, position), file)

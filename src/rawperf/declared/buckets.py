@@ -13,7 +13,7 @@ from rawperf.core.buckets import Bucket
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.values import NumberReader
+from rawperf.declared.values import NumberParser
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
 """Texts of an infinite upper bound."""
@@ -23,20 +23,20 @@ ANY_UNIT = "*"
 """Key of `units` for all texts of a line above that are not declared."""
 
 
-class Buckets:
+class BucketConverter:
     """Convert the rows of a table into buckets, each an entity of its own, chunk by chunk."""
 
-    def __init__(self, part: TableDeclaration, numbers: NumberReader, file: str) -> None:
+    def __init__(self, part: TableDeclaration, numbers: NumberParser, file: str) -> None:
         assert part.histogram is not None
         self._part, self._histogram = part, part.histogram
-        self._numbers, self._file = numbers, file
+        self._number_parser, self._file = numbers, file
         self._count = part.value or part.fields[0].field
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
         # previous row: key of its histogram, upper bound, cumulative count
         self._previous: tuple[tuple[Any, ...], float, float] | None = None
 
-    def rows(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
+    def convert(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
         """Rows with non-cumulative counts, and the bucket name of each.
 
         Raises `FormatError`, with the line: an invalid bound, a unit that the declaration lacks,
@@ -48,61 +48,65 @@ class Buckets:
         upper = self._bounds(chunk, self._histogram.upper, NO_BOUND, math.inf, lower + 1)
         if self._histogram.middle_bits is not None:
             lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
-        counts = self._numbers.of(
-            _join_names(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+        counts = self._number_parser.parse(
+            _to_list(chunk.column(self._count)), chunk.column_lines(self._count), self._count
         )
-        names = (
-            _join_names(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
-        )
-        explicit_bounds = (
+        names = _to_list(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        has_explicit_bounds = (
             self._histogram.lower is not None or self._histogram.middle_bits is not None
         )
-        names_of_rows, interval_counts = [], counts.copy()
+        bucket_names, interval_counts = [], counts.copy()
         units = self._units(chunk)
-        for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
-            key = (owner, name, None if math.isnan(t[place]) else t[place])
-            ends, count = float(upper[place]), float(counts[place])
-            begins = float(lower[place])
-            before = (
+        for row, (owner, name) in enumerate(zip(owners, names, strict=True)):
+            key = (owner, name, None if math.isnan(t[row]) else t[row])
+            upper_bound, count = float(upper[row]), float(counts[row])
+            lower_bound = float(lower[row])
+            previous = (
                 self._previous if self._previous is not None and self._previous[0] == key else None
             )
-            line = int(chunk.lines[place])
-            if not explicit_bounds:
-                begins = before[1] if before else min(0.0, -math.inf if ends <= 0 else 0.0)
-            if before is not None and not explicit_bounds and ends < begins:
-                raise self._order_error(
-                    "the bucket bounds are not in ascending order", line, begins, ends
+            line = int(chunk.lines[row])
+            if not has_explicit_bounds:
+                lower_bound = (
+                    previous[1] if previous else min(0.0, -math.inf if upper_bound <= 0 else 0.0)
                 )
-            if before is not None and self._histogram.cumulative:
-                if count < before[2]:
+            if previous is not None and not has_explicit_bounds and upper_bound < lower_bound:
+                raise self._order_error(
+                    "the bucket bounds are not in ascending order", line, lower_bound, upper_bound
+                )
+            if previous is not None and self._histogram.cumulative:
+                if count < previous[2]:
                     raise self._order_error(
                         f"the cumulative count {self._count} decreases",
                         line,
-                        before[2],
+                        previous[2],
                         count,
                     )
-                if ends == begins:  # duplicate bound: its excess count belongs to the next bucket
-                    interval_counts[place] = math.nan
-                    names_of_rows.append(owner)
+                # the excess count of a duplicate bound belongs to the next bucket
+                if upper_bound == lower_bound:
+                    interval_counts[row] = math.nan
+                    bucket_names.append(owner)
                     continue
-                interval_counts[place] = count - before[2]
-            self._previous = (key, ends, count)
+                interval_counts[row] = count - previous[2]
+            self._previous = (key, upper_bound, count)
             if self._histogram.whole:
-                ends += 1.0
-            if ends < begins:
+                upper_bound += 1.0
+            if upper_bound < lower_bound:
                 raise self._order_error(
-                    "the lower bound of a bucket exceeds its upper bound", line, begins, ends
+                    "the lower bound of a bucket exceeds its upper bound",
+                    line,
+                    lower_bound,
+                    upper_bound,
                 )
-            names_of_rows.append(Bucket(begins, ends, units[place], owner).name)
+            bucket_names.append(Bucket(lower_bound, upper_bound, units[row], owner).name)
         cells = [None if math.isnan(count) else count for count in interval_counts.tolist()]
-        return replace(chunk, cells={**chunk.cells, self._count: cells}), names_of_rows
+        return replace(chunk, cells={**chunk.cells, self._count: cells}), bucket_names
 
-    def _order_error(self, problem: str, line: int, before: float, bound: float) -> FormatError:
+    def _order_error(self, problem: str, line: int, previous: float, bound: float) -> FormatError:
         return FormatError(
             problem,
             file=self._file,
             line=line,
-            expected=f"{before:g} or more",
+            expected=f"{previous:g} or more",
             found=f"{bound:g}",
             remedy="the line is damaged, or two histograms need a time or a name each.",
         )
@@ -111,24 +115,26 @@ class Buckets:
         self,
         chunk: Chunk,
         name: str,
-        without: frozenset[str],
-        infinite: float,
-        else_: np.ndarray | None = None,
+        infinite_texts: frozenset[str],
+        infinity: float,
+        default: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Bounds by row: `infinite` for texts in `without`, `else_` for rows without a cell.
+        """Bounds by row: `infinity` for texts in `infinite_texts`, `default` for rows without a cell.
 
-        `else_` is the upper bound of a bucket of a single integer.
+        `default` is the upper bound of a bucket of a single integer.
         """
-        cells = _join_names(chunk.column(name))
-        lines = chunk.lines_of(name)
-        none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
+        cells = _to_list(chunk.column(name))
+        lines = chunk.column_lines(name)
+        is_infinite = np.array([str(cell).strip() in infinite_texts for cell in cells], dtype=bool)
         rule = FieldRule(field=name, printed=self._printed)
-        known = [None if open_ else cell for cell, open_ in zip(cells, none, strict=True)]
-        bounds = self._numbers.of(known, lines, name, rule)
-        if else_ is not None:
-            alone = np.array([cell is None for cell in cells], dtype=bool)
-            bounds = np.where(alone, else_, bounds)
-        missing = np.flatnonzero(np.isnan(bounds) & ~none)
+        finite_cells = [
+            None if infinite else cell for cell, infinite in zip(cells, is_infinite, strict=True)
+        ]
+        bounds = self._number_parser.parse(finite_cells, lines, name, rule)
+        if default is not None:
+            is_missing = np.array([cell is None for cell in cells], dtype=bool)
+            bounds = np.where(is_missing, default, bounds)
+        missing = np.flatnonzero(np.isnan(bounds) & ~is_infinite)
         if len(missing):
             raise FormatError(
                 f"{name} is not a bucket bound",
@@ -137,29 +143,29 @@ class Buckets:
                 expected="a number, or +Inf",
                 found=str(cells[missing[0]] or "nothing"),
             )
-        return np.where(none, infinite, bounds)
+        return np.where(is_infinite, infinity, bounds)
 
     def _units(self, chunk: Chunk) -> list[str]:
         """Unit of each row's bounds."""
         if self._histogram.above is None:
             return [self._histogram.unit] * len(chunk.lines)
-        printed = chunk.units or [None] * len(chunk.lines)
-        known = self._histogram.units
-        units = [known.get(text or "", known.get(ANY_UNIT, "")) for text in printed]
+        printed = chunk.units_above or [None] * len(chunk.lines)
+        unit_by_text = self._histogram.units
+        units = [unit_by_text.get(text or "", unit_by_text.get(ANY_UNIT, "")) for text in printed]
         if not all(units):
-            place = units.index("")
+            row = units.index("")
             raise FormatError(
                 "the unit of the bounds is not declared",
                 file=self._file,
-                line=int(chunk.lines[place]),
+                line=int(chunk.lines[row]),
                 expected=f"one of {', '.join(self._histogram.units)} in a line above",
-                found=repr(printed[place]) if printed[place] else "no line above",
+                found=repr(printed[row]) if printed[row] else "no line above",
                 remedy="declare it under histogram: units.",
             )
         return units
 
 
-def _join_names(cells: Any) -> list[Any]:
+def _to_list(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
 
 

@@ -21,11 +21,12 @@ class Chunk:
     cells: dict[str, Any]
     lines: Sequence[int] | np.ndarray  # of each row, from 1
     # by column: lines of cells that differ from those of the rows
-    own: dict[str, list[int]] = field(default_factory=dict)
-    above: list[str | None] | None = None  # time of each row, from a line above it
-    whose: list[str | None] | None = None  # entity of each row, from a line above it
-    units: list[str | None] | None = None  # unit of each row, from a line above it
-    kinds: list[int] | None = None  # line pattern of each row; samples are numbered within each
+    cell_lines: dict[str, list[int]] = field(default_factory=dict)
+    times_above: list[str | None] | None = None  # time of each row, from a line above it
+    entities_above: list[str | None] | None = None  # entity of each row, from a line above it
+    units_above: list[str | None] | None = None  # unit of each row, from a line above it
+    # line pattern of each row; samples are numbered within each
+    pattern_indices: list[int] | None = None
     keys: tuple[str, ...] = ()  # keys of the rows for messages, if there are more than cells
 
     def column(self, name: str) -> Any:
@@ -33,30 +34,30 @@ class Chunk:
         column = self.cells.get(name)
         return [None] * len(self.lines) if column is None else column
 
-    def lines_of(self, name: str) -> Sequence[int] | np.ndarray:
+    def column_lines(self, name: str) -> Sequence[int] | np.ndarray:
         """Lines of a column's cells."""
-        return self.own.get(name, self.lines)
+        return self.cell_lines.get(name, self.lines)
 
-    def taken(self, places: np.ndarray) -> Chunk:
+    def take(self, positions: np.ndarray) -> Chunk:
         """Select rows by position."""
 
-        def of(cells: Any) -> Any:
+        def take_cells(cells: Any) -> Any:
             if isinstance(cells, pa.DictionaryArray):  # dictionary in order of first occurrence
-                return cells.take(pa.array(places)).dictionary_decode().dictionary_encode()
+                return cells.take(pa.array(positions)).dictionary_decode().dictionary_encode()
             if isinstance(cells, pa.Array):
-                return cells.take(pa.array(places))
+                return cells.take(pa.array(positions))
             if isinstance(cells, np.ndarray):
-                return cells[places]
-            return [cells[place] for place in places]
+                return cells[positions]
+            return [cells[position] for position in positions]
 
         return Chunk(
-            {name: of(cells) for name, cells in self.cells.items()},
-            of(self.lines),
-            {name: of(lines) for name, lines in self.own.items()},
-            None if self.above is None else of(self.above),
-            None if self.whose is None else of(self.whose),
-            None if self.units is None else of(self.units),
-            None if self.kinds is None else of(self.kinds),
+            {name: take_cells(cells) for name, cells in self.cells.items()},
+            take_cells(self.lines),
+            {name: take_cells(lines) for name, lines in self.cell_lines.items()},
+            None if self.times_above is None else take_cells(self.times_above),
+            None if self.entities_above is None else take_cells(self.entities_above),
+            None if self.units_above is None else take_cells(self.units_above),
+            None if self.pattern_indices is None else take_cells(self.pattern_indices),
         )
 
 

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError, did_you_mean
-from rawperf.core.patterns import capture_groups, first_group, full_matches
-from rawperf.declared.buckets import Buckets
+from rawperf.core.patterns import capture_groups, first_group, full_match_mask
+from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.intervals import Intervals
-from rawperf.declared.values import MAX_CACHED_TEXTS, NumberReader, TimeReader
-from rawperf.rows import Codes
+from rawperf.declared.intervals import IntervalAggregator
+from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
+from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
 CODE = np.int32
@@ -36,17 +36,17 @@ class Collector:
         self,
         declaration: Declaration,
         part: TableDeclaration,
-        entities: Codes,
-        fields: Codes,
+        entities: DictionaryEncoder,
+        fields: DictionaryEncoder,
         file: str,
     ) -> None:
         self.declaration, self.part, self._file = declaration, part, file
         self._entities, self._fields = entities, fields
-        self._numbers = NumberReader(
+        self._number_parser = NumberParser(
             declaration.missing, declaration.decimal, declaration.thousands, file
         )
         self._time = part.time
-        self._clock = TimeReader(part.time, self._numbers, file)
+        self._time_parser = TimeParser(part.time, self._number_parser, file)
         self._long_names: dict[str, None] = {}
         self._rows_to_skip = declaration.leave_out_rows
         self._has_times: bool | None = None  # whether the file has its optional times
@@ -62,15 +62,19 @@ class Collector:
         self._entity_from_file_name = part.entity.file and first_group(
             part.entity.file, file.rpartition("/")[2]
         )
-        each = {rule.record: rule.each for rule in part.fields}
-        self._intervals = Intervals(part.every_s, each, file) if part.every_s is not None else None
-        self._buckets = Buckets(part, self._numbers, file) if part.histogram else None
+        aggregations = {rule.record: rule.each for rule in part.fields}
+        self._intervals = (
+            IntervalAggregator(part.every_s, aggregations, file)
+            if part.every_s is not None
+            else None
+        )
+        self._buckets = BucketConverter(part, self._number_parser, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
     def clock(self) -> str:
         """Clock of the records' times."""
-        return "none" if self._has_times is False else self._clock.name
+        return "none" if self._has_times is False else self._time_parser.clock
 
     @property
     def first_field_names(self) -> list[str]:
@@ -81,10 +85,10 @@ class Collector:
         """Add the records of some rows; raises `FormatError` at a cell that is not as declared."""
         part = self.part
         self._seen_keys |= dict.fromkeys(chunk.keys or chunk.cells)
-        new = chunk.cells.keys() - self._seen_fields
+        new_columns = chunk.cells.keys() - self._seen_fields
         self._seen_fields |= {
             name
-            for name in new
+            for name in new_columns
             if isinstance(chunk.cells[name], pa.Array)
             or any(cell is not None for cell in chunk.cells[name])
         }
@@ -93,21 +97,21 @@ class Collector:
                 self._rows_to_skip,
                 max(self._rows_to_skip - len(chunk.lines), 0),
             )
-            chunk = chunk.taken(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
-        keep = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
+            chunk = chunk.take(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
+        is_kept = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
             chunk, part.unless, False
         )
-        if not keep.all():
-            chunk = chunk.taken(np.flatnonzero(keep))
+        if not is_kept.all():
+            chunk = chunk.take(np.flatnonzero(is_kept))
         if not len(chunk.lines):
             return
         entity = self._entity_codes(chunk)
         t = self._times(chunk, entity)
         if self._buckets is not None:
-            known = list(self._entities)
-            owners = [known[code] for code in entity.tolist()]
-            chunk, called = self._buckets.rows(chunk, owners, t)
-            entity = np.array([self._entities[name] for name in called], dtype=CODE)
+            entity_names = list(self._entities)
+            owners = [entity_names[code] for code in entity.tolist()]
+            chunk, bucket_names = self._buckets.convert(chunk, owners, t)
+            entity = np.array([self._entities[name] for name in bucket_names], dtype=CODE)
         if part.names is not None and part.value is not None:
             self._add_long_rows(chunk, entity, t, part.names, part.value)
             return
@@ -115,7 +119,7 @@ class Collector:
             addends = [
                 self._values(chunk, rule)[0]
                 if rule.field
-                else _count_values(self._condition_mask(chunk, rule.where, True))
+                else _count_addends(self._condition_mask(chunk, rule.where, True))
                 for rule in self._field_rules
             ]
             self._intervals.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
@@ -124,13 +128,15 @@ class Collector:
         if part.others:
             used = {rule.field for rule in part.fields} | self._text_fields()
             for name in (name for name in chunk.cells if name not in used):
-                lines = chunk.lines_of(name)
-                values = self._numbers.of(chunk.column(name), lines, name, self._default_rule)
+                lines = chunk.column_lines(name)
+                values = self._number_parser.parse(
+                    chunk.column(name), lines, name, self._default_rule
+                )
                 columns.append((name, values, lines))
         if columns and all(lines is chunk.lines for _, _, lines in columns):
-            at = np.asarray(chunk.lines, dtype=np.int64)
-            if len(columns) == 1 or (at[1:] > at[:-1]).all():
-                self._store_rows(entity, t, columns, at)
+            line_numbers = np.asarray(chunk.lines, dtype=np.int64)
+            if len(columns) == 1 or (line_numbers[1:] > line_numbers[:-1]).all():
+                self._store_rows(entity, t, columns, line_numbers)
                 return
         for record, values, lines in columns:
             self._store(entity, record, t, values, lines)
@@ -140,7 +146,7 @@ class Collector:
         self._check_missing()
         if self._intervals is None:
             return []
-        for name, entity, t, values, lines in self._intervals.sums():
+        for name, entity, t, values, lines in self._intervals.aggregates():
             self._store(entity, name, t, values, lines.tolist())
         return self._intervals.messages
 
@@ -155,15 +161,15 @@ class Collector:
                 )
             return  # a table that the file may lack
         present: set[str] | dict[str, None] = self._seen_fields
-        known = list(self._seen_keys)
+        candidates = list(self._seen_keys)
         if self.part.names is not None:
-            present, known = self._long_names, list(self._long_names)
+            present, candidates = self._long_names, list(self._long_names)
         else:
             optional = self.part.entity.name if self.part.entity.optional else ()
             required += sorted(self._text_fields() - {*optional})
         for name in required:
             if name not in present:
-                remedy = did_you_mean(name, [n for n in known if n != name])
+                remedy = did_you_mean(name, [n for n in candidates if n != name])
                 raise FormatError(
                     f"{name!r} is missing from the file",
                     file=self._file,
@@ -174,56 +180,56 @@ class Collector:
     def _text_fields(self) -> set[str]:
         """Fields that hold no number of the table: entity names, conditions, times."""
         time, part = self._time, self.part
-        named = () if part.entity.file is not None else part.entity.name
-        words = {
-            *named,
+        entity_columns = () if part.entity.file is not None else part.entity.name
+        fields = {
+            *entity_columns,
             *part.where,
             *part.unless,
             *(name for rule in part.fields for name in rule.where),
         }
         if time is not None and time.field is not None and not time.optional:
-            words |= {time.field, *filter(None, (time.plus, time.then))}
-        return words | ({part.names} if part.names else set())
+            fields |= {time.field, *filter(None, (time.plus, time.then))}
+        return fields | ({part.names} if part.names else set())
 
-    def _condition_mask(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
+    def _condition_mask(self, chunk: Chunk, condition: Condition, match_all: bool) -> np.ndarray:
         """Mask of the rows that fulfil all conditions, or any of them."""
-        mask = np.full(len(chunk.lines), all_of)
+        mask = np.full(len(chunk.lines), match_all)
         for name, patterns in condition.items():
-            cells, codes = _distinct(chunk.column(name))
+            cells, codes = _factorize(chunk.column(name))
             # texts of one chunk often repeat
-            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches, patterns))
-            fits = np.array(
-                [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
+            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches_any, patterns))
+            is_match = np.array(
+                [cell is not None and matches(_cell_text(cell)) for cell in cells], dtype=bool
             )
-            fits = fits if codes is None else fits[codes]
-            mask = mask & fits if all_of else mask | fits
+            is_match = is_match if codes is None else is_match[codes]
+            mask = mask & is_match if match_all else mask | is_match
         return mask
 
     def _entity_codes(self, chunk: Chunk) -> np.ndarray:
         """Entity code of each row."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
-        by_columns = bool(columns) and entity.file is None and entity.line is None
-        if by_columns and all(isinstance(column, pa.Array) for column in columns):
+        from_columns = bool(columns) and entity.file is None and entity.line is None
+        if from_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns)
         columns = [_to_list(column) for column in columns]
-        owners = chunk.whose or [None] * len(chunk.lines)
+        entities_above = chunk.entities_above or [None] * len(chunk.lines)
         if entity.line is not None:
-            columns = [owners, *columns]
+            columns = [entities_above, *columns]
         entity_names = [
-            " ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)
+            " ".join(filter(None, map(_cell_text, cells))) for cells in zip(*columns, strict=True)
         ]
         entity_names = entity_names or [""] * len(chunk.lines)
         if (
             entity.line is not None
             and entity.file is None
             and not entity.optional
-            and not all(owners)
+            and not all(entities_above)
         ):
             raise FormatError(
                 f"no line above names the {entity.kind}",
                 file=self._file,
-                line=int(chunk.lines[owners.index(None)]),
+                line=int(chunk.lines[entities_above.index(None)]),
                 expected=f"a line that fully matches {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
@@ -241,53 +247,56 @@ class Collector:
 
     def _entity_codes_vectorized(self, columns: list[pa.Array]) -> np.ndarray:
         """Vectorised `_entity_codes` for names from columns: one lookup per combination."""
-        place = np.zeros(len(columns[0]), dtype=np.int64)
+        combination = np.zeros(len(columns[0]), dtype=np.int64)
         texts: list[list[str]] = []
         for column in columns:
-            names, codes = _distinct(column)
+            names, codes = _factorize(column)
             assert codes is not None
-            place = place * max(len(names), 1) + codes
+            combination = combination * max(len(names), 1) + codes
             texts.append(names)
         if len(columns) == 1:
-            known = np.array([self._entities[name] for name in texts[0]], dtype=CODE)
-            return known[place]
-        different, first, which = np.unique(place, return_index=True, return_inverse=True)
-        known = np.zeros(len(different), dtype=CODE)
+            entity_codes = np.array([self._entities[name] for name in texts[0]], dtype=CODE)
+            return entity_codes[combination]
+        distinct, first, inverse = np.unique(combination, return_index=True, return_inverse=True)
+        entity_codes = np.zeros(len(distinct), dtype=CODE)
         for number in np.argsort(first).tolist():
-            rest, names = int(different[number]), []
+            remainder, names = int(distinct[number]), []
             for column in reversed(texts):
-                rest, code = divmod(rest, max(len(column), 1))
+                remainder, code = divmod(remainder, max(len(column), 1))
                 names.append(column[code])
-            known[number] = self._entities[" ".join(filter(None, reversed(names)))]
-        return known[which]
+            entity_codes[number] = self._entities[" ".join(filter(None, reversed(names)))]
+        return entity_codes[inverse]
 
     def _times(self, chunk: Chunk, entity: np.ndarray) -> np.ndarray:
         time = self._time
         if time is None:
             return np.full(len(entity), np.nan)
         if time.field is None and time.line is None:
-            known = list(self._entities)
-            entity_names = [known[code] for code in entity.tolist()]
+            entities = list(self._entities)
+            entity_names = [entities[code] for code in entity.tolist()]
             names: Sequence[Any] = (
                 _to_list(chunk.column(self.part.names))
                 if self.part.names
-                else chunk.kinds or [""] * len(entity_names)
+                else chunk.pattern_indices or [""] * len(entity_names)
             )
-            return self._clock.counted(
-                [f"{name}\n{_text(other)}" for name, other in zip(entity_names, names, strict=True)]
+            return self._time_parser.number_samples(
+                [
+                    f"{name}\n{_cell_text(other)}"
+                    for name, other in zip(entity_names, names, strict=True)
+                ]
             )
         cells = (
-            (chunk.above or [None] * len(entity))
+            (chunk.times_above or [None] * len(entity))
             if time.field is None
             else chunk.column(time.field)
         )
-        timed = isinstance(cells, np.ndarray)
+        has_times = isinstance(cells, np.ndarray)
         if isinstance(cells, pa.Array) and len(cells):
-            timed = cells[0].as_py() != ""
-        timed = timed or any(cell not in (None, "") for cell in _to_list(cells))
-        self._has_times = timed if self._has_times is None else self._has_times
-        if time.optional and not (timed and self._has_times):
-            if timed != self._has_times:
+            has_times = cells[0].as_py() != ""
+        has_times = has_times or any(cell not in (None, "") for cell in _to_list(cells))
+        self._has_times = has_times if self._has_times is None else self._has_times
+        if time.optional and not (has_times and self._has_times):
+            if has_times != self._has_times:
                 raise FormatError(
                     "only part of the file has times",
                     file=self._file,
@@ -296,33 +305,35 @@ class Collector:
                 )
             return np.full(len(entity), np.nan)
         if time.then is not None:
-            then = chunk.column(time.then)
-            if isinstance(cells, pa.Array) and isinstance(then, pa.Array):
-                both = pc.binary_join_element_wise(_decode(cells), _decode(then), " ")
-                cells = pc.utf8_trim_whitespace(both)
+            second_part = chunk.column(time.then)
+            if isinstance(cells, pa.Array) and isinstance(second_part, pa.Array):
+                joined = pc.binary_join_element_wise(_decode(cells), _decode(second_part), " ")
+                cells = pc.utf8_trim_whitespace(joined)
             else:
-                pairs = zip(_to_list(cells), _to_list(then), strict=True)
-                cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
+                pairs = zip(_to_list(cells), _to_list(second_part), strict=True)
+                cells = [
+                    f"{_cell_text(first)} {_cell_text(second)}".strip() for first, second in pairs
+                ]
         plus = chunk.column(time.plus) if time.plus else None
-        return self._clock.given(cells, plus, chunk.lines)
+        return self._time_parser.parse(cells, plus, chunk.lines)
 
     def _values(
         self, chunk: Chunk, rule: FieldRule
     ) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
         """Numbers of a rule, NaN where missing, and their lines."""
-        lines = chunk.lines_of(rule.field)
+        lines = chunk.column_lines(rule.field)
         cells = chunk.column(rule.field)
-        fits = self._condition_mask(chunk, rule.where, True)
+        is_selected = self._condition_mask(chunk, rule.where, True)
         if rule.needs is not None:
-            needed = self._numbers.of(
-                chunk.column(rule.needs), chunk.lines_of(rule.needs), rule.needs
+            required_values = self._number_parser.parse(
+                chunk.column(rule.needs), chunk.column_lines(rule.needs), rule.needs
             )
-            fits &= ~np.isnan(needed) & (needed != 0)
-        if not fits.all():
-            cells = _mask(cells, fits)
+            is_selected &= ~np.isnan(required_values) & (required_values != 0)
+        if not is_selected.all():
+            cells = _mask_cells(cells, is_selected)
         if rule.within is not None:
             cells = self._extract_values(_to_list(cells), lines, rule)
-        values = self._numbers.of(cells, lines, rule.field, rule)
+        values = self._number_parser.parse(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
     def _extract_values(
@@ -331,39 +342,41 @@ class Collector:
         """Extract the number within each cell; raises `FormatError` at a cell without one."""
         assert rule.within is not None
         missing = {*self.declaration.missing, ""}
-        texts = [_text(cell).strip() for cell in cells]
-        there = [place for place, text in enumerate(texts) if text not in missing]
-        array = pa.array([texts[place] for place in there], pa.string())
-        fits = full_matches(rule.within, array).to_numpy(zero_copy_only=False)
-        if not fits.all():
-            wrong = there[int(np.argmin(fits))]
+        texts = [_cell_text(cell).strip() for cell in cells]
+        present = [position for position, text in enumerate(texts) if text not in missing]
+        array = pa.array([texts[position] for position in present], pa.string())
+        is_match = full_match_mask(rule.within, array).to_numpy(zero_copy_only=False)
+        if not is_match.all():
+            first_mismatch = present[int(np.argmin(is_match))]
             raise FormatError(
                 f"{rule.field} does not match within of the declaration",
                 file=self._file,
-                line=int(lines[wrong]),
+                line=int(lines[first_mismatch]),
                 expected=f"a cell that fully matches {rule.within}",
-                found=texts[wrong],
+                found=texts[first_mismatch],
                 remedy="the line is damaged, or within in the declaration is wrong.",
             )
         extracted: list[Any] = [None] * len(cells)
-        for place, text in zip(there, capture_groups(rule.within, array)["value"], strict=True):
-            extracted[place] = text
+        for position, text in zip(
+            present, capture_groups(rule.within, array)["value"], strict=True
+        ):
+            extracted[position] = text
         return extracted
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
         """Divide counts by each row's interval; raises `FormatError` if that is not above 0 s."""
-        cells, lines = chunk.column(name), chunk.lines_of(name)
-        seconds = self._numbers.of(cells, lines, name)
+        cells, lines = chunk.column(name), chunk.column_lines(name)
+        seconds = self._number_parser.parse(cells, lines, name)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rates = counts / seconds
-        wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
-        if len(wrong):
+        invalid = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
+        if len(invalid):
             raise FormatError(
                 f"{name} is not a valid interval length",
                 file=self._file,
-                line=int(lines[wrong[0]]),
+                line=int(lines[invalid[0]]),
                 expected="seconds above 0",
-                found=_text(cells[wrong[0]]).strip() or "nothing",
+                found=_cell_text(cells[invalid[0]]).strip() or "nothing",
                 remedy="the line is damaged; correct or remove it.",
             )
         return rates
@@ -372,61 +385,69 @@ class Collector:
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
         """Add rows in long form: one name and one number each."""
-        cells, lines = chunk.column(value), np.asarray(chunk.lines_of(value), dtype=np.int64)
-        called, codes = _distinct(chunk.column(names))
+        cells, lines = chunk.column(value), np.asarray(chunk.column_lines(value), dtype=np.int64)
+        field_names, codes = _factorize(chunk.column(names))
         if codes is None:
-            codes, called = pd.factorize(np.array([_text(cell) for cell in called], dtype=object))
-            called = list(map(str, called))
+            codes, field_names = pd.factorize(
+                np.array([_cell_text(cell) for cell in field_names], dtype=object)
+            )
+            field_names = list(map(str, field_names))
         if self.part.unnamed is not None:
-            called = [name or self.part.unnamed for name in called]
-        self._long_names |= dict.fromkeys(called)
-        rules = [self._rules.get(name) for name in called]
+            field_names = [name or self.part.unnamed for name in field_names]
+        self._long_names |= dict.fromkeys(field_names)
+        rules = [self._rules.get(name) for name in field_names]
         is_selected = np.array(
             [
                 bool(name) and (rule is not None or self.part.others)
-                for name, rule in zip(called, rules, strict=True)
+                for name, rule in zip(field_names, rules, strict=True)
             ],
             dtype=bool,
         )
         if isinstance(cells, np.ndarray):  # already parsed numbers
-            record = np.zeros(len(called), dtype=CODE)
-            for place in np.flatnonzero(is_selected).tolist():
-                rule = rules[place]
-                record[place] = self._fields[rule.record if rule else called[place]]
-            keep = np.flatnonzero(is_selected[codes] & ~np.isnan(cells))
+            record_codes = np.zeros(len(field_names), dtype=CODE)
+            for position in np.flatnonzero(is_selected).tolist():
+                rule = rules[position]
+                record_codes[position] = self._fields[
+                    rule.record if rule else field_names[position]
+                ]
+            kept_rows = np.flatnonzero(is_selected[codes] & ~np.isnan(cells))
             if (lines[1:] <= lines[:-1]).any():  # rows of one line are ordered by name
-                keep = keep[np.lexsort((codes[keep], lines[keep]))]
-            if len(keep):
-                columns = (entity, record[codes], t, cells, lines)
-                entity_names, code, when, values, at = (column[keep] for column in columns)
-                self.parts.append((entity_names, code, when, values, at))
+                kept_rows = kept_rows[np.lexsort((codes[kept_rows], lines[kept_rows]))]
+            if len(kept_rows):
+                columns = (entity, record_codes[codes], t, cells, lines)
+                entity_names, code, times, values, line_numbers = (
+                    column[kept_rows] for column in columns
+                )
+                self.parts.append((entity_names, code, times, values, line_numbers))
             return
         cells = _to_list(cells)
         by_name = np.split(
             np.argsort(codes, kind="stable"),
-            np.cumsum(np.bincount(codes, minlength=len(called)))[:-1],
+            np.cumsum(np.bincount(codes, minlength=len(field_names)))[:-1],
         )
-        for name, rule, places in zip(called, rules, by_name, strict=True):
-            if not name or (rule is None and not self.part.others) or not len(places):
+        for name, rule, rows_of_name in zip(field_names, rules, by_name, strict=True):
+            if not name or (rule is None and not self.part.others) or not len(rows_of_name):
                 continue
-            rows = chunk.taken(places)
-            fits = (
+            rows = chunk.take(rows_of_name)
+            is_match = (
                 self._condition_mask(rows, rule.where, True)
                 if rule
-                else np.ones(len(places), dtype=bool)
+                else np.ones(len(rows_of_name), dtype=bool)
             )
-            rule_cells = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
+            rule_cells = [
+                cells[p] if fit else None for p, fit in zip(rows_of_name, is_match, strict=True)
+            ]
             if rule is not None and rule.within is not None:
-                rule_cells = self._extract_values(rule_cells, lines[places], rule)
-            values = self._numbers.of(
-                rule_cells, lines[places].tolist(), name, rule or self._default_rule
+                rule_cells = self._extract_values(rule_cells, lines[rows_of_name], rule)
+            values = self._number_parser.parse(
+                rule_cells, lines[rows_of_name].tolist(), name, rule or self._default_rule
             )
             self._store(
-                entity[places],
+                entity[rows_of_name],
                 rule.record if rule else name,
-                t[places],
+                t[rows_of_name],
                 values,
-                lines[places].tolist(),
+                lines[rows_of_name].tolist(),
             )
 
     def _store_rows(
@@ -437,21 +458,21 @@ class Collector:
         lines: np.ndarray,
     ) -> None:
         """Keep several numbers per row in row order; all cells of a row are on one line."""
-        each, codes = (
+        n_fields, codes = (
             len(values_by_field),
             [self._fields[record] for record, _, _ in values_by_field],
         )
         values = np.stack([values for _, values, _ in values_by_field], axis=1).ravel()
         columns = (
-            np.repeat(entity, each),
+            np.repeat(entity, n_fields),
             np.tile(np.array(codes, dtype=CODE), len(lines)),
-            np.repeat(t, each),
+            np.repeat(t, n_fields),
             values,
-            np.repeat(lines, each),
+            np.repeat(lines, n_fields),
         )
-        there = ~np.isnan(values)
-        if not there.all():
-            columns = tuple(column[there] for column in columns)
+        has_value = ~np.isnan(values)
+        if not has_value.all():
+            columns = tuple(column[has_value] for column in columns)
         if len(columns[0]):
             self.parts.append(columns)
 
@@ -463,16 +484,18 @@ class Collector:
         values: np.ndarray,
         lines: Sequence[int] | np.ndarray,
     ) -> None:
-        there = ~np.isnan(values)
-        at = np.asarray(lines, dtype=np.int64)
-        if not there.all():
-            entity, t, values, at = (column[there] for column in (entity, t, values, at))
+        has_value = ~np.isnan(values)
+        line_numbers = np.asarray(lines, dtype=np.int64)
+        if not has_value.all():
+            entity, t, values, line_numbers = (
+                column[has_value] for column in (entity, t, values, line_numbers)
+            )
         if len(values):
             code = np.full(len(values), self._fields[name], dtype=CODE)
-            self.parts.append((entity, code, t, values, at))
+            self.parts.append((entity, code, t, values, line_numbers))
 
 
-def _matches(patterns: tuple[str, ...], text: str) -> bool:
+def _matches_any(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
@@ -485,7 +508,7 @@ def _decode(cells: pa.Array) -> pa.Array:
     return cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) else cells
 
 
-def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
+def _factorize(cells: Any) -> tuple[Any, np.ndarray | None]:
     """Factorize an array: distinct texts in order of first occurrence, and codes; keep a list."""
     if not isinstance(cells, pa.Array):
         return cells, None
@@ -494,21 +517,21 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 
-def _mask(cells: Any, fits: np.ndarray) -> Any:
+def _mask_cells(cells: Any, mask: np.ndarray) -> Any:
     """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
-        return np.where(fits, cells, np.nan)
+        return np.where(mask, cells, np.nan)
     if isinstance(cells, pa.Array):
-        return pc.if_else(pa.array(fits), _decode(cells), pa.scalar(None, pa.string()))
-    return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
+        return pc.if_else(pa.array(mask), _decode(cells), pa.scalar(None, pa.string()))
+    return [cell if is_kept else None for cell, is_kept in zip(cells, mask, strict=True)]
 
 
-def _count_values(fits: np.ndarray) -> np.ndarray:
+def _count_addends(mask: np.ndarray) -> np.ndarray:
     """Summand of a count: 1 in rows that fit, else NaN."""
-    return np.where(fits, 1.0, np.nan)
+    return np.where(mask, 1.0, np.nan)
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """Cell as text; booleans as in JSON."""
     if cell is None:
         return ""

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import capture_groups, full_matches, group_names
+from rawperf.core.patterns import capture_groups, full_match_mask, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.declared.values import Cells, TypedRows
+from rawperf.declared.values import ArrowRowParser, Cells
 
 ROWS = 20_000
 """Rows per chunk when cells are read one by one."""
@@ -31,15 +31,19 @@ def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[st
     Raises `FormatError`: no heading, a declared column that is missing, a row with more or fewer
     cells than the heading.
     """
-    source = _Lines(texts, context)
+    source = _RowLines(texts, context)
     start, names = source.heading()
     columns = _Columns(names, start, context)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
     for text in source.pieces():
-        cells = columns.typed.cells(text) if columns.typed and source.is_plain(text) else None
+        cells = (
+            columns.arrow_parser.parse(text)
+            if columns.arrow_parser and source.is_plain(text)
+            else None
+        )
         if cells is not None:
             count = len(next(iter(cells.values())))
-            columns.send(cells, np.arange(source.number + 1, source.number + 1 + count))
+            columns.emit_columns(cells, np.arange(source.number + 1, source.number + 1 + count))
             source.number += count
             yield info
             continue
@@ -47,13 +51,13 @@ def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[st
         rows: list[list[str]] = []
         for line, row in source.rows(text):
             lines.append(line)
-            rows.append(columns.checked(row, line))
+            rows.append(columns.check_row(row, line))
             if len(lines) == ROWS:
-                columns.send_rows(rows, lines)
+                columns.emit_rows(rows, lines)
                 lines, rows = [], []
                 yield info
         if rows:
-            columns.send_rows(rows, lines)
+            columns.emit_rows(rows, lines)
         yield info
     if source.truncated_line:
         context.messages.append(
@@ -67,7 +71,7 @@ class _Columns:
     """Columns of a file, and distribution of its rows to the tables."""
 
     def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
-        self._into, self._parts = context, context.declaration.parts
+        self._context, self._parts = context, context.declaration.parts
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
             raise context.error(
@@ -85,35 +89,39 @@ class _Columns:
             column_names = self.names if part.repeat is None else [*self.names, *self._group]
             _check_names(column_names, self._fixed_width, start, part, context)
         self._melted_rows = {
-            place: _parse_melt_names(names, part, start, context)
-            for place, part in enumerate(self._parts)
+            index: _parse_melt_names(names, part, start, context)
+            for index, part in enumerate(self._parts)
             if part.melt is not None
         }
-        others = any(part.others and part.names is None for part in self._parts)
-        text_columns = set(context.declaration.words)
-        self._wanted = {
-            place: name
-            for place, name in enumerate(self.names)
-            if name and (others or self._melted_rows or name in text_columns)
+        reads_all_columns = any(part.others and part.names is None for part in self._parts)
+        text_columns = set(context.declaration.input_fields)
+        self._required = {
+            index: name
+            for index, name in enumerate(self.names)
+            if name and (reads_all_columns or self._melted_rows or name in text_columns)
         }
-        melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
-        self.typed = (
+        melted = [
+            name
+            for melted_rows in self._melted_rows.values()
+            for name in _melted_columns(melted_rows)
+        ]
+        self.arrow_parser = (
             None
             if self._group
-            else TypedRows(len(self.names), self._wanted, context.declaration, melted)
+            else ArrowRowParser(len(self.names), self._required, context.declaration, melted)
         )
 
-    def checked(self, row: list[str], line: int) -> list[str]:
+    def check_row(self, row: list[str], line: int) -> list[str]:
         """Return a row that fits the heading; raises `FormatError` for any other."""
-        delimiter, width = self._into.declaration.delimiter, len(self.names)
+        delimiter, width = self._context.declaration.delimiter, len(self.names)
         group = len(self._group)
         if delimiter == BLANKS and len(row) > width and not group:
             row = [*row[: width - 1], " ".join(row[width - 1 :])]
-        behind = len(row) - width
-        if behind == 0 or (group and behind > 0 and behind % group == 0):
+        n_extra = len(row) - width
+        if n_extra == 0 or (group and n_extra > 0 and n_extra % group == 0):
             return row
         more = f", then groups of {group}: {' '.join(self._group)}" if group else ""
-        raise self._into.error(
+        raise self._context.error(
             "a row does not fit the heading",
             line,
             expected=f"{width} cells: {' '.join(self.names)}{more}",
@@ -121,49 +129,49 @@ class _Columns:
             remedy="the line is damaged; correct or remove it.",
         )
 
-    def send_rows(self, rows: list[list[str]], lines: list[int]) -> None:
+    def emit_rows(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send rows to the tables, each in the form that the table declares."""
-        columns = {name: [row[place] for row in rows] for place, name in self._wanted.items()}
-        self.send(columns, lines)
+        columns = {name: [row[index] for row in rows] for index, name in self._required.items()}
+        self.emit_columns(columns, lines)
         if self._group:
-            self._send_groups(rows, lines)
+            self._emit_groups(rows, lines)
 
-    def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
+    def emit_columns(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
         """Send columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
             if number in self._melted_rows:
                 if not self._melted_rows[number]:
                     continue
-                words = self._into.declaration.input_fields_of(part)
-                required = {*words, *_melted_columns(self._melted_rows[number])}
+                input_fields = self._context.declaration.input_fields_of(part)
+                required = {*input_fields, *_melted_columns(self._melted_rows[number])}
                 row_columns = {name: column for name, column in columns.items() if name in required}
-                self._into.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
+                self._context.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
             elif part.repeat is None:
-                self._into.sink(number, Chunk(dict(columns), lines))
+                self._context.sink(number, Chunk(dict(columns), lines))
 
-    def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
+    def _emit_groups(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send each repeated group of a row as a row, with the cells before the first group."""
         width, size = self._fixed_width, len(self._group)
         starts = [
-            (row, line, at)
+            (row, line, start)
             for row, line in zip(rows, lines, strict=True)
-            for at in range(width, len(row), size)
+            for start in range(width, len(row), size)
         ]
         cells = {name: [row[p] for row, _, _ in starts] for p, name in enumerate(self.names)}
-        for place, name in enumerate(self._group):
-            cells[name] = [row[at + place] for row, _, at in starts]
+        for index, name in enumerate(self._group):
+            cells[name] = [row[start + index] for row, _, start in starts]
         for number, part in enumerate(self._parts):
             if part.repeat is not None and starts:
-                self._into.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
+                self._context.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
 
 
-Melted = list[tuple[dict[str, str], dict[str, str]]]
+MeltedRows = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
 def _parse_melt_names(
     names: list[str], part: TableDeclaration, line: int, context: ReadContext
-) -> Melted:
+) -> MeltedRows:
     """Parse column names by the melt expression.
 
     Raises `FormatError` if none matches and a field is required, or two give the same field.
@@ -171,8 +179,8 @@ def _parse_melt_names(
     pattern = part.melt
     assert pattern is not None
     array = pa.array(names, pa.string())
-    places = np.flatnonzero(full_matches(pattern, array).to_numpy(zero_copy_only=False))
-    if not len(places):
+    positions = np.flatnonzero(full_match_mask(pattern, array).to_numpy(zero_copy_only=False))
+    if not len(positions):
         if all(rule.optional for rule in part.fields):
             return []
         raise context.error(
@@ -181,62 +189,62 @@ def _parse_melt_names(
             expected=pattern,
             found=", ".join(filter(None, names)),
         )
-    groups = capture_groups(pattern, array.take(pa.array(places)))
+    groups = capture_groups(pattern, array.take(pa.array(positions)))
     field = groups.pop("field", None)
     rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
-    for number, place in enumerate(places.tolist()):
+    for number, position in enumerate(positions.tolist()):
         texts = {name: column[number] for name, column in groups.items()}
-        called = field[number] if field is not None else "value"
+        field_name = field[number] if field is not None else "value"
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
-        if called in columns:
+        if field_name in columns:
             raise context.error(
-                f"two columns give {called!r} of the same {' '.join(groups) or 'file'}",
+                f"two columns give {field_name!r} of the same {' '.join(groups) or 'file'}",
                 line,
-                found=f"{columns[called]} and {names[place]}",
+                found=f"{columns[field_name]} and {names[position]}",
                 remedy="add a group to melt that distinguishes them.",
             )
-        columns[called] = names[place]
+        columns[field_name] = names[position]
     return list(rows.values())
 
 
-def _melted_columns(melted: Melted) -> set[str]:
-    return {name for _, called in melted for name in called.values()}
+def _melted_columns(melted: MeltedRows) -> set[str]:
+    return {name for _, column_by_field in melted for name in column_by_field.values()}
 
 
-def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
+def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: MeltedRows) -> Chunk:
     """Melt rows of several entities into rows of one entity each, in file order."""
-    gone = _melted_columns(melted)
-    count, each = len(lines), len(melted)
-    again = np.repeat(np.arange(count), each)
+    melted_names = _melted_columns(melted)
+    count, n_melted = len(lines), len(melted)
+    row_indices = np.repeat(np.arange(count), n_melted)
     cells: Cells = {
-        name: _repeat_cells(column, again) for name, column in columns.items() if name not in gone
+        name: _repeat_cells(column, row_indices)
+        for name, column in columns.items()
+        if name not in melted_names
     }
     for name in melted[0][0]:
         column = pa.array([texts[name] for texts, _ in melted], pa.string()).dictionary_encode()
-        cells[name] = column.take(pa.array(np.tile(np.arange(each), count)))
-    for field in dict.fromkeys(field for _, called in melted for field in called):
-        sources = [columns.get(called.get(field, "")) for _, called in melted]
+        cells[name] = column.take(pa.array(np.tile(np.arange(n_melted), count)))
+    for field in dict.fromkeys(field for _, column_by_field in melted for field in column_by_field):
+        sources = [columns.get(column_by_field.get(field, "")) for _, column_by_field in melted]
         cells[field] = _interleave(sources, count)
-    return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), each))
+    return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), n_melted))
 
 
-def _repeat_cells(column: Any, places: np.ndarray) -> Any:
+def _repeat_cells(column: Any, rows: np.ndarray) -> Any:
     if isinstance(column, pa.Array):
-        return column.take(pa.array(places))
-    return (
-        column[places] if isinstance(column, np.ndarray) else [column[p] for p in places.tolist()]
-    )
+        return column.take(pa.array(rows))
+    return column[rows] if isinstance(column, np.ndarray) else [column[p] for p in rows.tolist()]
 
 
 def _interleave(sources: Sequence[Any], count: int) -> Any:
     """Interleave the cells of several columns row by row; missing columns give missing cells."""
     columns = [source for source in sources if source is not None]
     if all(isinstance(source, np.ndarray) for source in columns):
-        none = np.full(count, np.nan)
-        return np.stack([none if s is None else s for s in sources], axis=1).ravel()
+        missing = np.full(count, np.nan)
+        return np.stack([missing if s is None else s for s in sources], axis=1).ravel()
     if all(isinstance(source, pa.StringArray) for source in columns):
-        none = pa.nulls(count, pa.string())
-        joined = pa.concat_arrays([none if s is None else s for s in sources])
+        missing = pa.nulls(count, pa.string())
+        joined = pa.concat_arrays([missing if s is None else s for s in sources])
         order = np.arange(len(joined)).reshape(len(sources), count).T.ravel()
         return joined.take(pa.array(order))
     lists = [s.to_pylist() if isinstance(s, pa.Array) else s for s in sources]
@@ -244,11 +252,11 @@ def _interleave(sources: Sequence[Any], count: int) -> Any:
     return [None if s is None else s[row] for row in range(count) for s in lists]
 
 
-class _Lines:
+class _RowLines:
     """Lines of a file that are rows, each record with its first line."""
 
     def __init__(self, texts: Iterable[str], context: ReadContext) -> None:
-        self._texts, self._into = iter(texts), context
+        self._texts, self._context = iter(texts), context
         self.number = 0  # lines read so far
         self.truncated_line = 0  # line without a line end
         self.skipped = 0  # lines before the heading
@@ -261,26 +269,28 @@ class _Lines:
 
     def heading(self) -> tuple[int, list[str]]:
         """Line and names of the heading; raises `FormatError` if there is none."""
-        declaration = self._into.declaration
+        declaration = self._context.declaration
         if declaration.columns:
             return 1, list(declaration.columns)
         if declaration.heading is not None:
             self._skip_to_heading(declaration.heading)
         for text in self._texts:
-            rows = self.rows(text, one=True)
+            rows = self.rows(text, only_first=True)
             heading = next(rows, None)
             if heading is not None:
                 self._first = 0
-                return self._checked_heading(*heading)
-        return self._checked_heading(1, [])
+                return self._parse_heading(*heading)
+        return self._parse_heading(1, [])
 
-    def _checked_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
-        declaration, names = self._into.declaration, [cell.strip() for cell in cells]
+    def _parse_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
+        declaration, names = self._context.declaration, [cell.strip() for cell in cells]
         if not any(names):
-            raise self._into.error("the heading is missing", 1, expected="column names, then rows")
+            raise self._context.error(
+                "the heading is missing", 1, expected="column names, then rows"
+            )
         if declaration.first is not None:
-            left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
-            names = [declaration.first, *names[0 if left_out else 1 :]]
+            lacks_first_name = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
+            names = [declaration.first, *names[0 if lacks_first_name else 1 :]]
         if declaration.heading is None:
             self._heading = ""
         return line, names
@@ -290,7 +300,7 @@ class _Lines:
         for text in self._texts:
             lines = text.split("\n")
             matches = np.flatnonzero(
-                full_matches(
+                full_match_mask(
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )
@@ -300,7 +310,7 @@ class _Lines:
                 self._texts = chain(["\n".join(lines[int(matches[0]) :])], self._texts)
                 return
             self.number += len(lines) - 1
-        raise self._into.error(
+        raise self._context.error(
             "the heading is missing",
             max(self.number, 1),
             expected=f"a line that fully matches {pattern}",
@@ -309,9 +319,9 @@ class _Lines:
 
     def is_plain(self, text: str) -> bool:
         """Whether every line of a piece is a row, or a part of one, or blank."""
-        comment = self._into.declaration.comment
+        comment = self._context.declaration.comment
         return (
-            self._into.declaration.delimiter != BLANKS
+            self._context.declaration.delimiter != BLANKS
             and not self._first
             and text.endswith("\n")
             and "\r" not in text
@@ -319,17 +329,17 @@ class _Lines:
             and (not self._heading or self._heading not in text)
         )
 
-    def rows(self, text: str, one: bool = False) -> Iterator[tuple[int, list[str]]]:
+    def rows(self, text: str, only_first: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Rows of a piece, including following pieces that a quoted cell spans.
 
-        With `one`, only the first row; the rest of the piece stays unread.
+        With `only_first`, only the first row; the rest of the piece stays unread.
         """
-        blanks = self._into.declaration.delimiter == BLANKS
-        lines = self._rows(text, quotes=not blanks, one=one)
+        by_blanks = self._context.declaration.delimiter == BLANKS
+        lines = self._rows(text, quotes=not by_blanks, only_first=only_first)
         cells = (
             (line.split() for line in lines)
-            if blanks
-            else csv.reader(lines, delimiter=self._into.declaration.delimiter, strict=True)
+            if by_blanks
+            else csv.reader(lines, delimiter=self._context.declaration.delimiter, strict=True)
         )
         try:
             for row in cells:
@@ -337,32 +347,34 @@ class _Lines:
                 self._first = 0
         except csv.Error as err:
             problem, line = f"invalid CSV: {err}", max(self._first, 1)
-            raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
+            raise self._context.error(
+                problem, line, remedy="a quote may be missing there."
+            ) from err
 
-    def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
+    def _rows(self, text: str, quotes: bool, only_first: bool) -> Iterator[str]:
         """Lines without comments and blank lines, except within quotes."""
-        quoted, comment = False, self._into.declaration.comment
+        in_quotes, comment = False, self._context.declaration.comment
         while text:
-            end, place = text.rfind("\n") + 1, 0
-            while place < end:
-                behind = text.index("\n", place) + 1
-                line, place, self.number = text[place:behind], behind, self.number + 1
-                if not quoted and (
+            end, position = text.rfind("\n") + 1, 0
+            while position < end:
+                line_end = text.index("\n", position) + 1
+                line, position, self.number = text[position:line_end], line_end, self.number + 1
+                if not in_quotes and (
                     not line.strip()
                     or (comment is not None and line.startswith(comment))
                     or (self._heading and line.rstrip() == self._heading)
                 ):
                     continue
-                quoted ^= quotes and line.count('"') % 2 == 1
+                in_quotes ^= quotes and line.count('"') % 2 == 1
                 self._first = self._first or self.number
-                if one and not quoted:  # leave the rest unread
+                if only_first and not in_quotes:  # leave the rest unread
                     self._heading = line.rstrip()
-                    self._texts = chain([text[place:]] if text[place:] else [], self._texts)
+                    self._texts = chain([text[position:]] if text[position:] else [], self._texts)
                     yield line
                     return
                 yield line
             self.truncated_line = self.number + 1 if text[end:].strip() else 0
-            text = next(self._texts, "") if quoted else ""
+            text = next(self._texts, "") if in_quotes else ""
 
 
 def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
@@ -375,7 +387,7 @@ def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
 
 
 def _check_names(
-    names: list[str], front: int, line: int, part: TableDeclaration, context: ReadContext
+    names: list[str], fixed_width: int, line: int, part: TableDeclaration, context: ReadContext
 ) -> None:
     """Raise `FormatError` if a column that a table names is missing or ambiguous."""
     declaration = context.declaration
@@ -383,28 +395,30 @@ def _check_names(
     if part.time is not None and part.time.field is not None and part.time.optional:
         optional.add(part.time.field)
     generated = set()
-    words = declaration.input_fields_of(part)
+    input_fields = declaration.input_fields_of(part)
     if part.melt is not None:
         generated = {*group_names(part.melt), "value"}
         if "field" in generated:
             generated |= {rule.field for rule in part.fields}
-    read = set(names) if part.others and part.names is None else set(words)
-    for group in (names[:front], names[front:]):
+    read_names = set(names) if part.others and part.names is None else set(input_fields)
+    for group in (names[:fixed_width], names[fixed_width:]):
         counts = Counter(filter(None, group))
-        twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
-        if twice is not None:
+        duplicate = next(
+            (name for name, count in counts.items() if count > 1 and name in read_names), None
+        )
+        if duplicate is not None:
             raise context.error(
-                f"two columns are named {twice!r}", line, remedy="rename one of them."
+                f"two columns are named {duplicate!r}", line, remedy="rename one of them."
             )
-    other = len(names) == 1 and {*names[0]} & {*",;\t|"}
-    known = set(names)
-    for name in words:
-        if name not in known and name not in optional and name not in generated:
+    has_other_delimiter = len(names) == 1 and {*names[0]} & {*",;\t|"}
+    present = set(names)
+    for name in input_fields:
+        if name not in present and name not in optional and name not in generated:
             raise context.error(
                 f"there is no column {name!r}",
                 line,
                 found=", ".join(filter(None, names)),
                 remedy="the columns may have another `delimiter`."
-                if other
+                if has_other_delimiter
                 else did_you_mean(name, names),
             )

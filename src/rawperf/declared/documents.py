@@ -11,7 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import first_line, loads, parse_with_lines, reject_constant
+from rawperf.json_lines import first_line, loads_strict, parse_with_lines, reject_constant
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -35,9 +35,9 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
     allows it.
 
     Raises `FormatError`: invalid JSON, several documents, NaN or infinity, and the errors of
-    `_rows`.
+    `_iter_rows`.
     """
-    documents = list(_documents(text, context))
+    documents = list(_iter_documents(text, context))
     if len(documents) > 1 and context.declaration.documents == "one":
         raise context.error(
             "a second JSON document",
@@ -46,7 +46,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
         )
     body, start = documents[-1]
     try:
-        document, lines = parse_with_lines("\n" * (start - 1) + body, loads)
+        document, lines = parse_with_lines("\n" * (start - 1) + body, loads_strict)
     except RecursionError as err:
         raise context.error("nested too deeply", start) from err
     except ValueError as err:
@@ -54,42 +54,42 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
         raise context.error(
             "not JSON", line, found=str(err), remedy="collect the file again."
         ) from err
-    _send_tables(document, lines, context)
+    _emit_tables(document, lines, context)
     return {"documents": str(len(documents))} if len(documents) > 1 else {}
 
 
 def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None]:
     """Read JSON lines, given in pieces of whole lines; yields after many objects.
 
-    Raises `FormatError`: a line that is not JSON, and the errors of `_rows`.
+    Raises `FormatError`: a line that is not JSON, and the errors of `_iter_rows`.
     """
     parts = context.declaration.parts
-    tables = [_CellBuffer(place, context) for place in range(len(parts))]
-    first = 0
+    tables = [_CellBuffer(table_index, context) for table_index in range(len(parts))]
+    lines_before = 0
     for text in texts:
         lines = text.split("\n")
-        for number, line in enumerate(lines, start=first + 1):
+        for number, line in enumerate(lines, start=lines_before + 1):
             if not line.strip():
                 continue
             try:
-                document = loads(line)
+                document = loads_strict(line)
             except (ValueError, RecursionError) as err:
-                if number == first + len(lines):  # truncated: no line end
+                if number == lines_before + len(lines):  # truncated: no line end
                     context.messages.append(
                         f"{context.file} line {number}: the file is truncated; this line was left out"
                     )
                     break
                 raise context.error("not a JSON object", number, found=line[:80]) from err
             for part, table in zip(parts, tables, strict=True):
-                for row, at in _rows(document, number, part, context):
-                    table.add(row, at)
+                for row, row_lines in _iter_rows(document, number, part, context):
+                    table.add(row, row_lines)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
-                    table.send()
+                    table.flush()
                 yield
-        first += len(lines) - 1
+        lines_before += len(lines) - 1
     for table in tables:
-        table.send()
+        table.flush()
     yield
 
 
@@ -99,14 +99,14 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
         document = parse_yaml(_BREAKS.sub(" ", text), context.file)
     except StudyError as err:
         end = text.count("\n") + 1  # YAML reports a truncated file one line beyond its end
-        raise err.restated(
+        raise err.copy_as(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _send_tables(document.data, _build_lines(document.data, document.lines, ()), context)
+    _emit_tables(document.data, _build_lines(document.data, document.lines, ()), context)
     return {}
 
 
-def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
+def _iter_documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
     decoder = json.JSONDecoder(parse_constant=reject_constant)
     opening = _OPENS.search(text)
@@ -114,13 +114,13 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
         raise context.error(
             "no JSON document in the file", 1, expected="a line that begins with { or ["
         )
-    whole = 0
+    n_documents = 0
     while opening is not None:
         line = text.count("\n", 0, opening.end()) + 1
         try:
             _, end = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
-            if whole:
+            if n_documents:
                 context.messages.append(
                     f"{context.file} line {line}: a JSON document is incomplete and was left out"
                 )
@@ -128,46 +128,46 @@ def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
             yield text[opening.end() - 1 :], line
             return
         yield text[opening.end() - 1 : end], line
-        whole += 1
+        n_documents += 1
         opening = _OPENS.search(text, end)
 
 
-def _send_tables(document: Any, lines: Lines, context: ReadContext) -> None:
-    for place, part in enumerate(context.declaration.parts):
-        cells = _CellBuffer(place, context)
-        for row, at in _rows(document, lines, part, context):
-            cells.add(row, at)
-        if part.rows and not cells.count and context.declaration.parts == (part,):
+def _emit_tables(document: Any, lines: Lines, context: ReadContext) -> None:
+    for table_index, part in enumerate(context.declaration.parts):
+        buffer = _CellBuffer(table_index, context)
+        for row, row_lines in _iter_rows(document, lines, part, context):
+            buffer.add(row, row_lines)
+        if part.rows and not buffer.count and context.declaration.parts == (part,):
             raise context.error(
                 "the path of the rows matches nothing", expected=" or ".join(part.rows)
             )
-        cells.send()
+        buffer.flush()
 
 
-def _rows(
+def _iter_rows(
     document: Any, lines: Lines, part: TableDeclaration, context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Objects that are rows of a table."""
     for path in part.rows or ("",):
         if part.entries is not None:
-            yield from _entries(document, lines, path.split("/"), part.entries, context)
+            yield from _iter_entries(document, lines, path.split("/"), part.entries, context)
             continue
         uses_parent = any(
             word.startswith(_PARENT) for word in context.declaration.input_fields_of(part)
         )
-        at_path = _nodes_with_parent if uses_parent else _nodes
-        for node, at in at_path(document, lines, [step for step in path.split("/") if step]):
+        at_path = _iter_nodes_with_parent if uses_parent else _iter_nodes
+        for node, row_lines in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(node, dict):
                 raise context.error(
                     "a row is not an object",
-                    at if isinstance(at, int) else first_line(at),
+                    row_lines if isinstance(row_lines, int) else first_line(row_lines),
                     expected=f"an object at {path or 'the top'}",
                     found=str(node)[:60],
                 )
-            yield node, at
+            yield node, row_lines
 
 
-def _entries(
+def _iter_entries(
     document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Keys and values of objects, and pairs of lists, as rows.
@@ -177,60 +177,62 @@ def _entries(
     Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
-    for owner, its_lines in _nodes(document, lines, steps[:last]):
+    for owner, owner_lines in _iter_nodes(document, lines, steps[:last]):
         parent = owner if isinstance(owner, dict) else {}
-        for node, at in _nodes(owner, its_lines, steps[last:]):
-            for pair, of_value, line in _pairs(node, at, context):
+        for node, node_lines in _iter_nodes(owner, owner_lines, steps[last:]):
+            for pair, value_lines, line in _iter_pairs(node, node_lines, context):
                 row = {**parent, **dict(zip(names, pair, strict=True))}
-                yield row, {**dict.fromkeys(row, line), names[1]: of_value}
+                yield row, {**dict.fromkeys(row, line), names[1]: value_lines}
 
 
-def _pairs(
+def _iter_pairs(
     node: Any, lines: Lines, context: ReadContext
 ) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
     """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
     if isinstance(node, dict):
         for key, value in node.items():
-            of_value = lines if isinstance(lines, int) else lines[key]
-            yield (key, value), of_value, _line(of_value)
+            value_lines = lines if isinstance(lines, int) else lines[key]
+            yield (key, value), value_lines, _line_of(value_lines)
     elif isinstance(node, list):
-        for place, pair in enumerate(node):
-            pair_lines = lines if isinstance(lines, int) else lines[place]
+        for position, pair in enumerate(node):
+            pair_lines = lines if isinstance(lines, int) else lines[position]
             if not isinstance(pair, list) or len(pair) != 2:
                 raise context.error(
                     "an entry is not a pair",
-                    _line(pair_lines),
+                    _line_of(pair_lines),
                     expected="[key, value] in a list of entries",
                     found=json.dumps(pair, default=str)[:60],
                 )
             yield (
                 (pair[0], pair[1]),
                 pair_lines if isinstance(pair_lines, int) else pair_lines[1],
-                _line(pair_lines),
+                _line_of(pair_lines),
             )
 
 
-def _line(lines: Lines) -> int:
+def _line_of(lines: Lines) -> int:
     return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
-def _nodes(node: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+def _iter_nodes(node: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
     """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
         yield node, lines
         return
-    for key in _keys(node, steps[0]):
-        yield from _nodes(node[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+    for key in _matching_keys(node, steps[0]):
+        yield from _iter_nodes(
+            node[key], lines if isinstance(lines, int) else lines[key], steps[1:]
+        )
 
 
-def _nodes_with_parent(
+def _iter_nodes_with_parent(
     node: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
-    """Yield as `_nodes` does, with the key ``..`` for the object that encloses each object.
+    """Yield as `_iter_nodes` does, with the key ``..`` for the object that encloses each object.
 
     Lists between the two are skipped.
     """
-    keys = _keys(node, steps[0]) if steps else []
+    keys = _matching_keys(node, steps[0]) if steps else []
     if isinstance(node, dict):
         if parent is not None:
             node = {**node, "..": parent[0]}
@@ -239,34 +241,35 @@ def _nodes_with_parent(
     if not steps:
         yield node, lines
     for key in keys:
-        its_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _nodes_with_parent(node[key], its_lines, steps[1:], parent)
+        child_lines = lines if isinstance(lines, int) else lines[key]
+        yield from _iter_nodes_with_parent(node[key], child_lines, steps[1:], parent)
 
 
-def _keys(node: Any, step: str) -> list[Any]:
+def _matching_keys(node: Any, step: str) -> list[Any]:
     """Keys of an object, or positions of a list, that match a step of a path."""
     step = step.replace("~1", "/")
     if isinstance(node, dict):
         return list(node) if step == "*" else [step] if step in node else []
-    places = range(len(node)) if isinstance(node, list) else range(0)
-    only = int(step) if step.isascii() and step.isdigit() else -1
-    return list(places) if step == "*" else [only] if only in places else []
+    positions = range(len(node)) if isinstance(node, list) else range(0)
+    position = int(step) if step.isascii() and step.isdigit() else -1
+    return list(positions) if step == "*" else [position] if position in positions else []
 
 
 class _CellBuffer:
     """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
-    def __init__(self, place: int, context: ReadContext) -> None:
-        self._place, self._sink, self._into = place, context.sink, context
+    def __init__(self, table_index: int, context: ReadContext) -> None:
+        self._table_index, self._sink, self._context = table_index, context.sink, context
         self._paths = {
-            name: [step for step in name.split("/") if step] for name in context.declaration.words
+            name: [step for step in name.split("/") if step]
+            for name in context.declaration.input_fields
         }
-        part = context.declaration.parts[place]
+        part = context.declaration.parts[table_index]
         self._names = {*part.entity.name}
         self._input_fields = {*context.declaration.input_fields_of(part)}
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._lines: list[int] = []
         self._chunk = Chunk(
             {name: [] for name in self._paths}, self._lines, {name: [] for name in self._paths}
@@ -282,18 +285,18 @@ class _CellBuffer:
         """Buffer the cells of a row."""
         start = lines if isinstance(lines, int) else first_line(lines) or 1
         if self.count < 100:
-            self._keys |= dict.fromkeys(_paths(row, "", 4))
+            self._keys |= dict.fromkeys(_iter_paths(row, "", 4))
         self._lines.append(start)
         for name, steps in self._paths.items():
-            cell, line = next(_nodes(row, lines, steps), (None, start))
+            cell, line = next(_iter_nodes(row, lines, steps), (None, start))
             if isinstance(cell, dict) and name in self._names:
-                cell = self._labels(cell, name, start)
+                cell = self._format_labels(cell, name, start)
             self._chunk.cells[name].append(
                 None if isinstance(cell, dict | list) else _replace_surrogates(cell)
             )
-            self._chunk.own[name].append(line if isinstance(line, int) else start)
+            self._chunk.cell_lines[name].append(line if isinstance(line, int) else start)
 
-    def _labels(self, members: dict[Any, Any], name: str, line: int) -> str:
+    def _format_labels(self, members: dict[Any, Any], name: str, line: int) -> str:
         """Format an object that names an entity as Prometheus labels, except those the table reads.
 
         Raises `FormatError`: a label that is an object or a list.
@@ -303,7 +306,7 @@ class _CellBuffer:
             if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._input_fields:
                 continue
             if isinstance(value, dict | list):
-                raise self._into.error(
+                raise self._context.error(
                     f"{key} of {name}, which names an entity, is neither text nor a number",
                     line,
                     expected='labels such as {"cpu": "0", "mode": "user"}',
@@ -313,25 +316,25 @@ class _CellBuffer:
             labels.append(f'{key}="{text.translate(_ESCAPES)}"')
         return ",".join(labels)
 
-    def send(self) -> None:
+    def flush(self) -> None:
         """Send the buffered rows."""
         if self.count:
             self._chunk.keys = tuple(self._keys)
-            self._sink(self._place, self._chunk)
-            self._begin()
+            self._sink(self._table_index, self._chunk)
+            self._reset()
 
 
-def _paths(node: Any, before: str, depth: int) -> Iterator[str]:
+def _iter_paths(node: Any, prefix: str, depth: int) -> Iterator[str]:
     """Paths to the values of an object, for messages."""
     if isinstance(node, dict) and depth:
         for key, value in node.items():
             if key == "..":
                 continue
-            yield from _paths(
-                value, f"{before}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
+            yield from _iter_paths(
+                value, f"{prefix}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
             )
     elif not isinstance(node, list):
-        yield before
+        yield prefix
 
 
 def _replace_surrogates(cell: Any) -> Any:
@@ -345,7 +348,7 @@ def _build_lines(
     if isinstance(node, dict):
         return {key: _build_lines(value, lines, (*path, key)) for key, value in node.items()}
     if isinstance(node, list):
-        return [_build_lines(value, lines, (*path, place)) for place, value in enumerate(node)]
+        return [_build_lines(value, lines, (*path, index)) for index, value in enumerate(node)]
     for end in range(len(path), -1, -1):
         if path[:end] in lines:
             return lines[path[:end]]

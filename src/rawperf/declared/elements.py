@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.xml_stream import Target, XmlFeed
+from rawperf.xml_stream import XmlParser, XmlTarget
 
 MAX_DEPTH = 64
 ROWS = 20_000
 
 
 def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[None]:
-    """Read the elements at a declaration's paths from `XmlPieces`; yields after many of them.
+    """Read the elements at a declaration's paths from `XmlPieceReader`; yields after many of them.
 
     A cell is an attribute of the element, or the text of a child of that name. The complete
     elements of a truncated document are kept.
@@ -21,11 +21,11 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     Raises `FormatError`: not XML, a document type or entities, another root element, too deep
     nesting.
     """
-    target = _Elements(context)
-    feed = XmlFeed(target)
+    target = _RowTarget(context)
+    feed = XmlParser(target)
     for piece in pieces:
         feed.feed(piece)
-        if target.settled():
+        if target.is_block_ready():
             target.flush()
             yield
     if cut := feed.close():
@@ -36,39 +36,39 @@ def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[Non
     yield
 
 
-class _Elements(Target):
+class _RowTarget(XmlTarget):
     def __init__(self, context: ReadContext) -> None:
         declaration = context.declaration
         super().__init__(context.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
         self._sink = context.sink
-        self._tables: dict[tuple[str, ...], list[int]] = {}
-        for place, part in enumerate(declaration.parts):
+        self._tables_by_path: dict[tuple[str, ...], list[int]] = {}
+        for table_index, part in enumerate(declaration.parts):
             for path in part.rows:
-                self._tables.setdefault(tuple(path.split("/")), []).append(place)
-        self._wanted = frozenset(declaration.words)
+                self._tables_by_path.setdefault(tuple(path.split("/")), []).append(table_index)
+        self._input_fields = frozenset(declaration.input_fields)
         self._open: list[tuple[int, dict[str, Any], int]] = []  # depth, cells, line
         self._rows: dict[int, list[tuple[dict[str, Any], int]]] = {
-            place: [] for place in range(len(declaration.parts))
+            table_index: [] for table_index in range(len(declaration.parts))
         }
         self._counts = dict.fromkeys(self._rows, 0)
-        self._row_count = self._flushed = self._last_line = 0
+        self._n_rows = self._n_emitted = self._last_line = 0
         self._keys: dict[str, None] = {}
 
     def has_content(self) -> bool:
-        return self._row_count > 0
+        return self._n_rows > 0
 
-    def settled(self) -> bool:
+    def is_block_ready(self) -> bool:
         """Whether a block is due: many rows, later ones on later lines (records go by line)."""
         begin = self._open[0][2] if self._open else self.line()
-        return self._row_count - self._flushed >= ROWS and begin > self._last_line
+        return self._n_rows - self._n_emitted >= ROWS and begin > self._last_line
 
     def data(self, text: str) -> None:
         # a response may be as large as the rest of the file
-        if self._open and self.path[-1] in self._wanted:
+        if self._open and self.path[-1] in self._input_fields:
             super().data(text)
 
     def on_start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tuple(self.path) in self._tables:
+        if tuple(self.path) in self._tables_by_path:
             self._open.append((len(self.path), dict(attributes), self.line()))
 
     def on_end(self) -> None:
@@ -78,31 +78,35 @@ class _Elements(Target):
         if len(self.path) == depth:
             self._open.pop()
             self._row(cells, line)
-        elif len(self.path) == depth + 1 and self.path[-1] in self._wanted:
+        elif len(self.path) == depth + 1 and self.path[-1] in self._input_fields:
             cells.setdefault(self.path[-1], "".join(self.text).strip() or None)
 
     def _row(self, cells: dict[str, Any], line: int) -> None:
         if len(self._keys) < 200:
             self._keys |= dict.fromkeys(cells)
-        for place in self._tables[tuple(self.path)]:
-            self._rows[place].append(
-                ({name: cells[name] for name in self._wanted & cells.keys()}, line)
+        for table_index in self._tables_by_path[tuple(self.path)]:
+            self._rows[table_index].append(
+                ({name: cells[name] for name in self._input_fields & cells.keys()}, line)
             )
-            self._counts[place] += 1
-            if self._counts[place] % ROWS == 0:  # independent of piece boundaries
-                self._send(place)
-        self._row_count += 1
+            self._counts[table_index] += 1
+            if self._counts[table_index] % ROWS == 0:  # independent of piece boundaries
+                self._emit(table_index)
+        self._n_rows += 1
         self._last_line = max(self._last_line, line)
 
     def flush(self) -> None:
         """Send the buffered rows."""
-        for place in self._rows:
-            self._send(place)
-        self._flushed = self._row_count
+        for table_index in self._rows:
+            self._emit(table_index)
+        self._n_emitted = self._n_rows
 
-    def _send(self, place: int) -> None:
-        rows = self._rows[place]
+    def _emit(self, table_index: int) -> None:
+        rows = self._rows[table_index]
         if rows:
-            cells = {name: [row.get(name) for row, _ in rows] for name in sorted(self._wanted)}
-            self._sink(place, Chunk(cells, [line for _, line in rows], keys=tuple(self._keys)))
-            self._rows[place] = []
+            cells = {
+                name: [row.get(name) for row, _ in rows] for name in sorted(self._input_fields)
+            }
+            self._sink(
+                table_index, Chunk(cells, [line for _, line in rows], keys=tuple(self._keys))
+            )
+            self._rows[table_index] = []

@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
-from rawperf.core.declaration import Each
+from rawperf.core.declaration import Aggregation
 from rawperf.core.errors import FormatError
 
 MAX_INTERVALS = 1_000_000
@@ -21,7 +21,7 @@ ROWS = 1 << 18
 """Rows that are aggregated at a time."""
 
 
-class Intervals:
+class IntervalAggregator:
     """Aggregate the rows of a table over intervals of `length_s` from the earliest row on.
 
     `each` is the aggregation by field. The earliest row is known only at the end of the file. Until
@@ -29,11 +29,11 @@ class Intervals:
     complete intervals count; `messages` reports that rows after the last one were left out.
     """
 
-    def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
-        self._length, self._each, self._file = length_s, each, file
+    def __init__(self, length_s: float, aggregations: Mapping[str, Aggregation], file: str) -> None:
+        self._length, self._aggregations, self._file = length_s, aggregations, file
         self.messages: list[str] = []
         self._row = np.dtype(
-            [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))]
+            [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(aggregations),))]
         )
         self._rows = SpooledTemporaryFile(MAX_BUFFERED_BYTES)  # noqa: SIM115 - it lives as long as its owner
         weakref.finalize(self, self._rows.close)
@@ -52,8 +52,8 @@ class Intervals:
             np.column_stack(values),
         )
         self._rows.write(rows.tobytes())
-        who, at = np.unique(entity, return_index=True)
-        for code, line in zip(who.tolist(), lines[at].tolist(), strict=True):
+        entities, first_rows = np.unique(entity, return_index=True)
+        for code, line in zip(entities.tolist(), lines[first_rows].tolist(), strict=True):
             self._first.setdefault(code, line)
         self._count += len(t)
         self._begin, self._end = (
@@ -61,7 +61,7 @@ class Intervals:
             float(np.fmax(self._end, t.max())),
         )
 
-    def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    def aggregates(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield the aggregates of each field, as arrays over entities and intervals.
 
         The arrays are entity code, end of the interval, number (NaN without values), and line: that
@@ -71,47 +71,52 @@ class Intervals:
         """
         if not self._count:
             return
-        count, who = self._interval_count(), np.array(sorted(self._first))
-        size = len(who) * count
+        count, entities = self._interval_count(), np.array(sorted(self._first))
+        size = len(entities) * count
         if size > MAX_INTERVALS:
             raise FormatError(
                 "too many intervals over all entities",
                 file=self._file,
                 expected=f"at most {MAX_INTERVALS}",
             )
-        at = np.repeat([self._first[code] for code in who.tolist()], count)
-        known = np.zeros(size, dtype=bool)
-        rows = [np.zeros(size, dtype=np.int64) for _ in self._each]
-        totals = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
-        for part in self._parts():
-            place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
-            inside = place < count
-            if not self.messages and not inside.all():
+        lines = np.repeat([self._first[code] for code in entities.tolist()], count)
+        has_row = np.zeros(size, dtype=bool)
+        rows = [np.zeros(size, dtype=np.int64) for _ in self._aggregations]
+        totals = [
+            np.full(size, -np.inf if aggregation == "max" else 0.0)
+            for aggregation in self._aggregations.values()
+        ]
+        for part in self._read_parts():
+            interval = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
+            is_complete = interval < count
+            if not self.messages and not is_complete.all():
                 message = (
                     f"rows after the last complete interval of {self._length:g} s were left out"
                 )
                 self.messages = [f"{self._file}: {message}"]
-            part = part[inside]
-            cell = np.searchsorted(who, part["entity"]) * count + place[inside]
-            new = ~known[cell]
-            at[cell[new][::-1]] = part["line"][new][::-1]  # the first row wins
-            known[cell] = True
-            for number, each in enumerate(self._each.values()):
+            part = part[is_complete]
+            cell = np.searchsorted(entities, part["entity"]) * count + interval[is_complete]
+            is_new = ~has_row[cell]
+            lines[cell[is_new][::-1]] = part["line"][is_new][::-1]  # the first row wins
+            has_row[cell] = True
+            for number, aggregation in enumerate(self._aggregations.values()):
                 values = part["values"][:, number]
-                there = ~np.isnan(values)
-                np.add.at(rows[number], cell[there], 1)
+                has_value = ~np.isnan(values)
+                np.add.at(rows[number], cell[has_value], 1)
                 # row by row: sums must not depend on block boundaries
                 with np.errstate(over="ignore"):
-                    (np.maximum if each == "max" else np.add).at(
-                        totals[number], cell[there], values[there]
+                    (np.maximum if aggregation == "max" else np.add).at(
+                        totals[number], cell[has_value], values[has_value]
                     )
-        ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
-        for (name, each), row, total in zip(self._each.items(), rows, totals, strict=True):
-            numbers = self._numbers(each, row, total)
+        ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(entities))
+        for (name, aggregation), row, total in zip(
+            self._aggregations.items(), rows, totals, strict=True
+        ):
+            numbers = self._aggregate_values(aggregation, row, total)
             if np.isinf(numbers).any():
-                line = int(at[np.isinf(numbers)][0])
+                line = int(lines[np.isinf(numbers)][0])
                 raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)
-            yield name, np.repeat(who, count), ends, numbers, at
+            yield name, np.repeat(entities, count), ends, numbers, lines
 
     def _interval_count(self) -> int:
         """Number of complete intervals."""
@@ -128,16 +133,18 @@ class Intervals:
             )
         return count
 
-    def _parts(self) -> Iterator[np.ndarray]:
+    def _read_parts(self) -> Iterator[np.ndarray]:
         self._rows.seek(0)
         while part := self._rows.read(ROWS * self._row.itemsize):
             yield np.frombuffer(part, self._row)
 
-    def _numbers(self, each: Each, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
-        if each == "count":
+    def _aggregate_values(
+        self, aggregation: Aggregation, rows: np.ndarray, total: np.ndarray
+    ) -> np.ndarray:
+        if aggregation == "count":
             return rows.astype(float)
-        if each in ("mean", "max"):
+        if aggregation in ("mean", "max"):
             return np.where(
-                rows > 0, total / np.maximum(rows, 1) if each == "mean" else total, np.nan
+                rows > 0, total / np.maximum(rows, 1) if aggregation == "mean" else total, np.nan
             )
-        return total / self._length if each == "rate" else total
+        return total / self._length if aggregation == "rate" else total

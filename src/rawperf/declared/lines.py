@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError
-from rawperf.core.patterns import LONGEST_LINE, capture_groups, full_matches
+from rawperf.core.patterns import MAX_LINE_LENGTH, capture_groups, full_match_mask
 from rawperf.declared.chunks import Chunk, ReadContext
 
 _BLANK = re.compile(r"[ \t]+")
@@ -22,7 +22,7 @@ _SnapshotKey = tuple[str | None, str | None, int]
 """Time and entity above a snapshot, and the line of the last of them."""
 
 
-class _Text:
+class _IndexedLines:
     """Complete lines of a text, right-stripped.
 
     It also locates the lines that give a time, an entity or a unit to those below them.
@@ -32,30 +32,35 @@ class _Text:
         self,
         text: str,
         context: ReadContext,
-        first: int = 0,
-        before: str | None = None,
-        owner: str | None = None,
-        unit: str | None = None,
+        lines_before: int = 0,
+        time_before: str | None = None,
+        entity_before: str | None = None,
+        unit_before: str | None = None,
     ) -> None:
         # number of preceding lines, and the time, entity and unit that they give
-        self.first, self._before, self._owner, self._unit = first, before, owner, unit
+        self.lines_before, self._time_before, self._entity_before, self._unit_before = (
+            lines_before,
+            time_before,
+            entity_before,
+            unit_before,
+        )
         declaration, lines = context.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
-            number = first + len(lines) + 1
+            number = lines_before + len(lines) + 1
             context.messages.append(
                 f"{context.file} line {number}: the last line has no newline, may be truncated, and was left out"
             )
         long = next(
             (
                 number
-                for number, line in enumerate(lines, start=first + 1)
-                if len(line) > LONGEST_LINE
+                for number, line in enumerate(lines, start=lines_before + 1)
+                if len(line) > MAX_LINE_LENGTH
             ),
             0,
         )
         if long:
             raise context.error(
-                "the line is too long", long, expected=f"at most {LONGEST_LINE} characters"
+                "the line is too long", long, expected=f"at most {MAX_LINE_LENGTH} characters"
             )
         self.lines = lines
         self.array = pa.array(lines, pa.string())
@@ -63,58 +68,62 @@ class _Text:
             [not line or _is_comment(line, declaration.comment) for line in lines], dtype=bool
         )
         times = {part.time.line for part in declaration.parts if part.time is not None}
-        self.stamps = self._captured(times, "time")
-        self.owners = self._captured({part.entity.line for part in declaration.parts}, "name")
+        self.time_by_line = self._capture_by_line(times, "time")
+        self.entity_by_line = self._capture_by_line(
+            {part.entity.line for part in declaration.parts}, "name"
+        )
         above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
-        self.units = self._captured(above, "unit")
+        self.unit_by_line = self._capture_by_line(above, "unit")
 
-    def _captured(self, patterns: set[str | None], group: str) -> dict[int, str]:
+    def _capture_by_line(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
         texts_by_line: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
             assert pattern is not None
-            places = self.matching(pattern)
-            if len(places):
-                texts = capture_groups(pattern, self.array.take(pa.array(places)))[group]
-                texts_by_line |= dict(zip(places.tolist(), texts, strict=True))
+            positions = self.match_lines(pattern)
+            if len(positions):
+                texts = capture_groups(pattern, self.array.take(pa.array(positions)))[group]
+                texts_by_line |= dict(zip(positions.tolist(), texts, strict=True))
         return texts_by_line
 
-    def matching(self, pattern: str) -> np.ndarray:
+    def match_lines(self, pattern: str) -> np.ndarray:
         """Positions of the lines that a pattern matches as a whole; they are marked as used."""
-        is_match = full_matches(pattern, self.array).to_numpy(zero_copy_only=False)
+        is_match = full_match_mask(pattern, self.array).to_numpy(zero_copy_only=False)
         self.used |= is_match
         return np.flatnonzero(is_match)
 
-    def above(self, places: np.ndarray) -> list[str | None] | None:
+    def times_above(self, positions: np.ndarray) -> list[str | None] | None:
         """Time from the nearest line above each position."""
-        return _nearest(self.stamps, self._before, places)
+        return _nearest_above(self.time_by_line, self._time_before, positions)
 
-    def whose(self, places: np.ndarray) -> list[str | None] | None:
+    def entities_above(self, positions: np.ndarray) -> list[str | None] | None:
         """Entity from the nearest line above each position."""
-        return _nearest(self.owners, self._owner, places)
+        return _nearest_above(self.entity_by_line, self._entity_before, positions)
 
-    def scales(self, places: np.ndarray) -> list[str | None] | None:
+    def units_above(self, positions: np.ndarray) -> list[str | None] | None:
         """Unit of bounds from the nearest line above each position."""
-        return _nearest(self.units, self._unit, places)
+        return _nearest_above(self.unit_by_line, self._unit_before, positions)
 
-    def last(self) -> tuple[str | None, str | None, str | None]:
+    def last_values(self) -> tuple[str | None, str | None, str | None]:
         """Last time, entity and unit, for the next text."""
         return (
-            self.stamps[max(self.stamps)] if self.stamps else self._before,
-            self.owners[max(self.owners)] if self.owners else self._owner,
-            self.units[max(self.units)] if self.units else self._unit,
+            self.time_by_line[max(self.time_by_line)] if self.time_by_line else self._time_before,
+            self.entity_by_line[max(self.entity_by_line)]
+            if self.entity_by_line
+            else self._entity_before,
+            self.unit_by_line[max(self.unit_by_line)] if self.unit_by_line else self._unit_before,
         )
 
 
-def _nearest(
-    values_by_place: dict[int, str], before: str | None, places: np.ndarray
+def _nearest_above(
+    value_by_line: dict[int, str], default: str | None, positions: np.ndarray
 ) -> list[str | None] | None:
-    """Value of the nearest line above each position, `before` if the text has none."""
-    if not values_by_place and before is None:
+    """Value of the nearest line above each position, `default` if the text has none."""
+    if not value_by_line and default is None:
         return None
-    at = np.array(sorted(values_by_place), dtype=int)
-    nearest = np.searchsorted(at, places) - 1
-    return [values_by_place[int(at[place])] if place >= 0 else before for place in nearest]
+    lines = np.array(sorted(value_by_line), dtype=int)
+    nearest = np.searchsorted(lines, positions) - 1
+    return [value_by_line[int(lines[index])] if index >= 0 else default for index in nearest]
 
 
 def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
@@ -126,61 +135,63 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     Raises `FormatError`: a line that is too long; if the declaration is strict, an unmatched line.
     """
     declaration = context.declaration
-    first, stamp, owner, unit, others = 0, None, None, None, 0
+    lines_before, time, entity, unit, n_unmatched = 0, None, None, None, 0
     for text in texts:
-        lines = _Text(text, context, first, stamp, owner, unit)
+        lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
-            chunk = _rows(lines, part)
+            chunk = _match_rows(lines, part)
             if chunk is not None:
                 context.sink(number, chunk)
         for pattern in declaration.ignore:
             if lines.lines:
-                lines.matching(pattern)
-        unknown = np.flatnonzero(~lines.used)
-        if declaration.strict and len(unknown):
+                lines.match_lines(pattern)
+        unmatched = np.flatnonzero(~lines.used)
+        if declaration.strict and len(unmatched):
             raise context.error(
                 f"not a line of {declaration.name}",
-                first + int(unknown[0]) + 1,
-                found=lines.lines[int(unknown[0])],
+                lines_before + int(unmatched[0]) + 1,
+                found=lines.lines[int(unmatched[0])],
                 remedy="the file is damaged, or from another version of the tool.",
             )
-        first, others = first + len(lines.lines), others + len(unknown)
-        stamp, owner, unit = lines.last()
-        yield {"other lines": str(others)} if others else {}
+        lines_before, n_unmatched = lines_before + len(lines.lines), n_unmatched + len(unmatched)
+        time, entity, unit = lines.last_values()
+        yield {"other lines": str(n_unmatched)} if n_unmatched else {}
 
 
-def _rows(source: _Text, part: TableDeclaration) -> Chunk | None:
+def _match_rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
     """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
-        source.matching(pattern) if source.lines else np.zeros(0, dtype=int)
+        source.match_lines(pattern) if source.lines else np.zeros(0, dtype=int)
         for pattern in part.lines
     ]
-    places = np.concatenate(by_pattern)
-    if not len(places):
+    positions = np.concatenate(by_pattern)
+    if not len(positions):
         return None
-    kinds = np.repeat(
+    pattern_indices = np.repeat(
         np.arange(len(by_pattern)), [len(matched_lines) for matched_lines in by_pattern]
     )
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(positions, kind="stable")
     cells: dict[str, np.ndarray] = {}
-    for kind, (pattern, matched_lines) in enumerate(zip(part.lines, by_pattern, strict=True)):
+    for pattern_index, (pattern, matched_lines) in enumerate(
+        zip(part.lines, by_pattern, strict=True)
+    ):
         texts = (
             capture_groups(pattern, source.array.take(pa.array(matched_lines)))
             if len(matched_lines)
             else {}
         )
         for name, column in texts.items():
-            whole = cells.setdefault(name, np.full(len(places), None, dtype=object))
-            whole[kinds == kind] = [cell or None for cell in column]
+            merged = cells.setdefault(name, np.full(len(positions), None, dtype=object))
+            merged[pattern_indices == pattern_index] = [cell or None for cell in column]
     columns = {name: column[order].tolist() for name, column in cells.items()}
-    lines = places[order]
+    lines = positions[order]
     return Chunk(
         columns,
-        (lines + source.first + 1).tolist(),
-        above=source.above(lines),
-        whose=source.whose(lines),
-        units=source.scales(lines),
-        kinds=kinds[order].tolist(),
+        (lines + source.lines_before + 1).tolist(),
+        times_above=source.times_above(lines),
+        entities_above=source.entities_above(lines),
+        units_above=source.units_above(lines),
+        pattern_indices=pattern_indices[order].tolist(),
     )
 
 
@@ -192,20 +203,24 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     Raises `FormatError`: a line without the separator, a duplicate key.
     """
     pairs: _Pairs = {}
-    stamp: _SnapshotKey = (None, None, 1)
-    ended: list[tuple[_Pairs, _SnapshotKey]] = []
-    first, count = 0, 1
+    snapshot_key: _SnapshotKey = (None, None, 1)
+    finished: list[tuple[_Pairs, _SnapshotKey]] = []
+    lines_before, count = 0, 1
     for text in texts:
-        source = _Text(text, context, first)
-        for number, line in enumerate(source.lines, start=first + 1):
-            place, (time, owner, _) = number - 1 - first, stamp
-            if place in source.stamps or place in source.owners:
-                if pairs or (place in source.stamps and time is not None):
-                    ended.append((pairs, stamp))
+        source = _IndexedLines(text, context, lines_before)
+        for number, line in enumerate(source.lines, start=lines_before + 1):
+            index, (time, entity, _) = number - 1 - lines_before, snapshot_key
+            if index in source.time_by_line or index in source.entity_by_line:
+                if pairs or (index in source.time_by_line and time is not None):
+                    finished.append((pairs, snapshot_key))
                     pairs, count = {}, count + 1
-                stamp = (source.stamps.get(place, time), source.owners.get(place, owner), number)
+                snapshot_key = (
+                    source.time_by_line.get(index, time),
+                    source.entity_by_line.get(index, entity),
+                    number,
+                )
             elif line and not _is_comment(line, context.declaration.comment):
-                key, value = _pair(line, number, context)
+                key, value = _parse_pair(line, number, context)
                 if key in pairs:
                     raise context.error(
                         f"{key!r} is given twice",
@@ -215,14 +230,14 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                         "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
-        first += len(source.lines)
-        _send_snapshots(ended, context)
-        ended.clear()
+        lines_before += len(source.lines)
+        _emit_snapshots(finished, context)
+        finished.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
-    _send_snapshots([(pairs, stamp)], context)
+    _emit_snapshots([(pairs, snapshot_key)], context)
 
 
-def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
+def _emit_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     """Send consecutive snapshots with the same keys together: much faster than one by one."""
     for _, same_keys in groupby(
         snapshots,
@@ -232,33 +247,33 @@ def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadC
             snapshot[1][1] is None,
         ),
     ):
-        together = list(same_keys)
+        group = list(same_keys)
         try:
-            _send(together, context)
+            _emit(group, context)
         except FormatError:
             # report the first faulty snapshot, not the first faulty field
-            for snapshot in together:
-                _send([snapshot], context)
+            for snapshot in group:
+                _emit([snapshot], context)
             raise
 
 
-def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
+def _emit(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     columns = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
-    stamps = [stamp for _, (stamp, _, _) in snapshots]
-    owners = [owner for _, (_, owner, _) in snapshots]
-    begin = [
-        at
-        if stamp is not None or owner is not None
+    times = [time for _, (time, _, _) in snapshots]
+    entities = [entity for _, (_, entity, _) in snapshots]
+    first_lines = [
+        key_line
+        if time is not None or entity is not None
         else min((number for _, number in pairs.values()), default=1)
-        for pairs, (stamp, owner, at) in snapshots
+        for pairs, (time, entity, key_line) in snapshots
     ]
-    for place in range(len(context.declaration.parts) if keys else 0):
-        context.sink(place, Chunk(dict(cells), begin, columns, stamps, owners))
+    for table_index in range(len(context.declaration.parts) if keys else 0):
+        context.sink(table_index, Chunk(dict(cells), first_lines, columns, times, entities))
 
 
-def _pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:
+def _parse_pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:
     separator = context.declaration.separator
     if separator == "blank":
         parts = _BLANK.split(line.strip(), maxsplit=1)

@@ -12,12 +12,12 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
-from rawperf.base import Reading, Streaming, sample_end
+from rawperf.base import Reading, Streaming, last_sample_start
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
-from rawperf.core.patterns import occurs, searchable
-from rawperf.core.tables import encode_categories, plain_texts
+from rawperf.core.patterns import contains_match, normalize_head
+from rawperf.core.tables import decode_categories, encode_categories
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
@@ -25,10 +25,10 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.pieces import SUFFIXES, Pieces, line_end, recode, whole
-from rawperf.rows import Codes, Warnings, record_table
+from rawperf.pieces import SUFFIXES, PieceReader, cut_after_line, read_whole_file, recode_piece
+from rawperf.rows import DictionaryEncoder, Warnings, build_records
 from rawperf.text import decode
-from rawperf.xml_stream import XmlPieces
+from rawperf.xml_stream import XmlPieceReader
 
 CERTAINTY = 0.95
 BLOCK_RECORDS = 250_000
@@ -61,8 +61,8 @@ class DeclaredFormat(Streaming):
         """Tables, each with its path in the declaration."""
         inline = not self.declaration.tables
         return [
-            (() if inline else ("tables", place), part)
-            for place, part in enumerate(self.declaration.parts)
+            (() if inline else ("tables", index), part)
+            for index, part in enumerate(self.declaration.parts)
         ]
 
     def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
@@ -74,27 +74,27 @@ class DeclaredFormat(Streaming):
         match = self.declaration.match
         if match is None or not match.text:
             return 0.0
-        text = searchable(head)
-        return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
+        text = normalize_head(head)
+        return CERTAINTY if all(contains_match(pattern, text) for pattern in match.text) else 0.0
 
-    def takes(self, path: str, head: bytes) -> bool:
+    def matches_file(self, path: str, head: bytes) -> bool:
         """Whether the declaration matches a file, by its path and its head."""
         match = self.declaration.match
         if match is None:
             return False
-        bare = path.removesuffix(next((end for end in SUFFIXES if path.endswith(end)), ""))
-        names = (path, path.rpartition("/")[2], bare, bare.rpartition("/")[2])
+        uncompressed = path.removesuffix(next((end for end in SUFFIXES if path.endswith(end)), ""))
+        names = (path, path.rpartition("/")[2], uncompressed, uncompressed.rpartition("/")[2])
         by_name = not match.file or any(
             fnmatchcase(name, pattern) for name in names for pattern in match.file
         )
         return by_name and (not match.text or self.sniff(head) > 0)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file block by block as `coded_blocks` does, with plain text columns."""
-        for block in self.coded_blocks(stream, file=file):
-            yield replace(block, records=plain_texts(block.records))
+        """Read a file block by block as `categorical_blocks` does, with plain text columns."""
+        for block in self.categorical_blocks(stream, file=file):
+            yield replace(block, records=decode_categories(block.records))
 
-    def coded_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def categorical_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file block by block, with categorical text columns, which are faster to process.
 
         Files with rows without a time, and JSON and YAML documents, are read as a whole.
@@ -103,28 +103,31 @@ class DeclaredFormat(Streaming):
         and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
         buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
-        context = ReadContext(self.declaration, buffer.sink, buffer.messages, file)
+        context = ReadContext(self.declaration, buffer.add_rows, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
-            text, warnings = decode(whole(stream, self.name, file), file)
+            text, warnings = decode(read_whole_file(stream, self.name, file), file)
             buffer.messages += warnings
             buffer.info = _DOCUMENTS[reads](text, context)
-            yield buffer.last()
+            yield buffer.finish()
             return
         pieces = (
-            XmlPieces(stream, encoding_warnings, file)
+            XmlPieceReader(stream, encoding_warnings, file)
             if reads == "xml"
-            else Pieces(stream, line_end, file)
+            else PieceReader(stream, cut_after_line, file)
         )
-        texts = (recode(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
+        texts = (
+            recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
+            for piece in pieces
+        )
         for info in (
             read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
         ):
             buffer.info = info or {}
-            buffer.messages[:0] = encoding_warnings.new(False)
-            if not pieces.last and buffer.ready():
-                yield buffer.reading(more=True)
-        yield buffer.last()
+            buffer.messages[:0] = encoding_warnings.drain(False)
+            if not pieces.is_last and buffer.is_block_ready():
+                yield buffer.emit(has_more=True)
+        yield buffer.finish()
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
@@ -136,15 +139,15 @@ def load_declaration(path: Path) -> DeclaredFormat:
     return DeclaredFormat(declaration, document)
 
 
-def presets() -> Iterator[DeclaredFormat]:
+def load_presets() -> Iterator[DeclaredFormat]:
     """Yield the packaged declarations, then those of the folder in `FOLDER_VARIABLE`.
 
     Raises `StudyError` for an invalid declaration, one that recognises nothing by content, and a
     missing folder.
     """
     folders = [PRESETS_FOLDER]
-    if named := os.environ.get(FOLDER_VARIABLE):
-        folders.append(Path(named))
+    if folder_name := os.environ.get(FOLDER_VARIABLE):
+        folders.append(Path(folder_name))
     for folder in folders:
         if not folder.is_dir():
             raise StudyError(f"{FOLDER_VARIABLE} does not name a folder", file=folder)
@@ -166,21 +169,23 @@ class _TableBuffer:
         self.file = file
         self.messages: list[str] = []
         self.info: dict[str, str] = {}
-        self._entities, self._fields = Codes(), Codes()
+        self._entities, self._fields = DictionaryEncoder(), DictionaryEncoder()
         self._tables = [
             Collector(declaration, part, self._entities, self._fields, file)
             for part in declaration.parts
         ]
         self._clocks: set[str] = set()
         # Aggregates come at the end of the file: records of other tables must not come before.
-        summed = {part.every_s is not None for part in declaration.parts}
-        self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
+        aggregated_flags = {part.every_s is not None for part in declaration.parts}
+        self._timed = len(aggregated_flags) == 1 and all(
+            part.time is not None for part in declaration.parts
+        )
 
-    def sink(self, place: int, chunk: Chunk) -> None:
+    def add_rows(self, table_index: int, chunk: Chunk) -> None:
         """Add rows to the table of that number."""
-        self._tables[place].add(chunk)
+        self._tables[table_index].add(chunk)
 
-    def ready(self) -> bool:
+    def is_block_ready(self) -> bool:
         """Whether a block is due: enough records, told apart by their times and in line order."""
         return (
             self._timed
@@ -188,13 +193,13 @@ class _TableBuffer:
             and all(t.clock != "none" for t in self._tables)
         )
 
-    def last(self) -> Reading:
+    def finish(self) -> Reading:
         """Emit the remaining records at the end of the file."""
         for table in self._tables:
             self.messages += [
                 sentence for sentence in table.finish() if sentence not in self.messages
             ]
-        return self.reading()
+        return self.emit()
 
     def _no_numbers_error(self) -> FormatError:
         """Error of a file without numbers; it lists the names that the file has instead."""
@@ -214,61 +219,65 @@ class _TableBuffer:
             remedy="declare its fields under fields, or exclude the file in match.",
         )
 
-    def reading(self, more: bool = False) -> Reading:
+    def emit(self, has_more: bool = False) -> Reading:
         """Emit the records since the last reading.
 
-        With `more` to come, the last sample is held back for further records, which costs less than
+        With `has_more` to come, the last sample is held back for further records, which costs less than
         joining finished readings. Raises `FormatError` if the file has no records, or two clocks.
         """
-        used = [table for table in self._tables if table.parts]
-        if not used and not self._clocks:
+        tables = [table for table in self._tables if table.parts]
+        if not tables and not self._clocks:
             raise self._no_numbers_error()
-        self._clocks |= {table.clock for table in used}
+        self._clocks |= {table.clock for table in tables}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
             clock_names = " and ".join(sorted(clocks))
             raise FormatError("the tables have different clocks", file=self.file, found=clock_names)
-        none = [
+        empty = [
             (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
-        parts = [part for table in used for part in table.parts] or none
+        parts = [part for table in tables for part in table.parts] or empty
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        sizes = [sum(len(part[0]) for part in table.parts) for table in used]
-        columns.append(np.repeat(np.arange(len(used), dtype=np.int32), sizes))
-        for table in used:
+        sizes = [sum(len(part[0]) for part in table.parts) for table in tables]
+        columns.append(np.repeat(np.arange(len(tables), dtype=np.int32), sizes))
+        for table in tables:
             table.parts.clear()
         if (columns[4][1:] < columns[4][:-1]).any():
             order = np.argsort(columns[4], kind="stable")
             columns = [column[order] for column in columns]
-        if more and (cut := sample_end(columns[2])):
-            rest = [column[cut:] for column in columns]
-            columns = [column[:cut] for column in columns]
-            for place, table in enumerate(used):
-                if (is_own := rest[-1] == place).any():
-                    table.parts.append(tuple(column[is_own] for column in rest[:-1]))
-        entity, name, t, values, lines, number = columns
-        named = [(table.part.report, table.part.entity.kind) for table in used]
-        reports, kinds = (encode_categories(number, [pair[k] for pair in named]) for k in (0, 1))
-        who, what = (
+        if has_more and (split_at := last_sample_start(columns[2])):
+            held_back = [column[split_at:] for column in columns]
+            columns = [column[:split_at] for column in columns]
+            for table_index, table in enumerate(tables):
+                if (is_own := held_back[-1] == table_index).any():
+                    table.parts.append(tuple(column[is_own] for column in held_back[:-1]))
+        entity, name, t, values, lines, table_numbers = columns
+        table_keys = [(table.part.report, table.part.entity.kind) for table in tables]
+        reports, kinds = (
+            encode_categories(table_numbers, [pair[k] for pair in table_keys]) for k in (0, 1)
+        )
+        entities, fields = (
             encode_categories(entity, list(self._entities)),
             encode_categories(name, list(self._fields)),
         )
-        records = record_table(reports, kinds, who, what, t, values)
-        untimed = np.isnan(t)
-        same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
-        if untimed.any() and _has_duplicates(untimed, same, entity, name):
-            records = _number_duplicates(plain_texts(records), lines, self.file)
+        records = build_records(reports, kinds, entities, fields, t, values)
+        is_untimed = np.isnan(t)
+        table_codes = np.array([table_keys.index(pair) for pair in table_keys], dtype=np.int64)[
+            table_numbers
+        ]
+        if is_untimed.any() and _has_duplicates(is_untimed, table_codes, entity, name):
+            records = _number_duplicates(decode_categories(records), lines, self.file)
         messages = tuple(self.messages)
         self.messages.clear()
         return Reading(records, next(iter(clocks)), dict(self.info), messages, lines)
 
 
-def _has_duplicates(untimed: np.ndarray, *codes: np.ndarray) -> bool:
+def _has_duplicates(is_untimed: np.ndarray, *codes: np.ndarray) -> bool:
     """Whether two records without a time have the same codes."""
-    together = np.zeros(int(untimed.sum()), dtype=np.int64)
+    combined = np.zeros(int(is_untimed.sum()), dtype=np.int64)
     for column in codes:
-        together = together * (int(column.max(initial=0)) + 1) + column[untimed]
-    return len(np.unique(together)) < len(together)
+        combined = combined * (int(column.max(initial=0)) + 1) + column[is_untimed]
+    return len(np.unique(combined)) < len(combined)
 
 
 def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
@@ -276,24 +285,26 @@ def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> p
 
     Raises `FormatError`: a duplicate number without an entity name.
     """
-    untimed = records["t"].isna()
-    again = (
-        records[untimed]
+    is_untimed = records["t"].isna()
+    repeat_numbers = (
+        records[is_untimed]
         .groupby(["report", "entity_kind", "entity", "field"], sort=False)
         .cumcount()
     )
-    again = again[again > 0]
-    if again.empty:
+    repeat_numbers = repeat_numbers[repeat_numbers > 0]
+    if repeat_numbers.empty:
         return records
-    bare = again.index[records.loc[again.index, "entity"] == ""]
-    if len(bare):
+    unnamed = repeat_numbers.index[records.loc[repeat_numbers.index, "entity"] == ""]
+    if len(unnamed):
         raise FormatError(
-            f"{records.loc[bare[0], 'field']} is given twice",
+            f"{records.loc[unnamed[0], 'field']} is given twice",
             file=file,
-            line=int(lines[bare[0]]),
+            line=int(lines[unnamed[0]]),
             remedy="keep one result per file, or declare a time or an entity name that distinguishes them.",
         )
-    numbered = records.loc[again.index, "entity"] + "#" + (again + 1).astype("str")
+    unique_names = (
+        records.loc[repeat_numbers.index, "entity"] + "#" + (repeat_numbers + 1).astype("str")
+    )
     return records.assign(
-        entity=records["entity"].where(~records.index.isin(again.index), numbered)
+        entity=records["entity"].where(~records.index.isin(repeat_numbers.index), unique_names)
     )

@@ -22,7 +22,7 @@ import pyarrow.csv as arrow_csv
 
 from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDeclaration, Time
 from rawperf.core.errors import FormatError
-from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, numbers, unwrap_midnight
+from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, parse_numbers, unwrap_midnight
 
 _NUMBER_AND_UNIT = re.compile(
     r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL
@@ -33,7 +33,7 @@ _GROUPED = {
 }
 
 
-class NumberReader:
+class NumberParser:
     """Parse the numbers of a declared file; empty cells and `missing` are missing values."""
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
@@ -41,7 +41,7 @@ class NumberReader:
         self._words = pa.array([None, *sorted(self._missing)], pa.string())
         self._decimal, self._thousands, self._file = decimal, thousands, file
 
-    def of(
+    def parse(
         self,
         cells: Any,
         lines: Sequence[int] | np.ndarray,
@@ -55,9 +55,9 @@ class NumberReader:
         if isinstance(cells, np.ndarray):
             return cells
         printed = rule.printed if rule is not None else None
-        plainly = printed is None and not self._thousands and self._decimal == "."
+        is_plain = printed is None and not self._thousands and self._decimal == "."
         is_arrow = isinstance(cells, pa.Array)
-        if plainly and len(cells) > MAX_PYTHON_NUMBERS and (is_arrow or type(cells[0]) is str):
+        if is_plain and len(cells) > MAX_PYTHON_NUMBERS and (is_arrow or type(cells[0]) is str):
             plain = self._parse_vectorized(cells, lines, name)
             if plain is not None:
                 return plain
@@ -65,36 +65,42 @@ class NumberReader:
             cells = cells.to_pylist()
         values = np.full(len(cells), np.nan)
         texts: list[str] = []
-        places: list[int] = []
-        for place, cell in enumerate(cells):
+        positions: list[int] = []
+        for position, cell in enumerate(cells):
             if isinstance(cell, str):
                 stripped = cell.strip()
                 if stripped not in self._missing:
                     texts.append(stripped)
-                    places.append(place)
+                    positions.append(position)
             elif cell is not None:
-                values[place] = self._scalar(cell, name, lines[place])
+                values[position] = self._parse_scalar(cell, name, lines[position])
         if not texts:
             return values
         factors: np.ndarray | float = 1.0
         if printed == DURATION:
-            numbers_found = np.array(
-                [self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)]
+            parsed = np.array(
+                [
+                    self._parse_duration(t, name, lines[p])
+                    for t, p in zip(texts, positions, strict=True)
+                ]
             )
         else:
             if rule is not None and printed is not None:
-                texts, factors = self._strip_units(texts, rule, name, lines, places)
-            numbers_found, bad = numbers([self._normalized(text) for text in texts])
-            if bad >= 0:
-                raise self._error(name, lines[places[bad]], texts[bad])
+                texts, factors = self._strip_units(texts, rule, name, lines, positions)
+            parsed, invalid = parse_numbers([self._normalize(text) for text in texts])
+            if invalid >= 0:
+                raise self._error(name, lines[positions[invalid]], texts[invalid])
         with np.errstate(over="ignore"):
-            numbers_found = numbers_found * factors
-        large = np.flatnonzero(np.isinf(numbers_found))
+            parsed = parsed * factors
+        large = np.flatnonzero(np.isinf(parsed))
         if len(large):
             raise self._error(
-                name, lines[places[large[0]]], texts[large[0]], "a number in the range of float64"
+                name,
+                lines[positions[large[0]]],
+                texts[large[0]],
+                "a number in the range of float64",
             )
-        values[places] = numbers_found
+        values[positions] = parsed
         return values
 
     def _parse_vectorized(
@@ -106,21 +112,21 @@ class NumberReader:
             texts = pc.utf8_trim_whitespace(array)
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
             return None
-        there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
-        if there.all():
-            parsed, bad = numbers(texts)
-            if bad >= 0:
-                raise self._error(name, lines[bad], str(cells[bad]))
+        is_present = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
+        if is_present.all():
+            parsed, invalid = parse_numbers(texts)
+            if invalid >= 0:
+                raise self._error(name, lines[invalid], str(cells[invalid]))
             return parsed
-        places = np.flatnonzero(there)
-        parsed, bad = numbers(texts.filter(pa.array(there)))
-        if bad >= 0:
-            raise self._error(name, lines[places[bad]], str(cells[places[bad]]))
+        positions = np.flatnonzero(is_present)
+        parsed, invalid = parse_numbers(texts.filter(pa.array(is_present)))
+        if invalid >= 0:
+            raise self._error(name, lines[positions[invalid]], str(cells[positions[invalid]]))
         values = np.full(len(cells), np.nan)
-        values[places] = parsed
+        values[positions] = parsed
         return values
 
-    def _scalar(self, cell: Any, name: str, line: int) -> float:
+    def _parse_scalar(self, cell: Any, name: str, line: int) -> float:
         """Convert a JSON or YAML value."""
         if isinstance(cell, bool) or not isinstance(cell, int | float):
             raise self._error(name, line, str(cell)[:60])
@@ -132,7 +138,7 @@ class NumberReader:
             raise self._error(name, line, str(cell)[:60], "a number in the range of float64")
         return value
 
-    def _normalized(self, text: str) -> str:
+    def _normalize(self, text: str) -> str:
         """Normalise a number to C notation; invalid text stays invalid."""
         if self._thousands and self._thousands in text:
             text = (
@@ -150,22 +156,25 @@ class NumberReader:
         rule: FieldRule,
         name: str,
         lines: Sequence[int] | np.ndarray,
-        places: list[int],
+        positions: list[int],
     ) -> tuple[list[str], np.ndarray]:
-        known = rule.printed_factors()
-        bare, factors = [], []
-        for text, place in zip(texts, places, strict=True):
+        factor_by_unit = rule.printed_factors()
+        number_texts, factors = [], []
+        for text, position in zip(texts, positions, strict=True):
             match = _NUMBER_AND_UNIT.fullmatch(text)
             unit = match[2].strip() if match else None
-            if match is None or unit not in known:
+            if match is None or unit not in factor_by_unit:
                 raise self._error(
-                    name, lines[place], text, f"a number and one of {', '.join(map(repr, known))}"
+                    name,
+                    lines[position],
+                    text,
+                    f"a number and one of {', '.join(map(repr, factor_by_unit))}",
                 )
-            bare.append(match[1].rstrip())
-            factors.append(known[unit])
-        return bare, np.array(factors)
+            number_texts.append(match[1].rstrip())
+            factors.append(factor_by_unit[unit])
+        return number_texts, np.array(factors)
 
-    def _duration(self, text: str, name: str, line: int) -> float:
+    def _parse_duration(self, text: str, name: str, line: int) -> float:
         match = _DURATION.fullmatch(text)
         if match is None:
             raise self._error(name, line, text, "[[days-]hours:]minutes:seconds")
@@ -202,29 +211,29 @@ _WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
-class TimeReader:
-    """Convert the times of a file to seconds, chunk by chunk; `name` is one of `CLOCKS`."""
+class TimeParser:
+    """Convert the times of a file to seconds, chunk by chunk; `clock` is one of `CLOCKS`."""
 
-    def __init__(self, time: Time | None, numbers: NumberReader, file: str) -> None:
-        self._time, self._numbers, self._file = time, numbers, file
+    def __init__(self, time: Time | None, numbers: NumberParser, file: str) -> None:
+        self._time, self._number_parser, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
-        self.name = "none"
+        self.clock = "none"
         if time is not None:
-            numbered, format_ = time.numbered, time.format
-            relative = time.interval_s is not None or (format_ is None and time.since == "start")
-            by_day = format_ is not None and not any(part in format_ for part in _DATES)
-            self.name = (
+            is_numbered, format_ = time.numbered, time.format
+            is_relative = time.interval_s is not None or (format_ is None and time.since == "start")
+            is_time_of_day = format_ is not None and not any(part in format_ for part in _DATES)
+            self.clock = (
                 "sample"
-                if numbered
+                if is_numbered
                 else "elapsed"
-                if relative
+                if is_relative
                 else "time-of-day"
-                if by_day
+                if is_time_of_day
                 else "absolute"
             )
 
-    def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+    def parse(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
         """Seconds of times in the file, as texts or numbers; `plus` is added to each.
 
         Raises `FormatError` at a time that is missing, not in the format, or out of range.
@@ -233,40 +242,44 @@ class TimeReader:
         assert time is not None
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
-            t = self._formatted(cells, name, lines)
+            t = self._parse_formatted(cells, name, lines)
         else:
-            t = self._numbers.of(cells, lines, name)
+            t = self._number_parser.parse(cells, lines, name)
             if plus is not None:
                 with np.errstate(over="ignore"):  # infinite times are rejected below
-                    t = t + self._numbers.of(
+                    t = t + self._number_parser.parse(
                         plus, lines, f"{time.plus}, which is added to the time,"
                     )
             t = t / time.per_second
         missing = np.flatnonzero(np.isnan(t))
         if len(missing):
             raise self._error(f"{name} is missing", lines[missing[0]], None)
-        wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
-        if len(wrong):
-            raise self._error(f"{name} is out of range", lines[wrong[0]], cells[wrong[0]])
-        if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
-            t = t + _offsets(t, time.zone)
-        return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
+        invalid = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.clock == "absolute")))
+        if len(invalid):
+            raise self._error(f"{name} is out of range", lines[invalid[0]], cells[invalid[0]])
+        if time.format is None and self.clock == "absolute" and time.zone != "UTC" and len(t):
+            t = t + _utc_offsets(t, time.zone)
+        return self._unwrap(t) if self.clock == "time-of-day" and len(t) else t
 
-    def counted(self, who: Sequence[str]) -> np.ndarray:
+    def number_samples(self, entities: Sequence[str]) -> np.ndarray:
         """Times of numbered samples, counted from 0 for each entity."""
         time = self._time
-        places = np.array([next(self._counts[name]) for name in who], dtype=float)
+        sample_numbers = np.array([next(self._counts[name]) for name in entities], dtype=float)
         return (
-            places
+            sample_numbers
             if time is None or time.interval_s is None
-            else time.start_s + places * time.interval_s
+            else time.start_s + sample_numbers * time.interval_s
         )
 
-    def _formatted(self, cells: Any, name: str, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+    def _parse_formatted(
+        self, cells: Any, name: str, lines: Sequence[int] | np.ndarray
+    ) -> np.ndarray:
         """Parse texts in the declared format; NaN where missing."""
         if not isinstance(cells, pa.Array):
             both = zip(cells, lines, strict=True)
-            return np.array([self._text(cell, name, line) for cell, line in both], dtype=float)
+            return np.array(
+                [self._parse_text(cell, name, line) for cell, line in both], dtype=float
+            )
         if not isinstance(cells, pa.DictionaryArray):
             cells = cells.dictionary_encode()
         texts, codes = cells.dictionary, cells.indices.to_numpy()
@@ -275,39 +288,39 @@ class TimeReader:
             parse_times_vectorized(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
         )
         if seconds is not None:
-            seconds = seconds % DAY if self.name == "time-of-day" else seconds
+            seconds = seconds % DAY if self.clock == "time-of-day" else seconds
         else:
             firsts = np.zeros(len(texts), dtype=np.int64)
             firsts[codes[::-1]] = np.arange(len(codes))[::-1]
             seconds = np.array(
                 [
-                    self._text(text, name, lines[first])
+                    self._parse_text(text, name, lines[first])
                     for text, first in zip(texts.to_pylist(), firsts.tolist(), strict=True)
                 ],
                 dtype=float,
             )
         return seconds[codes]
 
-    def _text(self, cell: Any, name: str, line: int) -> float:
+    def _parse_text(self, cell: Any, name: str, line: int) -> float:
         time = self._time
         assert time is not None and time.format is not None
         text = "" if cell is None else str(cell).strip()
         if not text:
             return np.nan
         try:
-            seconds = _seconds(text, time.format, time.zone)
+            seconds = _parse_time(text, time.format, time.zone)
         except (ValueError, OverflowError) as err:
             raise self._error(
                 f"{name} does not match the format {time.format}", line, text
             ) from err
-        return seconds % DAY if self.name == "time-of-day" else seconds
+        return seconds % DAY if self.clock == "time-of-day" else seconds
 
-    def _unwrapped(self, t: np.ndarray) -> np.ndarray:
+    def _unwrap(self, t: np.ndarray) -> np.ndarray:
         """Unwrap times of day across midnight, from chunk to chunk."""
-        before = t[0] if np.isnan(self._last) else self._last
-        grown = unwrap_midnight(np.concatenate([[before], t]))[0][1:] + self._days
-        self._days, self._last = grown[-1] - t[-1], t[-1]
-        return grown
+        previous = t[0] if np.isnan(self._last) else self._last
+        unwrapped = unwrap_midnight(np.concatenate([[previous], t]))[0][1:] + self._days
+        self._days, self._last = unwrapped[-1] - t[-1], t[-1]
+        return unwrapped
 
     def _error(self, problem: str, line: int, found: Any) -> FormatError:
         return FormatError(
@@ -343,10 +356,10 @@ def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
         "%m": np.ones(len(cells), int),
         "%d": np.ones(len(cells), int),
     }
-    at = 0
+    position = 0
     for part in parts:
         size = fraction if part == "%f" else _WIDTHS.get(part, 1)
-        column, at = cells[:, at : at + size], at + size
+        column, position = cells[:, position : position + size], position + size
         if part not in _WIDTHS:
             if (column != ord(part)).any():
                 return None
@@ -368,12 +381,12 @@ def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
     ).any():
         return None
     days = (months.astype("M8[D]") + (components["%d"] - 1)).astype(np.int64)
-    whole = days * DAY + sum(
+    seconds = days * DAY + sum(
         components.get(k, 0) * n for k, n in (("%H", 3600), ("%M", 60), ("%S", 1))
     )
     if "%f" not in components:
-        return whole.astype(float)
-    micros = whole * 10**6 + components["%f"] * 10 ** (6 - fraction)
+        return seconds.astype(float)
+    micros = seconds * 10**6 + components["%f"] * 10 ** (6 - fraction)
     return micros / 1e6 if (np.abs(micros) < EXACT).all() else None
 
 
@@ -390,18 +403,18 @@ def _parse_iso_vectorized(texts: pa.Array) -> np.ndarray | None:
 
 
 @lru_cache(MAX_CACHED_TEXTS)
-def _seconds(text: str, format_: str, zone: str) -> float:
-    when = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
-    if when.tzinfo is not None:
-        when = when.astimezone(ZoneInfo(zone))
-    return when.replace(tzinfo=UTC).timestamp()
+def _parse_time(text: str, format_: str, zone: str) -> float:
+    time = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
+    if time.tzinfo is not None:
+        time = time.astimezone(ZoneInfo(zone))
+    return time.replace(tzinfo=UTC).timestamp()
 
 
-def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
+def _utc_offsets(t: np.ndarray, zone: str) -> np.ndarray:
     """UTC offset of a zone, in seconds, at seconds since 1970."""
-    at = pd.to_datetime(np.floor(t), unit="s", utc=True)
-    local = at.tz_convert(ZoneInfo(zone)).tz_localize(None)
-    return ((local - at.tz_localize(None)) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
+    utc = pd.to_datetime(np.floor(t), unit="s", utc=True)
+    local = utc.tz_convert(ZoneInfo(zone)).tz_localize(None)
+    return ((local - utc.tz_localize(None)) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
 
 
 Role = Literal["number", "name", "text"]
@@ -416,7 +429,7 @@ _NUMBER = re.compile(NUMBER)
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
-class TypedRows:
+class ArrowRowParser:
     """Arrow parser for the rows of a declared file with a delimiter.
 
     Parameters
@@ -436,9 +449,9 @@ class TypedRows:
         declaration: Declaration,
         melted: Collection[str],
     ) -> None:
-        self._declaration, self._wanted = declaration, required
-        self._keys = [str(place) for place in range(width)]  # names may be duplicate
-        roles = _roles(declaration, set(required.values()), set(melted))
+        self._declaration, self._required = declaration, required
+        self._keys = [str(index) for index in range(width)]  # names may be duplicate
+        roles = _column_roles(declaration, set(required.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in required.items()}
         self._melted = {key for key in self._roles if required[int(key)] in set(melted)}
         self._unify_melted_roles()
@@ -449,7 +462,7 @@ class TypedRows:
             width > 1 and bool(required) and delimiter.isascii() and delimiter not in '"\n\r'
         )
 
-    def cells(self, text: str) -> Cells | None:
+    def parse(self, text: str) -> Cells | None:
         """Parse whole lines without comments.
 
         None if a line is blank or does not fit, or if quotes occur other than around cells.
@@ -457,14 +470,14 @@ class TypedRows:
         if not self._usable:
             return None
         data = text.encode()
-        quoted = '"' in text
-        if quoted and not _quotes_enclose_cells(data, self._declaration.delimiter):
+        has_quotes = '"' in text
+        if has_quotes and not _quotes_enclose_cells(data, self._declaration.delimiter):
             return None
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
         if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow: a row of empty cells
             return None
         try:
-            table = self._parsed(data, quoted, self._roles)
+            table = self._read_csv(data, has_quotes, self._roles)
             columns = self._finite_columns(table)
         except pa.ArrowInvalid:
             columns = None
@@ -473,16 +486,16 @@ class TypedRows:
                 key: "text" if role == "number" else role for key, role in self._roles.items()
             }
             try:
-                table = self._parsed(data, quoted, texts)
+                table = self._read_csv(data, has_quotes, texts)
             except pa.ArrowInvalid:
                 return None
             columns = {key: table[key].combine_chunks() for key in texts}
             self._demote(columns)
         if table.num_rows != len(ends):
             return None
-        return {self._wanted[int(key)]: column for key, column in columns.items()}
+        return {self._required[int(key)]: column for key, column in columns.items()}
 
-    def _parsed(self, data: bytes, quoted: bool, roles: dict[str, Role]) -> pa.Table:
+    def _read_csv(self, data: bytes, has_quotes: bool, roles: dict[str, Role]) -> pa.Table:
         return arrow_csv.read_csv(
             pa.py_buffer(data),
             arrow_csv.ReadOptions(
@@ -490,7 +503,7 @@ class TypedRows:
             ),
             arrow_csv.ParseOptions(
                 delimiter=self._declaration.delimiter,
-                quote_char='"' if quoted else False,
+                quote_char='"' if has_quotes else False,
                 ignore_empty_lines=False,
             ),
             arrow_csv.ConvertOptions(
@@ -513,7 +526,7 @@ class TypedRows:
             values = column.to_numpy(zero_copy_only=False)
             if np.count_nonzero(~np.isfinite(values)) != column.null_count:
                 return None
-            latest = self._max_times.get(self._wanted[int(key)])
+            latest = self._max_times.get(self._required[int(key)])
             if latest is not None and len(values):
                 low, high = values.min(), values.max()
                 if not (low >= 0 and high <= latest):  # includes NaN, a missing time
@@ -526,10 +539,10 @@ class TypedRows:
         missing = pa.array(self._nulls, pa.string())
         for key, role in self._roles.items():
             if role == "number":
-                there = columns[key].filter(pc.invert(pc.is_in(columns[key], missing)))
+                present = columns[key].filter(pc.invert(pc.is_in(columns[key], missing)))
                 try:
                     pc.cast(
-                        pc.replace_substring(there, self._declaration.decimal, "."), pa.float64()
+                        pc.replace_substring(present, self._declaration.decimal, "."), pa.float64()
                     )
                 except pa.ArrowInvalid:
                     self._roles[key] = "text"
@@ -544,19 +557,21 @@ class TypedRows:
 def _quotes_enclose_cells(data: bytes, delimiter: str) -> bool:
     """Whether every quote begins or ends a cell, or is doubled within a quoted cell."""
     text = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(text == _QUOTE)
-    if len(places) % 2:
+    positions = np.flatnonzero(text == _QUOTE)
+    if len(positions) % 2:
         return False
-    opening, closing = places[::2], places[1::2]
-    before, behind = text[opening - 1], text[closing + 1]
+    opening, closing = positions[::2], positions[1::2]
+    bytes_before, bytes_after = text[opening - 1], text[closing + 1]
     if len(opening) and opening[0] == 0:
-        before[0] = _LINE_END
+        bytes_before[0] = _LINE_END
     allowed = np.zeros(256, dtype=bool)
     allowed[[ord(delimiter), _LINE_END, _QUOTE]] = True
-    return bool(allowed[before].all() and allowed[behind].all())
+    return bool(allowed[bytes_before].all() and allowed[bytes_after].all())
 
 
-def _roles(declaration: Declaration, required: set[str], melted: set[str]) -> dict[str, Role]:
+def _column_roles(
+    declaration: Declaration, required: set[str], melted: set[str]
+) -> dict[str, Role]:
     """Role of each column over all tables: number (plain), name (often repeats), or text.
 
     A column is text if tables disagree.
@@ -568,27 +583,27 @@ def _roles(declaration: Declaration, required: set[str], melted: set[str]) -> di
             roles_by_name.setdefault(name, set()).add(role)
 
     for part in declaration.parts:
-        plain: Role = "number" if _is_plain(declaration, part) else "text"
+        plain_role: Role = "number" if _is_plain(declaration, part) else "text"
         add("name", *part.entity.name, *part.where, *part.unless, part.names)
-        add(plain if part.names is not None else "text", part.value)
+        add(plain_role if part.names is not None else "text", part.value)
         for rule in part.fields:
             add("name", *rule.where)
             add("text", rule.needs, rule.per)
             if part.names is None:
                 add(
-                    "number" if plain == "number" and _is_unconditional(rule) else "text",
+                    "number" if plain_role == "number" and _is_unconditional(rule) else "text",
                     rule.field,
                 )
         if part.melt is not None:
-            add(plain, *melted)
+            add(plain_role, *melted)
         time = part.time
         if time is not None:
-            number = time.format is None and not time.optional and time.plus is None
-            role: Role = "number" if number and _is_parsed(declaration) else "text"
+            is_number = time.format is None and not time.optional and time.plus is None
+            role: Role = "number" if is_number and _is_parsed(declaration) else "text"
             add("name" if time.format is not None else role, time.field, time.then)
             add("text", time.plus)
         if part.others and part.names is None:
-            add(plain, *(required - set(declaration.words)))
+            add(plain_role, *(required - set(declaration.input_fields)))
     return {
         name: next(iter(roles)) if len(roles) == 1 else "text"
         for name, roles in roles_by_name.items()

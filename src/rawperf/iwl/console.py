@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
-from rawperf.text import match_certainty, strings
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
+from rawperf.text import match_certainty, take_strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
     "Clients completed",
@@ -75,21 +75,21 @@ def data_attributes(line: str) -> dict[str, str] | None:
     return None if tag is None else dict(_DATA_ATTRIBUTE.findall(tag[1]))
 
 
-class OtherLines:
+class OtherLineParser:
     """Parser of the lines other than status lines."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._identified = False  # whether any line has a message id
+        self._has_message_ids = False  # whether any line has a message id
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
         self.summary: dict[str, float] = {}
         self.lines: dict[str, int] = {}
         self._response = ""
         self._counts: Counter[str] = Counter()
-        self._other = 0
+        self._n_other_lines = 0
 
-    def read(self, text: str, first: int = 1) -> None:
+    def parse(self, text: str, first: int = 1) -> None:
         """Parse the lines of a text; its first one is line `first` of the file."""
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
@@ -100,47 +100,49 @@ class OtherLines:
                 continue
             if _BEGINS_STATUS.match(line):
                 expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
-                raise self._damaged("a damaged status line", line, number, expected)
+                raise self._damage_error("a damaged status line", line, number, expected)
             message = _MESSAGE.fullmatch(line)
-            ident, body = message.groups() if message else ("", line)
-            self._identified |= bool(ident)
+            message_id, body = message.groups() if message else ("", line)
+            self._has_message_ids |= bool(message_id)
             if limit := _TIME_LIMIT.fullmatch(body):
                 self.info["time limit"] = str(int(limit[1]))
-            elif not self._setting(ident, body, number):
-                self._counts[ident] += bool(ident)
-                self._other += not ident
+            elif not self._parse_setting(message_id, body, number):
+                self._counts[message_id] += bool(message_id)
+                self._n_other_lines += not message_id
 
     def finish(self) -> None:
         """Complete info and summary after all lines."""
         self.info |= {
-            f"message {ident}": str(count) for ident, count in sorted(self._counts.items()) if ident
+            f"message {message_id}": str(count)
+            for message_id, count in sorted(self._counts.items())
+            if message_id
         }
-        if self._other:
-            self.info["other lines"] = str(self._other)
-        if not self._identified and self._response.isdigit():
+        if self._n_other_lines:
+            self.info["other lines"] = str(self._n_other_lines)
+        if not self._has_message_ids and self._response.isdigit():
             # a harness that runs JMeter prints the mean of its summary under iwlengine's label, in
             # whole milliseconds
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
         self._check_throughputs()
 
-    def _setting(self, ident: str, body: str, number: int) -> bool:
+    def _parse_setting(self, message_id: str, body: str, number: int) -> bool:
         """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
         match = _SETTING.fullmatch(body)
         label = match["label"] if match else body.partition("=")[0].strip()
-        if label not in SUMMARY_LABELS and not (match and ident in (COUNT_ID, RATE_ID)):
+        if label not in SUMMARY_LABELS and not (match and message_id in (COUNT_ID, RATE_ID)):
             return False
         summary_field = SUMMARY_LABELS.get(label)
         if match is None or (match["unit"] and summary_field not in (match["unit"], None)):
-            raise self._damaged(
+            raise self._damage_error(
                 "a damaged summary line", body, number, "label = number, with the label's own unit"
             )
-        for field, value in self._values(label, match, number):
+        for field, value in self._parse_values(label, match, number):
             if field not in self.summary:
                 self.summary[field], self.lines[field] = value, number
             elif self.summary[field] != value:
                 problem = f"{field!r} is given twice, first in line {self.lines[field]}"
-                raise self._damaged(
+                raise self._damage_error(
                     problem, body, number, "the summary of one run; split a log of several runs"
                 )
             else:
@@ -149,7 +151,9 @@ class OtherLines:
                 )
         return True
 
-    def _values(self, label: str, match: re.Match[str], number: int) -> list[tuple[str, float]]:
+    def _parse_values(
+        self, label: str, match: re.Match[str], number: int
+    ) -> list[tuple[str, float]]:
         value = match["value"]
         if label == RUN_TIME_FIELD and re.fullmatch(r"[0-9]{1,6}:[0-5][0-9]:[0-5][0-9]", value):
             hours, minutes, seconds = map(int, value.split(":"))
@@ -160,10 +164,10 @@ class OtherLines:
             self._response = value
         if label in (RUN_TIME_FIELD, CLIENTS_FIELD) or not re.fullmatch(FLOAT, value):
             rule = {RUN_TIME_FIELD: "HH:MM:SS", CLIENTS_FIELD: "n/N"}.get(label, "a number")
-            raise self._damaged(f"bad value of {label!r}", value, number, rule)
+            raise self._damage_error(f"bad value of {label!r}", value, number, rule)
         return [(f"{label} ({match['note'].strip()})" if match["note"] else label, float(value))]
 
-    def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
+    def _damage_error(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
 
     def _check_throughputs(self) -> None:
@@ -224,37 +228,41 @@ class IwlConsole(Streaming):
         Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
         one run; two runs of one machine.
         """
-        messages, run, wrapper = Warnings(file), _Run(file), False
-        pieces = Pieces(stream, _line_end, file)
+        messages, run, has_wrapper = Warnings(file), _RunParser(file), False
+        pieces = PieceReader(stream, _cut_after_line, file)
         for piece in pieces:
-            text = recode(piece, pieces.line, messages, file).decode().replace("\r", "\n")
-            wrapped = not run.samples and _WRAPPER.search(text) is not None
-            if wrapped and not pieces.last:
-                pieces.back = len(piece)
+            text = (
+                recode_piece(piece, pieces.lines_before, messages, file)
+                .decode()
+                .replace("\r", "\n")
+            )
+            has_wrappers = not run.samples and _WRAPPER.search(text) is not None
+            if has_wrappers and not pieces.is_last:
+                pieces.bytes_to_repeat = len(piece)
                 continue
-            for match in _WRAPPER.finditer(text) if not wrapped else ():
-                if wrapper:
+            for match in _WRAPPER.finditer(text) if not has_wrappers else ():
+                if has_wrapper:
                     raise _outside_wrapper_error(text[match.start() :], 1, file)
-                wrapper = True
-            cut: list[str] = []
-            if pieces.last:
-                text, cut = _drop_truncated_line(text, file, pieces.line)
+                has_wrapper = True
+            truncation: list[str] = []
+            if pieces.is_last:
+                text, truncation = _drop_truncated_line(text, file, pieces.lines_before)
             part = (
                 _read_wrapped(text, file)
-                if wrapped
-                else run.take(text, pieces.line + 1, pieces.last)
+                if has_wrappers
+                else run.parse_part(text, pieces.lines_before + 1, pieces.is_last)
             )
-            if pieces.last and not run.samples and not len(part.records):
+            if pieces.is_last and not run.samples and not len(part.records):
                 raise FormatError(
                     "no status line and no summary line of iwlengine",
                     file=file,
                     found=text.strip()[:60] or "nothing",
                     expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
                 )
-            for sentence in (*cut, *part.warnings):
+            for sentence in (*truncation, *part.warnings):
                 messages.add_located(sentence)
-            if pieces.last or len(part.records):
-                yield replace(part, warnings=messages.new(pieces.last))
+            if pieces.is_last or len(part.records):
+                yield replace(part, warnings=messages.drain(pieces.is_last))
 
 
 def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
@@ -268,59 +276,64 @@ def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
     )
 
 
-def _line_end(lines: bytes) -> int:
+def _cut_after_line(lines: bytes) -> int:
     """Cut after the last line, but not within a wrapped status line."""
     end = lines.rfind(b"\n") + 1
     begin = max(lines.rfind(b"\n", 0, end - 1), lines.rfind(b"\r", 0, end - 1)) + 1
     return begin if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")) else end
 
 
-class _Run:
+class _RunParser:
     """Parser of one machine's log, part by part."""
 
     def __init__(self, file: str, machine: str = "") -> None:
-        self._file, self._machine, self._other_lines = file, machine, OtherLines(file)
-        self.samples, self._pages, self._counter_decreased = 0, -np.inf, False
+        self._file, self._machine, self._other_lines = file, machine, OtherLineParser(file)
+        self.samples, self._last_pages, self._counter_decreased = 0, -np.inf, False
 
-    def take(self, text: str, first: int, last: bool) -> Reading:
+    def parse_part(self, text: str, first: int, last: bool) -> Reading:
         """Reading of a part of the log that begins on line `first` of the file."""
         status, lines, other = _status_values(text, first)
         samples, width = status.shape
-        counted = status[:, STATUS_FIELDS.index("pg")]
-        back = np.flatnonzero(np.diff(counted, prepend=self._pages) < 0)
-        self._pages = counted[-1] if samples else self._pages
+        page_counts = status[:, STATUS_FIELDS.index("pg")]
+        decreases = np.flatnonzero(np.diff(page_counts, prepend=self._last_pages) < 0)
+        self._last_pages = page_counts[-1] if samples else self._last_pages
         messages: list[str] = []
-        if len(back) and not self._counter_decreased:
+        if len(decreases) and not self._counter_decreased:
             self._counter_decreased = True
             problem = "the page counter decreases; does the log have more than one run?"
-            messages.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
-        rest = self._other_lines
-        rest.read(other, first)
+            messages.append(f"{self._file} line {lines[decreases[0], 0]}: {problem}")
+        other_lines = self._other_lines
+        other_lines.parse(other, first)
         summary: dict[str, float] = {}
         if last:
-            rest.finish()
-            summary = rest.summary
-        messages += rest.warnings
-        rest.warnings.clear()
+            other_lines.finish()
+            summary = other_lines.summary
+        messages += other_lines.warnings
+        other_lines.warnings.clear()
         fields = (*STATUS_FIELDS, *summary)
         codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
         times = self.samples + np.arange(samples, dtype=float)
         t = np.concatenate([np.repeat(times, width), np.full(len(summary), np.nan)])
-        report = strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
+        report = take_strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
         value = np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)])
-        records = record_table(report, "driver", self._machine, strings(fields, codes), t, value)
-        at = np.concatenate(
-            [lines.ravel(), np.array([rest.lines[field] for field in summary], dtype=np.int64)]
+        records = build_records(
+            report, "driver", self._machine, take_strings(fields, codes), t, value
+        )
+        line_numbers = np.concatenate(
+            [
+                lines.ravel(),
+                np.array([other_lines.lines[field] for field in summary], dtype=np.int64),
+            ]
         )
         self.samples += samples
-        info = rest.info
+        info = other_lines.info
         if self._machine:
             info = {
                 f"{self._machine} {key}": text
                 for key, text in info.items()
                 if key != "data machine"
             }
-        return Reading(records, "sample", dict(info), tuple(messages), at)
+        return Reading(records, "sample", dict(info), tuple(messages), line_numbers)
 
 
 def _read_wrapped(text: str, file: str) -> Reading:
@@ -332,14 +345,14 @@ def _read_wrapped(text: str, file: str) -> Reading:
     begins = [match.start() for match in _WRAPPER.finditer(text)]
     parts, empty = [], list[tuple[int, int, str]]()
     if len(begins) > 1:
-        parts.append(_Run(file).take(text[: begins[0]], 1, True))
+        parts.append(_RunParser(file).parse_part(text[: begins[0]], 1, True))
         if parts[0].lines is not None and len(parts[0].lines):
             raise _outside_wrapper_error(text, int(parts[0].lines[0]), file)
         seen: set[str] = set()
         line = text.count("\n", 0, begins[0]) + 1
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
-            part = _Run(file, machine).take(text[begin:end], line, True)
+            part = _RunParser(file, machine).parse_part(text[begin:end], line, True)
             if not len(part.records):
                 empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
             elif not machine or machine in seen:
@@ -363,21 +376,21 @@ def _read_wrapped(text: str, file: str) -> Reading:
     if len(parts) <= 2:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
-        parts = [_Run(file).take(text, 1, True)]
+        parts = [_RunParser(file).parse_part(text, 1, True)]
     messages = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_WARNINGS]))
     info = {key: text for part in parts for key, text in part.info.items()}
     return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)
 
 
-def _drop_truncated_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
+def _drop_truncated_line(text: str, file: str, lines_before: int) -> tuple[str, list[str]]:
     """Drop a last line that may be truncated, or the first half of a wrapped status line."""
     body, newline, last = text.rstrip("\n").rpartition("\n")
-    half = _FIRST_HALF.fullmatch(last.strip()) is not None
+    is_first_half = _FIRST_HALF.fullmatch(last.strip()) is not None
     if not last.strip() or (
-        not half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
+        not is_first_half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
     ):
         return text, []
-    line = above + body.count("\n") + 1 + len(newline)
+    line = lines_before + body.count("\n") + 1 + len(newline)
     return body + newline, [f"{file} line {line}: the log ends within this line, which was dropped"]
 
 

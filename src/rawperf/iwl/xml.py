@@ -18,8 +18,8 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
-from rawperf.rows import RecordRows, Warnings
-from rawperf.xml_stream import Target, XmlFeed, XmlPieces
+from rawperf.rows import RecordBuilder, Warnings
+from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget
 
 SHIPPED_MAPPING = Path(__file__).with_name("xml_mapping.yaml")
 HMS = "HH:MM:SS"
@@ -111,17 +111,17 @@ _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
-class Snapshots(Target):
+class SnapshotTarget(XmlTarget):
     """Parser target that keeps numbers but no tree, so that memory is bounded by the numbers."""
 
-    def __init__(self, rules: Mapping, file: str) -> None:
-        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
-        self.rules = rules
+    def __init__(self, mapping: Mapping, file: str) -> None:
+        super().__init__(file, mapping.snapshot[0], MAX_DEPTH)
+        self.mapping = mapping
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
         self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
-        self.rows = RecordRows()
-        self.found: dict[str, tuple[str, int]] = {}
+        self.rows = RecordBuilder()
+        self.text_and_line_by_path: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
     def has_content(self) -> bool:
@@ -130,64 +130,69 @@ class Snapshots(Target):
     def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
             self.info |= attributes
-        inside = self._path_below_snapshot()
-        if inside == "":
-            self.found, self._begin = {}, self.line()
-        if inside is not None:
+        path_below = self._path_below_snapshot()
+        if path_below == "":
+            self.text_and_line_by_path, self._begin = {}, self.line()
+        if path_below is not None:
             for key, value in attributes.items():
-                self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+                self._add_value(f"{path_below}/@{key}".removeprefix("/"), value)
+        elif tuple(self.path) != self.mapping.snapshot[: len(self.path)]:
             self._note_unmapped(self.path[-1])
 
     def on_end(self) -> None:
-        inside = self._path_below_snapshot()
-        if inside == "":
+        path_below = self._path_below_snapshot()
+        if path_below == "":
             self._close_snapshot()
-        elif inside is not None and (text := "".join(self.text).strip()):
-            self._take(inside, text)
+        elif path_below is not None and (text := "".join(self.text).strip()):
+            self._add_value(path_below, text)
 
     def _path_below_snapshot(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
-        depth = len(self.rules.snapshot)
+        depth = len(self.mapping.snapshot)
         return (
-            "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
+            "/".join(self.path[depth:])
+            if tuple(self.path[:depth]) == self.mapping.snapshot
+            else None
         )
 
-    def _take(self, path: str, text: str) -> None:
-        if path != self.rules.time and path not in self.rules.fields:
+    def _add_value(self, path: str, text: str) -> None:
+        if path != self.mapping.time and path not in self.mapping.fields:
             self._note_unmapped(path)
-        elif path in self.found:
+        elif path in self.text_and_line_by_path:
             raise self.error("an element is given twice in one snapshot", f"one {path}", text)
         else:
-            self.found[path] = (text, self.line())
+            self.text_and_line_by_path[path] = (text, self.line())
 
     def _note_unmapped(self, path: str) -> None:
         if len(self.unmapped) < MAX_UNMAPPED:
             self.unmapped.add(path)
 
     def _close_snapshot(self) -> None:
-        if self.rules.time not in self.found:
+        if self.mapping.time not in self.text_and_line_by_path:
             raise self.error(
-                "a snapshot without a time", self.rules.time, " ".join(self.found), self._begin
+                "a snapshot without a time",
+                self.mapping.time,
+                " ".join(self.text_and_line_by_path),
+                self._begin,
             )
-        text, line = self.found.pop(self.rules.time)
+        text, line = self.text_and_line_by_path.pop(self.mapping.time)
         clock = _CLOCK.fullmatch(text)
-        if self.rules.time_unit == HMS and clock is not None:
+        if self.mapping.time_unit == HMS and clock is not None:
             time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
-        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
-            time = float(text) * self.rules.time_factor
+        elif self.mapping.time_unit != HMS and _NUMBER.fullmatch(text):
+            time = float(text) * self.mapping.time_factor
         else:
-            raise self.error("not a time", self.rules.time_unit, text, line)
+            raise self.error("not a time", self.mapping.time_unit, text, line)
         if time <= self.time:
             least = self.time if self.has_content() else 0
             raise self.error("the time does not increase", f"more than {least:g} s", text, line)
-        for path, (text, line) in self.found.items():
+        for path, (text, line) in self.text_and_line_by_path.items():
             if not _NUMBER.fullmatch(text):
                 raise self.error(f"{path} is not a number", "a decimal number", text, line)
-            field, factor = self.rules.fields[path]
+            field, factor = self.mapping.fields[path]
             self.rows.line = line
             self.rows.add(
-                self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time
+                self.mapping.report, self.mapping.entity_kind, "", field, float(text) * factor, time
             )
         self.time = time
 
@@ -220,35 +225,35 @@ class IwlXml(Streaming):
 
         Raises `FormatError` for bad, hostile or foreign XML.
         """
-        rules = self.mapping
-        target, warnings = Snapshots(rules, file), Warnings(file)
-        pieces, feed = XmlPieces(stream, warnings, file), XmlFeed(target)
+        mapping = self.mapping
+        target, warnings = SnapshotTarget(mapping, file), Warnings(file)
+        pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
         for piece in pieces:
             feed.feed(piece)
-            cut = feed.close() if pieces.last else 0
-            if cut:
+            truncated_at = feed.close() if pieces.is_last else 0
+            if truncated_at:
                 warnings.add_located(
-                    f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
+                    f"{file} line {truncated_at}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
-            if pieces.last and not target.has_content():
+            if pieces.is_last and not target.has_content():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,
-                    expected="/".join(rules.snapshot),
+                    expected="/".join(mapping.snapshot),
                     found=unmapped or "no other element",
                     remedy="the element names come from a mapping file; "
                     f"set {MAPPING_VARIABLE} to your own mapping file.",
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped
-            rows, target.rows = target.rows, RecordRows()
-            if pieces.last or len(rows):
+            rows, target.rows = target.rows, RecordBuilder()
+            if pieces.is_last or len(rows):
                 yield Reading(
-                    rows.frame(),
+                    rows.to_frame(),
                     "elapsed",
                     dict(target.info),
-                    warnings.new(pieces.last),
+                    warnings.drain(pieces.is_last),
                     rows.lines(),
                 )
 

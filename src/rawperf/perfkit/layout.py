@@ -91,13 +91,13 @@ def load_layouts() -> dict[str, tuple[ReportLayout, ...]]:
     names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
     layouts: dict[str, tuple[ReportLayout, ...]] = {}
     for path in (*map(Path, names), SHIPPED_LAYOUTS):
-        for layout in _load(path, path.stat().st_mtime_ns if path.is_file() else 0):
+        for layout in _load_layouts(path, path.stat().st_mtime_ns if path.is_file() else 0):
             layouts[layout.report] = (*layouts.get(layout.report, ()), layout)
     return layouts
 
 
 @lru_cache(maxsize=16)
-def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
+def _load_layouts(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     document = load_yaml(path)
     entries = document.data.get("layouts")
     if not isinstance(entries, list):
@@ -106,7 +106,7 @@ def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     for number, entry in enumerate(entries):
         where = ("layouts", number)
         try:
-            layouts.append(_layout(entry))
+            layouts.append(_build_layout(entry))
         except (KeyError, TypeError, ValueError, AttributeError, re.error, RawperfError) as err:
             problem = f"not a layout: {err}{' is missing' if isinstance(err, KeyError) else ''}"
             raise document.error(
@@ -115,7 +115,7 @@ def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     return tuple(layouts)
 
 
-def _layout(entry: dict[str, Any]) -> ReportLayout:
+def _build_layout(entry: dict[str, Any]) -> ReportLayout:
     kind, report = entry["kind"], entry["report"]
     if kind not in ("table", "items") or not re.fullmatch(r"FCX\d{3}", report):
         raise ValueError(f"kind {kind!r} of report {report!r}, expected table or items of FCXnnn")
@@ -126,9 +126,9 @@ def _layout(entry: dict[str, Any]) -> ReportLayout:
     lists = {
         name: entry.get(name, ()) for name in ("heading", "columns", "sections", "values", "empty")
     }
-    lists["columns"] = map(_column, lists["columns"])
+    lists["columns"] = map(_build_column, lists["columns"])
     lists["sections"] = (
-        Section(part["title"], part["side"], tuple(map(_column, part["items"])))
+        Section(part["title"], part["side"], tuple(map(_build_column, part["items"])))
         for part in lists["sections"]
     )
     lists["values"] = ((part["name"], part["unit"]) for part in lists["values"])
@@ -149,12 +149,12 @@ def _layout(entry: dict[str, Any]) -> ReportLayout:
             )
         if layout.log and not layout.time:
             raise ValueError("a log needs a time")
-        if not layout.heading or locate(layout, layout.heading) is None:
+        if not layout.heading or locate_columns(layout, layout.heading) is None:
             raise ValueError("its own heading lacks a required column, its entity or its time")
     return layout
 
 
-def _column(part: dict[str, Any]) -> Column:
+def _build_column(part: dict[str, Any]) -> Column:
     column = Column(**{"field": part["name"], **part})
     if not column.name or not isinstance(column.name, str):
         raise ValueError("a column without a name")
@@ -164,7 +164,7 @@ def _column(part: dict[str, Any]) -> Column:
 
 
 @lru_cache(maxsize=256)
-def matching_layout(
+def match_layout(
     layouts: tuple[ReportLayout, ...], heading: tuple[str, ...], release: str
 ) -> tuple[ReportLayout, tuple[LayoutCell, ...]] | None:
     """First layout (those of a release before general ones) that matches the heading lines.
@@ -174,13 +174,13 @@ def matching_layout(
     for layout in sorted(layouts, key=lambda layout: not layout.release):
         if layout.release and release and not release.startswith(layout.release):
             continue
-        cells = locate(layout, heading)
+        cells = locate_columns(layout, heading)
         if cells is not None:
             return layout, cells
     return None
 
 
-def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, ...] | None:
+def locate_columns(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, ...] | None:
     """Locate each column's cells by the character positions of the heading.
 
     Numbers end below the last character of their name and begin after the column before; texts
@@ -189,16 +189,16 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, 
     """
     line = heading[-1]
     located: list[tuple[int, int, Column]] = []
-    place = 0
+    position = 0
     for column in layout.columns:
-        match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, place)
+        match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, position)
         if match is None or (
             column.caption and column.caption not in _captions(heading[:-1], *match.span())
         ):
             if column.required or column.name in (layout.entity, layout.owner, layout.time):
                 return None
             continue
-        place = match.end()
+        position = match.end()
         located.append((*match.span(), column))
     known_fields = {column.field for column in layout.columns}
     covered = list(line)

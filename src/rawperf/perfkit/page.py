@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.core.units import conversion_factor
-from rawperf.text import DAY, HALF_DAY, Places, clock_seconds, unwrap_midnight
+from rawperf.text import DAY, HALF_DAY, IndexArray, clock_seconds, unwrap_midnight
 
 NUMBER = r"(?:[0-9]{1,3}(?:'[0-9]{3})+|[0-9]{1,15})"
 _VALUE = re.compile(
@@ -36,7 +36,7 @@ _GAP = np.uint8(0x10)
 _PLAIN = str.maketrans("", "", "0123456789.")
 
 
-def number(text: str, unit: str) -> float | None:
+def parse_number(text: str, unit: str) -> float | None:
     """Parse a value in `unit`: NaN if missing (blank, ``---``, ``....``), None if invalid.
 
     ``kB``, ``MB`` and ``GB`` are powers of 1024 bytes. ``K``, ``M`` and ``G`` are powers of 1024
@@ -58,10 +58,12 @@ def number(text: str, unit: str) -> float | None:
     return None
 
 
-_kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short and often repeat
+_parse_cached = lru_cache(maxsize=1 << 15)(
+    parse_number
+)  # for cells, which are short and often repeat
 
 
-def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
+def parse_column(texts: Sequence[str], unit: str) -> list[float | None]:
     """Parse the stripped texts of one column; if all are plain numbers, more digits are allowed."""
     if (
         "".join(texts).translate(_PLAIN) == ""
@@ -71,7 +73,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
             return [float(text) if text else float("nan") for text in texts]
         except ValueError:  # "...", "1.2.3"
             pass
-    return [_kept(text, unit) for text in texts]
+    return [_parse_cached(text, unit) for text in texts]
 
 
 def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
@@ -82,7 +84,7 @@ def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("latin-1", "replace"), np.uint8)
 
 
-def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
+def factorize_texts(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
     """Factorize rows of characters: code of each row, and the texts."""
     rows, width = letters.shape
     data = pa.py_buffer(np.ascontiguousarray(letters))
@@ -91,7 +93,7 @@ def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), texts
 
 
-def plain_numbers(
+def parse_plain_numbers(
     letters: NDArray[np.uint8], cells: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Vectorised parsing of cells with digits and a point only; also return a mask of other cells.
@@ -105,35 +107,35 @@ def plain_numbers(
     flat = block.ravel()
     ink = flat - np.uint8(BLANK + 1) < 256 - BLANK  # all but gaps and blanks; a zero byte is ink
     digit, point = flat - np.uint8(ord("0")) <= 9, flat == ord(".")
-    odd = ink & ~(digit | point)
-    odd[1:] |= (flat[1:] == BLANK) & ink[:-1]
-    lone = point.copy()
-    lone[1:] &= ~digit[:-1]
-    lone[:-1] &= ~digit[1:]
-    row, column = np.divmod(np.flatnonzero(odd | lone), block.shape[1])
-    others = np.zeros((len(letters), len(cells)), dtype=bool)
-    others[row, np.searchsorted(starts, column, side="right") - 1] = True
+    is_odd = ink & ~(digit | point)
+    is_odd[1:] |= (flat[1:] == BLANK) & ink[:-1]
+    is_lone_point = point.copy()
+    is_lone_point[1:] &= ~digit[:-1]
+    is_lone_point[:-1] &= ~digit[1:]
+    row, column = np.divmod(np.flatnonzero(is_odd | is_lone_point), block.shape[1])
+    is_other = np.zeros((len(letters), len(cells)), dtype=bool)
+    is_other[row, np.searchsorted(starts, column, side="right") - 1] = True
     for k, (begin, end) in enumerate(cells):
         if end - begin > MAX_VALUE_LENGTH:
-            others[:, k] |= (letters[:, begin : end - MAX_VALUE_LENGTH] != BLANK).any(axis=1)
+            is_other[:, k] |= (letters[:, begin : end - MAX_VALUE_LENGTH] != BLANK).any(axis=1)
     try:
-        values = _cast(block, starts, others)
+        values = _cast_cells(block, starts, is_other)
     except pa.ArrowInvalid:
-        others |= (
+        is_other |= (
             np.add.reduceat(point.reshape(block.shape), starts[:-1], axis=1, dtype=np.int64) > 1
         )
-        values = _cast(block, starts, others)
-    last = letters[:, [end - 1 for _, end in cells]]
-    np.copyto(values, np.nan, where=others | (last == BLANK))
-    return values, others
+        values = _cast_cells(block, starts, is_other)
+    last_letters = letters[:, [end - 1 for _, end in cells]]
+    np.copyto(values, np.nan, where=is_other | (last_letters == BLANK))
+    return values, is_other
 
 
-def _cast(
-    block: NDArray[np.uint8], starts: NDArray[np.int64], others: NDArray[np.bool_]
+def _cast_cells(
+    block: NDArray[np.uint8], starts: NDArray[np.int64], is_other: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Parse the cells that begin at `starts`, 0 for the `others`; modifies `block`."""
-    for k in np.flatnonzero(others.any(axis=0)).tolist():
-        block[others[:, k], starts[k] : starts[k + 1]] = BLANK
+    """Parse the cells that begin at `starts`, 0 for the `is_other`; modifies `block`."""
+    for k in np.flatnonzero(is_other.any(axis=0)).tolist():
+        block[is_other[:, k], starts[k] : starts[k + 1]] = BLANK
     block |= (block <= BLANK) * np.uint8(ord("0"))  # gaps and blanks become zeros
     rows, width = block.shape
     offsets = np.append((np.arange(rows)[:, None] * width + starts[:-1]).ravel(), block.size)
@@ -164,12 +166,12 @@ _MARGIN_FACTS = (  # facts to the right of From, To and For
     ("release", re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)"), 1),
 )
 HEADER_LINES = 12
-LONGEST_LINE = 512
+MAX_LINE_LENGTH = 512
 _PADDING = 1024  # at least the width of any row
 
 
 class FilePart:
-    """Line and page offsets of a part of a file, in UTF-8; `above` lines precede it.
+    """Line and page offsets of a part of a file, in UTF-8; `lines_before` lines precede it.
 
     Attributes
     ----------
@@ -181,23 +183,27 @@ class FilePart:
         Offset and first line, from 0, of each page; then the part's end, and the number of lines.
     """
 
-    def __init__(self, data: bytes, above: int) -> None:
-        self.data, self.above = data, above
+    def __init__(self, data: bytes, lines_before: int) -> None:
+        self.data, self.lines_before = data, lines_before
         self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
         ends = np.flatnonzero(self.bytes[: len(data)] == ord("\n"))
-        self.end: Places = ends if data.endswith(b"\n") else np.append(ends, len(data))
-        self.begin: Places = np.concatenate([[0], self.end[:-1] + 1])
+        self.end: IndexArray = ends if data.endswith(b"\n") else np.append(ends, len(data))
+        self.begin: IndexArray = np.concatenate([[0], self.end[:-1] + 1])
         begins: list[int] = []
         self.reports: list[str] = []
-        at = -1
-        while (at := data.find(b"FCX", at + 1)) >= 0:
-            begin = data.rfind(b"\n", max(at - 5, 0), at) + 1
-            line = data[begin : data.find(b"\n", at) + 1 or len(data)] if at - begin < 5 else b""
+        position = -1
+        while (position := data.find(b"FCX", position + 1)) >= 0:
+            begin = data.rfind(b"\n", max(position - 5, 0), position) + 1
+            line = (
+                data[begin : data.find(b"\n", position) + 1 or len(data)]
+                if position - begin < 5
+                else b""
+            )
             if match := PAGE_BEGINS.match(line.decode()):
                 begins.append(begin)
                 self.reports.append(match[1])
-        self.pages: Places = np.array([*begins, len(data)])
-        self.first: Places = np.append(
+        self.pages: IndexArray = np.array([*begins, len(data)])
+        self.first: IndexArray = np.append(
             np.searchsorted(self.begin, self.pages[:-1]), len(self.begin)
         )
 
@@ -205,7 +211,7 @@ class FilePart:
         """Text of a line, numbered from 0."""
         return self.data[self.begin[number] : self.end[number]].decode()
 
-    def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
+    def letters(self, lines: IndexArray, width: int) -> NDArray[np.uint8]:
         """First characters of some lines, shape (lines, width), padded with blanks."""
         if width > len(self.bytes) - len(self.data):
             self.bytes = np.append(
@@ -246,10 +252,10 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None
-    report, rest = first[1], first[2][:LONGEST_LINE]
+    report, rest = first[1], first[2][:MAX_LINE_LENGTH]
     if len(lines) == 1:  # no line end
         return None
-    refused = partial(FormatError, file=file, line=line, found=lines[0])
+    error = partial(FormatError, file=file, line=line, found=lines[0])
     asa = lines[0].startswith("1")
     if screen := _SCREEN.fullmatch(rest):
         begin, end = (
@@ -261,17 +267,17 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
             expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
-            raise refused(
+            raise error(
                 f"the header of {report} matches neither a screen nor a listing", expected=expected
             )
         return PageHeader(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None]] = {}
-    for at, text in enumerate(lines[1:HEADER_LINES], start=1):
-        match = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
+    for number, text in enumerate(lines[1:HEADER_LINES], start=1):
+        match = _PERIOD.fullmatch(text[:MAX_LINE_LENGTH])  # patterns may take quadratic time
         if match is None:
             continue
-        if at == len(lines) - 1:
+        if number == len(lines) - 1:
             return None
         keyword, day, value, margin = match.groups()
         if keyword == "From" and margin.strip():
@@ -282,18 +288,18 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
             if (fact := pattern.search(margin))
         }
         if keyword != "For":
-            clock = clock_seconds(value, file=file, line=line + at)
-            period[keyword] = clock, _date(day, file, line + at)
+            clock = clock_seconds(value, file=file, line=line + number)
+            period[keyword] = clock, _parse_date(day, file, line + number)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
-            raise refused(
-                "a damaged period", line=line + at, expected="From, To, For n Secs", found=text
+            raise error(
+                "a damaged period", line=line + number, expected="From, To, For n Secs", found=text
             )
         (begin, day_of_begin), (end, _) = period["From"], period["To"]
         return PageHeader(
             report,
             line,
-            at + 1,
+            number + 1,
             "printed",
             asa,
             begin,
@@ -304,10 +310,10 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         )
     if len(lines) <= HEADER_LINES:
         return None
-    raise refused(f"the header of {report} lacks the period", expected="From, To and For lines")
+    raise error(f"the header of {report} lacks the period", expected="From, To and For lines")
 
 
-def _date(text: str | None, file: str, line: int) -> date | None:
+def _parse_date(text: str | None, file: str, line: int) -> date | None:
     if text is None:
         return None
     try:
@@ -318,7 +324,7 @@ def _date(text: str | None, file: str, line: int) -> date | None:
         ) from err
 
 
-class Spans:
+class PageIntervals:
     """Intervals of pages, and facts of their headers, carried from part to part of a file."""
 
     def __init__(self) -> None:
@@ -330,7 +336,7 @@ class Spans:
         self._last_facts: dict[str, str] = {}  # facts of the last page
         self._lengths: set[int] = set()
 
-    def of(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
+    def compute(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since midnight before the first.
 
         Dates are used if every page has one. Otherwise the pages of one report are taken to be
@@ -340,9 +346,9 @@ class Spans:
         for page in pages:
             if page.facts is not self._last_facts:
                 self._facts, self._last_facts = page.facts | self._facts, page.facts
-        timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
-        self._undated = self._undated or any(page.day is None for _, page in timed)
-        for place, page in timed:
+        timed_pages = [(index, page) for index, page in enumerate(pages) if page.begin >= 0]
+        self._undated = self._undated or any(page.day is None for _, page in timed_pages)
+        for index, page in timed_pages:
             self._first = self._first or page
             if self._undated or page.day is None or self._first.day is None:
                 last, days = self._last.get(page.report, (self._first.begin, 0.0))
@@ -351,11 +357,11 @@ class Spans:
                 days = DAY * (page.day - self._first.day).days
             self._last[page.report] = page.begin, days
             # an interval may span days: the clock gives the remainder, the For line their number
-            whole = (
+            n_days = (
                 max(round((page.length - page.clock_duration) / DAY), 0) if page.length >= 0 else 0
             )
-            begins[place] = page.begin + days
-            ends[place] = begins[place] + page.clock_duration + DAY * whole
+            begins[index] = page.begin + days
+            ends[index] = begins[index] + page.clock_duration + DAY * n_days
             if not page.log and len(self._lengths) < 2:
                 self._lengths.add(page.clock_duration)
         return begins, ends
@@ -378,12 +384,12 @@ LogEnd = tuple[float, float, float, float]
 
 
 def log_times(
-    begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, before: LogEnd | None = None
+    begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, previous: LogEnd | None = None
 ) -> tuple[np.ndarray, LogEnd | None]:
-    """Times of a log's rows, on the scale of `Spans`, and the end of the log.
+    """Times of a log's rows, on the scale of `PageIntervals`, and the end of the log.
 
     `begins` and `ends` are those of each row's page (pages with equal ones are consecutive),
-    `clocks` the rows' times of day, which are returned if `begins` is NaN, and `before` is the end
+    `clocks` the rows' times of day, which are returned if `begins` is NaN, and `previous` is the end
     of the log in the previous part of the file.
     """
     t = clocks.astype(float)
@@ -393,12 +399,12 @@ def log_times(
     for first, after in pairwise([*starts.tolist(), len(t)]):
         begin = begins[first]
         if np.isfinite(begin):
-            continues = before is not None and before[:2] == (begin, ends[first])
+            continues = previous is not None and previous[:2] == (begin, ends[first])
             last, days = (
-                before[2:]
-                if before is not None and continues
+                previous[2:]
+                if previous is not None and continues
                 else (begin % DAY, begin // DAY * DAY)
             )
             t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
-            before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
-    return t, before
+            previous = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
+    return t, previous

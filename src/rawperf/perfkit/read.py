@@ -16,19 +16,26 @@ import pandas as pd
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
-from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
+from rawperf.perfkit.page import (
+    NO_DATA,
+    PAGE_BEGINS,
+    FilePart,
+    PageHeader,
+    PageIntervals,
+    read_header,
+)
 from rawperf.perfkit.tables import (
-    FoundHeading,
-    FoundRows,
+    EncodedRows,
+    HeadingMatch,
     LayoutRows,
-    concatenate,
+    concat_rows,
     find_heading,
     page_records,
     read_items,
-    unknown_heading,
+    unknown_heading_error,
 )
-from rawperf.pieces import Pieces, recode
-from rawperf.rows import Warnings, record_table
+from rawperf.pieces import PieceReader, recode_piece
+from rawperf.rows import Warnings, build_records
 from rawperf.text import DAY
 
 
@@ -56,19 +63,26 @@ class PerfKit(Streaming):
         no layout matches; a damaged header, row or number; `StudyError` for an invalid layout file
         of the user.
         """
-        listing = _Listing(file, load_layouts(), Warnings(file))
-        pieces = Pieces(stream, _last_page, file)
+        listing = _ListingParser(file, load_layouts(), Warnings(file))
+        pieces = PieceReader(stream, _cut_before_last_page, file)
         for piece in pieces:
-            part = FilePart(recode(piece, pieces.line, listing.warnings, file), pieces.line)
-            listing.read(part, pieces.last)
-            records, lines = listing.records(part)
-            if pieces.last or len(records):
+            file_part = FilePart(
+                recode_piece(piece, pieces.lines_before, listing.warnings, file),
+                pieces.lines_before,
+            )
+            listing.parse_part(file_part, pieces.is_last)
+            records, lines = listing.records(file_part)
+            if pieces.is_last or len(records):
                 yield Reading(
-                    records, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
+                    records,
+                    "time-of-day",
+                    listing.info(),
+                    listing.warnings.drain(pieces.is_last),
+                    lines,
                 )
 
 
-class _Listing:
+class _ListingParser:
     """Pages of one file and their contents."""
 
     def __init__(
@@ -77,17 +91,17 @@ class _Listing:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[PageHeader] = []
         self.last_pages: dict[str, PageHeader] = {}  # the last page of each report
-        self.spans = Spans()
+        self.intervals = PageIntervals()
         self.inconsistent = False
-        self.assumed: set[str] = set()
+        self.assumed_reports: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, tuple[LayoutCell, ...]], LayoutRows] = {}
         # page, layout, line, field, value
         self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
-    def read(self, part: FilePart, ends: bool) -> None:
-        """Parse the pages of a part of the file; `ends` for the last part."""
+    def parse_part(self, part: FilePart, is_last: bool) -> None:
+        """Parse the pages of a part of the file; `is_last` for the last part."""
         if not part.reports:
             first_text = part.data.decode().strip()[:60] or "nothing"
             expected = "a page that begins with FCXnnn"
@@ -97,16 +111,16 @@ class _Listing:
                 expected=expected,
                 found=first_text,
             )
-        complete = part.data.endswith(b"\n")
+        is_complete = part.data.endswith(b"\n")
         self.pages = []
-        for place, report in enumerate(part.reports):
-            line = int(part.first[place]) + part.above + 1
+        for index, report in enumerate(part.reports):
+            line = int(part.first[index]) + part.lines_before + 1
             if report not in self.layouts:
                 self.skipped.setdefault(report, line)
                 continue
-            text = part.data[part.pages[place] : part.pages[place + 1]].decode()
-            last = ends and place == len(part.reports) - 1
-            self._page(text.split("\n"), line, last, complete)
+            text = part.data[part.pages[index] : part.pages[index + 1]].decode()
+            is_last_page = is_last and index == len(part.reports) - 1
+            self._parse_page(text.split("\n"), line, is_last_page, is_complete)
         for page in self.pages:
             if (
                 not self.inconsistent
@@ -118,7 +132,7 @@ class _Listing:
                     page.line,
                     f"From and To are {page.clock_duration} s apart, but For is {page.length}",
                 )
-        if not ends:
+        if not is_last:
             return
         for report, at in self.skipped.items():
             self.warnings.add(at, f"{report} has no layout and was skipped")
@@ -145,14 +159,16 @@ class _Listing:
             page.day,
         )
 
-    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
+    def _parse_page(
+        self, lines: list[str], first_line: int, is_last: bool, is_complete: bool
+    ) -> None:
         """Parse a page line by line."""
-        page = read_header(lines, first, self.file)
+        page = read_header(lines, first_line, self.file)
         if page is None:
-            self._report_truncation(first, "header", last)
+            self._report_truncation(first_line, "header", is_last)
             return
         layouts = self.layouts[page.report]
-        body = list(enumerate(lines[page.body :], first + page.body))
+        body = list(enumerate(lines[page.body :], first_line + page.body))
         body = [(n, text) for n, text in body if not NO_DATA.match(text)]
         # carriage control: "0" and "-" feed lines first, "+" overprints the line before
         if page.asa:
@@ -161,15 +177,15 @@ class _Listing:
                 for n, text in body
                 if text[:1] != "+"
             ]
-        cut = first + len(lines) - 1 if last and not complete else 0
+        truncated_line = first_line + len(lines) - 1 if is_last and not is_complete else 0
         if layouts[0].kind == "items":
             layout = layouts[0]
-            if cut and any(n == cut and text.strip() for n, text in body):
-                self._report_truncation(cut, "line", last)
+            if truncated_line and any(n == truncated_line and text.strip() for n, text in body):
+                self._report_truncation(truncated_line, "line", is_last)
                 body = body[:-1]
             items = read_items(layout, body, self.file)
             if not items:
-                self.warnings.add(first, f"{page.report} has no values on this page")
+                self.warnings.add(first_line, f"{page.report} has no values on this page")
             self.items += [
                 (len(self.pages), layout, line, field, value) for line, field, value in items
             ]
@@ -177,49 +193,53 @@ class _Listing:
             heading = find_heading(body, layouts, page.facts.get("release", ""))
             if heading is None:
                 if (
-                    not last
+                    not is_last
                     or not self.last_pages
                     or sum(bool(text.strip("_ .")) for _, text in body) > 3
                 ):
-                    raise unknown_heading(page.report, body, layouts, self.file, first)
-                self._report_truncation(first, "heading", last)
+                    raise unknown_heading_error(page.report, body, layouts, self.file, first_line)
+                self._report_truncation(first_line, "heading", is_last)
                 return
-            layout = self._tables(page, body, heading, layouts, cut)
+            layout = self._parse_tables(page, body, heading, layouts, truncated_line)
         if page.begin < 0 and not layout.time:
             raise FormatError(
-                f"{page.report} has no interval", file=self.file, line=first, found=lines[0]
+                f"{page.report} has no interval", file=self.file, line=first_line, found=lines[0]
             )
         if page.form == "printed" or layout.evidence != "screen":
-            self.assumed.add(page.report)
+            self.assumed_reports.add(page.report)
         page = page._replace(log=layout.log)
         self.pages.append(page)
         self.last_pages[page.report] = page
 
-    def _tables(
+    def _parse_tables(
         self,
         page: PageHeader,
         body: list[tuple[int, str]],
-        heading: FoundHeading,
+        heading: HeadingMatch,
         layouts: tuple[ReportLayout, ...],
-        cut: int,
+        truncated_line: int,
     ) -> ReportLayout:
         """Parse the table with that heading, and the tables below it on the same page."""
-        others = tuple(other for other in layouts if other.below)
-        below: FoundHeading | None = heading
+        layouts_below = tuple(other for other in layouts if other.below)
+        below: HeadingMatch | None = heading
         while below:
-            place, layout, cells = below
+            index, layout, cells = below
             key = (page.report, cells)
-            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[place][1]))
-            body = body[place + 1 :]
+            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[index][1]))
+            body = body[index + 1 :]
             below = (
-                find_heading(body, others, page.facts.get("release", ""), len(body))
-                if others
+                find_heading(body, layouts_below, page.facts.get("release", ""), len(body))
+                if layouts_below
                 else None
             )
             rows = body[: below[0]] if below else body
             number, followed = len(self.pages), below is not None
-            inconsistent, unread, dropped = table.take(
-                rows, number, self._continues_interval(page), 0 if below else cut, followed
+            inconsistent, unread, dropped = table.collect(
+                rows,
+                number,
+                self._continues_interval(page),
+                0 if below else truncated_line,
+                followed,
             )
             self.unread += unread
             for line, text in inconsistent:
@@ -227,21 +247,21 @@ class _Listing:
                     line, f"not a row of {page.report}, left out: {text.strip()[:40]!r}"
                 )
             if dropped:
-                self._report_truncation(cut, "row", True)
+                self._report_truncation(truncated_line, "row", True)
             elif not table.rows or table.rows[-1][1] != number:
                 self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 
-    def _report_truncation(self, line: int, what: str, last: bool) -> None:
-        if not last:
-            raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
-        self.warnings.add(line, f"the file ends within a {what}, which was dropped")
+    def _report_truncation(self, line: int, part_name: str, is_last: bool) -> None:
+        if not is_last:
+            raise FormatError(f"a page ends within its {part_name}", file=self.file, line=line)
+        self.warnings.add(line, f"the file ends within a {part_name}, which was dropped")
 
     def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the last part that was read."""
-        spans = self.spans.of(self.pages)
+        intervals = self.intervals.compute(self.pages)
         frames = [
-            page_records(table, part, spans, self.file)
+            page_records(table, part, intervals, self.file)
             for table in self.tables.values()
             if table.rows
         ]
@@ -250,32 +270,36 @@ class _Listing:
             reports, kinds = (
                 [getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind")
             )
-            places = np.arange(len(self.items))
+            indices = np.arange(len(self.items))
             texts, t = (
-                ((reports, places), (kinds, places), ([""], 0 * places)),
-                spans[1][list(pages)],
+                ((reports, indices), (kinds, indices), ([""], 0 * indices)),
+                intervals[1][list(pages)],
             )
-            count, value = np.ones_like(places), np.array(values, dtype=float)
-            frames.append(FoundRows(texts, t, np.array(lines), count, list(fields), places, value))
+            count, value = np.ones_like(indices), np.array(values, dtype=float)
+            frames.append(
+                EncodedRows(texts, t, np.array(lines), count, list(fields), indices, value)
+            )
             self.items = []
         if not frames:
-            none = np.array([], dtype=float)
-            return record_table("", "", "", "", none, none), none.astype(np.int64)
-        return concatenate(frames)
+            empty = np.array([], dtype=float)
+            return build_records("", "", "", "", empty, empty), empty.astype(np.int64)
+        return concat_rows(frames)
 
     def info(self) -> dict[str, str]:
-        info = self.spans.info()
-        if self.assumed:
-            info["assumed layouts"] = " ".join(sorted(self.assumed))
+        info = self.intervals.info()
+        if self.assumed_reports:
+            info["assumed layouts"] = " ".join(sorted(self.assumed_reports))
         return info
 
 
-def _last_page(lines: bytes) -> int:
+def _cut_before_last_page(lines: bytes) -> int:
     """Offset of the last page in a part of a file."""
-    at = len(lines)
-    while (at := lines.rfind(b"FCX", 0, at)) >= 0:
-        begin = lines.rfind(b"\n", 0, at) + 1
-        if PAGE_BEGINS.match(lines[begin : lines.find(b"\n", at) + 1].decode("utf-8", "replace")):
+    position = len(lines)
+    while (position := lines.rfind(b"FCX", 0, position)) >= 0:
+        begin = lines.rfind(b"\n", 0, position) + 1
+        if PAGE_BEGINS.match(
+            lines[begin : lines.find(b"\n", position) + 1].decode("utf-8", "replace")
+        ):
             return begin
     return 0
 

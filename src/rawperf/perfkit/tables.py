@@ -14,22 +14,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, matching_layout
+from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
 from rawperf.perfkit.page import (
     BLANK,
-    LONGEST_LINE,
+    MAX_LINE_LENGTH,
     NUMBER,
     FilePart,
     LogEnd,
-    distinct,
     encode_letters,
+    factorize_texts,
     log_times,
-    number,
-    numbers,
-    plain_numbers,
+    parse_column,
+    parse_number,
+    parse_plain_numbers,
 )
-from rawperf.rows import record_table
-from rawperf.text import Places, strings
+from rawperf.rows import build_records
+from rawperf.text import IndexArray, take_strings
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
@@ -50,7 +50,7 @@ class LayoutRows:
     """For each row: line of the file, index of the page, indices into `entities` and `kinds`."""
     texts: list[str] = field(default_factory=list)
     """Texts of these rows."""
-    ended: LogEnd | None = None  # end of its log
+    log_end: LogEnd | None = None  # end of its log
 
     def __post_init__(self) -> None:
         cells_by_name = {
@@ -61,7 +61,7 @@ class LayoutRows:
         self.time = cells_by_name.get(self.layout.time)
         self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
-        self.wide = max(cell.end for cell in self.cells)
+        self.width = max(cell.end for cell in self.cells)
         self._last_number_end = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
         self._first = self._owner or self._key
@@ -71,7 +71,7 @@ class LayoutRows:
         }
         self.entities: dict[str, int] = {}
 
-    def _timed(self, when: str) -> bool:
+    def _has_time(self, when: str) -> bool:
         return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
 
     def _entity_label(self, text: str) -> str | None:
@@ -94,60 +94,67 @@ class LayoutRows:
             label or "" if self.layout.entity else "", len(self.entities)
         )
 
-    def take(
-        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
+    def collect(
+        self,
+        body: list[tuple[int, str]],
+        page: int,
+        continues_interval: bool,
+        truncated_line: int,
+        followed: bool,
     ) -> tuple[list[tuple[int, str]], list[int], bool]:
         """Collect the rows below a heading.
 
         A line that is not a row is left out. After it, only lines that are rows in every cell are
         accepted, and none after a line of words, which is another heading.
 
-        A `repeated` page continues the interval of the page before, so its averages were already
-        read. The line `cut` may be truncated. If a table is `followed` by another one, words after
-        its rows are the title of that. Returns lines among the rows that are not rows, such as a
-        row with a damaged name, lines below the table, and whether the file ends within the last
-        row.
+        With `continues_interval`, the page before has the same interval, and averages, which were
+        read there, are left out. The line `truncated_line` may be truncated. If a table is
+        `followed` by another one, words after its rows are the title of that. Returns lines among
+        the rows that are not rows, such as a row with a damaged name, lines below the table, and
+        whether the file ends within the last row.
         """
         unparsed: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
         seen: set[str] = set()
         within = 0  # lines of `below` that precede another heading
-        ended = dropped = False
+        is_past_rows = dropped = False
         # row above, for repeated cells; None after a line that is not a row
-        above: str | None = None
+        previous_row: str | None = None
         for line, printed in body:
             if RULE_PATTERN.fullmatch(printed):
                 continue
-            if line == cut and len(printed.rstrip()) < self._last_number_end:
+            if line == truncated_line and len(printed.rstrip()) < self._last_number_end:
                 dropped = True
                 break
             text = printed
             for cell in self._repeats:
-                if above is not None and not text[cell.start : cell.end].strip():
-                    text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
-            when = self._time_cell(text)
+                if previous_row is not None and not text[cell.start : cell.end].strip():
+                    text = (
+                        text[: cell.start] + previous_row[cell.start : cell.end] + text[cell.end :]
+                    )
+            time = self._time_cell(text)
             label = (
                 None
-                if ended or (self.layout.log and not self._timed(when))
+                if is_past_rows or (self.layout.log and not self._has_time(time))
                 else self._entity_label(text)
             )
             if self.layout.log and text == printed:
                 seen.clear()
-            again = label in seen
+            is_repeated = label in seen
             if (
                 label is None
-                or (text != printed and again)
-                or ((unparsed or below) and (again or not self._is_valid_row(text)))
+                or (text != printed and is_repeated)
+                or ((unparsed or below) and (is_repeated or not self._is_valid_row(text)))
             ):
                 below.append((line, printed))
-                ended = ended or _is_heading(printed)
-                within += not ended
-                above = None
+                is_past_rows = is_past_rows or _is_heading(printed)
+                within += not is_past_rows
+                previous_row = None
                 continue
-            unparsed, below, within, above = unparsed + below, [], 0, text
+            unparsed, below, within, previous_row = unparsed + below, [], 0, text
             seen.add(label)
-            average = self._averages.get(when if self.layout.log else label, 0)
-            if not (repeated and average):
+            average = self._averages.get(time if self.layout.log else label, 0)
+            if not (continues_interval and average):
                 self.rows.append((line, page, self._entity(label), average))
                 self.texts.append(text)
         damaged = [(line, text) for line, text in below[:within] if self._is_valid_row(text)]
@@ -157,20 +164,22 @@ class LayoutRows:
 
     def _is_valid_row(self, text: str) -> bool:
         """Whether all known numeric cells are valid and at least one of them holds a number."""
-        values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
+        values = [
+            parse_number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers
+        ]
         present = [value is not None and value == value for value in values]
-        trailing = text[self.wide :].split()
+        trailing = text[self.width :].split()
         return (
             None not in values
             and any(present)
             and all(
-                text[cell.end - 1 : cell.end].strip() if there else not cell.column.required
-                for cell, there in zip(self._numbers, present, strict=True)
+                text[cell.end - 1 : cell.end].strip() if is_present else not cell.column.required
+                for cell, is_present in zip(self._numbers, present, strict=True)
             )
-            and not (trailing and number(trailing[0], "1") is not None)
+            and not (trailing and parse_number(trailing[0], "1") is not None)
         )
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Delete the rows."""
         self.rows, self.texts, self.entities = [], [], {}
 
@@ -180,13 +189,13 @@ def _is_heading(text: str) -> bool:
     tokens = text.split()
     values = [
         value
-        for value in (number(token, "1") for token in tokens)
+        for value in (parse_number(token, "1") for token in tokens)
         if value is not None and value == value
     ]
     return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
 
 
-FoundHeading = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
+HeadingMatch = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
 """Index of the line that names the columns, the matching layout, and its cells."""
 
 
@@ -195,20 +204,20 @@ def find_heading(
     layouts: tuple[ReportLayout, ...],
     release: str,
     within: int = HEADING_WITHIN,
-) -> FoundHeading | None:
+) -> HeadingMatch | None:
     """First heading among the first lines of `body` that matches one of the layouts."""
     above: list[str] = []
-    for place, (_, line) in enumerate(body[:within]):
-        if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
+    for index, (_, line) in enumerate(body[:within]):
+        if RULE_PATTERN.fullmatch(line) or len(line) > MAX_LINE_LENGTH:
             continue
-        layout = matching_layout(layouts, (*above, line), release)
+        layout = match_layout(layouts, (*above, line), release)
         if layout is not None:
-            return place, *layout
+            return index, *layout
         above = [*above, line][1 - HEADING_LINES :]
     return None
 
 
-def unknown_heading(
+def unknown_heading_error(
     report: str,
     body: list[tuple[int, str]],
     layouts: tuple[ReportLayout, ...],
@@ -220,55 +229,55 @@ def unknown_heading(
         :HEADING_LINES
     ]
     number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
-    known = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
+    expected = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
     problem = f"no registered layout of {report} has this heading"
     return FormatError(
-        problem, file=file, line=number, expected=known, found=heading, remedy=REMEDY
+        problem, file=file, line=number, expected=expected, found=heading, remedy=REMEDY
     )
 
 
-_MAX_PLAIN_LENGTH = 10  # length up to which any plain number is also valid for `number`
+_MAX_PLAIN_LENGTH = 10  # length up to which any plain number is also valid for `parse_number`
 
 
 @dataclass(frozen=True)
-class FoundRows:
+class EncodedRows:
     """Rows of a file, ordered by line, with their records."""
 
     # report, entity kind and entity, dictionary-encoded: texts, and index of each row's text
-    texts: tuple[tuple[list[str], Places], ...]
+    texts: tuple[tuple[list[str], IndexArray], ...]
     t: NDArray[np.float64]
-    line: Places  # of the file
-    count: Places  # number of records of each row
+    line: IndexArray  # of the file
+    count: IndexArray  # number of records of each row
     fields: list[str]
-    field: Places  # index into `fields` of each record
+    field: IndexArray  # index into `fields` of each record
     value: NDArray[np.float64]  # of each record
 
 
-def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
+def concat_rows(parts: list[EncodedRows]) -> tuple[pd.DataFrame, IndexArray]:
     """Concatenate to `Reading.records` and `Reading.lines`, ordered by line."""
     t, line, count, value = (
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("t", "line", "count", "value")
     )
-    coded = [_concat_encoded([part.texts[place] for part in parts]) for place in range(3)]
+    coded = [_concat_encoded([part.texts[index] for part in parts]) for index in range(3)]
     fields, field = _concat_encoded([(part.fields, part.field) for part in parts])
     if len(parts) > 1:
         order = np.argsort(line, kind="stable")
         begin = (np.cumsum(count) - count)[order]
         t, line, count = t[order], line[order], count[order]
         coded = [(texts, code[order]) for texts, code in coded]
-        place = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
-        field, value = field[place], value[place]
+        index = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
+        field, value = field[index], value[index]
     columns = [
-        texts[code[0]] if (code == code[0]).all() else strings(texts, np.repeat(code, count))
+        texts[code[0]] if (code == code[0]).all() else take_strings(texts, np.repeat(code, count))
         for texts, code in coded
     ]
-    return record_table(*columns, strings(fields, field), np.repeat(t, count), value), np.repeat(
-        line, count
-    )
+    return build_records(
+        *columns, take_strings(fields, field), np.repeat(t, count), value
+    ), np.repeat(line, count)
 
 
-def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
+def _concat_encoded(parts: list[tuple[list[str], IndexArray]]) -> tuple[list[str], IndexArray]:
     """Concatenate dictionary-encoded columns: texts and codes."""
     texts: list[str] = []
     codes = []
@@ -279,41 +288,47 @@ def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], P
 
 
 def page_records(
-    table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
-) -> FoundRows:
+    table: LayoutRows, part: FilePart, intervals: tuple[np.ndarray, np.ndarray], file: str
+) -> EncodedRows:
     """Convert the collected rows of a table to records, one per number, and clear them.
 
-    `spans` are begin and end of every page's interval; `part` is the part of the file.
+    `intervals` are begin and end of every page's interval; `part` is the part of the file.
 
     Raises `FormatError`: a known column holds something else than a number, or a number is not
     below its heading.
     """
     line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
-    line = line - part.above - 1
+    line = line - part.lines_before - 1
     texts = dict(enumerate(table.texts))
-    rows = _Rows(table, part, line, texts, file)
+    rows = _CharacterRows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
-    t = rows.times(spans[0][page], spans[1][page], average)
-    there = ~np.isnan(values)
-    field = np.broadcast_to(np.arange(len(rows.cells)), there.shape)[there]
+    t = rows.times(intervals[0][page], intervals[1][page], average)
+    has_value = ~np.isnan(values)
+    field = np.broadcast_to(np.arange(len(rows.cells)), has_value.shape)[has_value]
     names = (
         ([table.layout.report], np.zeros_like(line)),
         (table.kinds, kind),
         (list(table.entities), entity),
     )
-    table.forget()
+    table.clear()
     fields = [cell.column.field for cell in rows.cells]
-    return FoundRows(
-        names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there]
+    return EncodedRows(
+        names,
+        t,
+        line + part.lines_before + 1,
+        has_value.sum(axis=1),
+        fields,
+        field,
+        values[has_value],
     )
 
 
-class _Rows:
+class _CharacterRows:
     """Rows of a table as character arrays; `texts` replaces the file's text of some rows."""
 
     def __init__(
-        self, table: LayoutRows, part: FilePart, lines: Places, texts: dict[int, str], file: str
+        self, table: LayoutRows, part: FilePart, lines: IndexArray, texts: dict[int, str], file: str
     ) -> None:
         self._table, self._part, self._lines, self._texts, self._file = (
             table,
@@ -325,84 +340,82 @@ class _Rows:
         self.cells = [cell for cell in table.cells if not cell.column.text]
         width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
         self._letters = part.letters(lines, width)
-        for place, text in texts.items():
-            self._letters[place] = encode_letters(text, width)
+        for row, text in texts.items():
+            self._letters[row] = encode_letters(text, width)
 
-    def _text(self, place: int) -> str:
-        return (
-            self._texts[place] if place in self._texts else self._part.line(int(self._lines[place]))
-        )
+    def _text(self, row: int) -> str:
+        return self._texts[row] if row in self._texts else self._part.line(int(self._lines[row]))
 
     def _rows_beyond_last_cell(self) -> list[int]:
         """Rows that may have text beyond the last cell."""
         length = self._part.end[self._lines] - self._part.begin[self._lines]
         length[list(self._texts)] = [len(text) for text in self._texts.values()]
-        longer = np.flatnonzero(length > self._table.wide)
+        longer = np.flatnonzero(length > self._table.width)
         if len(longer):
-            width = int(min(length.max(), self._table.wide + LONGEST_LINE))
-            ends = self._part.letters(self._lines[longer], width)[:, self._table.wide :]
+            width = int(min(length.max(), self._table.width + MAX_LINE_LENGTH))
+            ends = self._part.letters(self._lines[longer], width)[:, self._table.width :]
             is_text = np.isin(longer, list(self._texts))
             longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
         return longer.tolist()
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
-        for place in self._rows_beyond_last_cell():
-            trailing = self._text(place)[self._table.wide :].split()
-            if trailing and number(trailing[0], "1") is not None:
-                raise self._alignment_error("a number is to the right of the last heading", place)
-        values, others = plain_numbers(
+        for row in self._rows_beyond_last_cell():
+            trailing = self._text(row)[self._table.width :].split()
+            if trailing and parse_number(trailing[0], "1") is not None:
+                raise self._alignment_error("a number is to the right of the last heading", row)
+        values, is_other = parse_plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
         for k, cell in enumerate(self.cells):
-            other = others[:, k]
+            other = is_other[:, k]
             if other.any() or not cell.column.known:
                 other = other | (
                     self._letters[:, cell.start : max(cell.end - _MAX_PLAIN_LENGTH, cell.start)]
                     != BLANK
                 ).any(axis=1)
-                places = np.flatnonzero(other)
-                values[places, k] = self._numbers(cell, places)
+                rows = np.flatnonzero(other)
+                values[rows, k] = self._numbers(cell, rows)
         return values
 
-    def _numbers(self, cell: LayoutCell, places: Places) -> NDArray[np.float64]:
+    def _numbers(self, cell: LayoutCell, rows: IndexArray) -> NDArray[np.float64]:
         """Parse the cells of some rows that are not, or perhaps not, plain numbers."""
-        code, texts = self._texts_of(cell, places)
+        code, texts = self._factorize_cell(cell, rows)
         if not cell.column.known:  # may be text; only numbers become records
-            return np.array([number(text, "1") for text in texts], dtype=float)[code]
-        parsed = numbers(texts, cell.column.unit)
+            return np.array([parse_number(text, "1") for text in texts], dtype=float)[code]
+        parsed = parse_column(texts, cell.column.unit)
         values = np.array(parsed, dtype=float)[code]
-        bad = np.array([value is None for value in parsed], dtype=bool)[code]
-        wrong = (
-            bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
+        is_invalid = np.array([value is None for value in parsed], dtype=bool)[code]
+        is_wrong = (
+            is_invalid
+            if is_invalid.any()
+            else ~np.isnan(values) & (self._letters[rows, cell.end - 1] == BLANK)
         )
-        if wrong.any():
-            problem = "not a number" if bad.any() else "not aligned with its heading"
+        if is_wrong.any():
+            problem = "not a number" if is_invalid.any() else "not aligned with its heading"
             raise self._alignment_error(
-                f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)])
+                f"column {cell.column.name!r} is {problem}", int(rows[np.argmax(is_wrong)])
             )
         return values
 
-    def _texts_of(self, cell: LayoutCell, places: Places) -> tuple[Places, list[str]]:
+    def _factorize_cell(self, cell: LayoutCell, rows: IndexArray) -> tuple[IndexArray, list[str]]:
         """Factorize a cell of some rows: codes and texts, without the zero bytes of a crash."""
-        code, texts = distinct(self._letters[places, cell.start : cell.end])
+        code, texts = factorize_texts(self._letters[rows, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
 
-    def _alignment_error(self, problem: str, place: int) -> FormatError:
+    def _alignment_error(self, problem: str, row: int) -> FormatError:
         expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
         remedy = "set the column's `shift` in your own layout if the tool prints it elsewhere."
         return self._error(
             f"{self._table.layout.report}: {problem}",
-            place,
+            row,
             expected,
-            self._text(place),
+            self._text(row),
             remedy=remedy,
         )
 
-    def _error(
-        self, problem: str, place: int, expected: str, found: str, **more: str
-    ) -> FormatError:
-        line = int(self._lines[place]) + self._part.above + 1
+    def _error(self, problem: str, row: int, expected: str, found: str, **more: str) -> FormatError:
+        line = int(self._lines[row]) + self._part.lines_before + 1
         return FormatError(
             problem, file=self._file, line=line, expected=expected, found=found, **more
         )
@@ -415,20 +428,20 @@ class _Rows:
         if cell is None:
             return ends
         interval_rows = np.flatnonzero(~average)
-        code, texts = self._texts_of(cell, interval_rows)
-        clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
+        code, texts = self._factorize_cell(cell, interval_rows)
+        clocks = np.array([_parse_clock(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
-            place = int(interval_rows[np.argmax(np.isnan(clocks))])
-            cell_text = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
-            raise self._error("not a time", place, "HH:MM", cell_text)
+            row = int(interval_rows[np.argmax(np.isnan(clocks))])
+            cell_text = self._text(row)[cell.start : cell.end].strip().rstrip("\0")
+            raise self._error("not a time", row, "HH:MM", cell_text)
         t = ends.copy()
-        t[interval_rows], self._table.ended = log_times(
-            begins[interval_rows], ends[interval_rows], clocks, self._table.ended
+        t[interval_rows], self._table.log_end = log_times(
+            begins[interval_rows], ends[interval_rows], clocks, self._table.log_end
         )
         return t
 
 
-def _seconds(text: str) -> float:
+def _parse_clock(text: str) -> float:
     clock = CLOCK_PATTERN.fullmatch(text)
     return int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0) if clock else np.nan
 
@@ -439,22 +452,26 @@ VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}
 
 
 @lru_cache(maxsize=32)
-def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _item_patterns(
+    layout: ReportLayout,
+) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Patterns of an item (known labels first), of known labels, and of labels without a number."""
     labels = sorted(
         {item.name for section in layout.sections for item in section.items},
         key=lambda label: (-len(label), label),
     )
-    known = "|".join(map(re.escape, labels)) or r"(?!)"
+    known_labels = "|".join(map(re.escape, labels)) or r"(?!)"
     values = rf"[ ]+({VALUE})" * max(1, len(layout.values))
     empty = (
         "|".join(map(re.escape, (*layout.empty, *(s.title for s in layout.sections if s.title))))
         or r"(?!)"
     )
-    item = rf"(?:(?:{empty})[ ]+)?((?:{known})|[A-Za-z]\S*(?:[ ]\S+){{0,12}}?){values}(?=\s|$)"
+    item = (
+        rf"(?:(?:{empty})[ ]+)?((?:{known_labels})|[A-Za-z]\S*(?:[ ]\S+){{0,12}}?){values}(?=\s|$)"
+    )
     return (
         re.compile(item),
-        re.compile(rf"(?:{known})(?=\s|$)"),
+        re.compile(rf"(?:{known_labels})(?=\s|$)"),
         re.compile(rf"(?:{empty})(?=\s|$)"),
     )
 
@@ -467,7 +484,7 @@ def read_items(
     Raises `FormatError`: a number without a label, a duplicate known label, a number in a foreign
     unit.
     """
-    item, known, empty = _patterns(layout)
+    item_pattern, label_pattern, empty_pattern = _item_patterns(layout)
     fields = {
         (section.side, column.name): column
         for section in layout.sections
@@ -478,31 +495,31 @@ def read_items(
     right = _right_column(layout, body)
     for line_number, line in body:
         error = partial(FormatError, file=file, line=line_number)
-        if len(line) > LONGEST_LINE:
-            raise error("the line is too long", expected=f"{LONGEST_LINE} characters")
+        if len(line) > MAX_LINE_LENGTH:
+            raise error("the line is too long", expected=f"{MAX_LINE_LENGTH} characters")
         left_over = line
-        for place, match in enumerate(item.finditer(line)):
+        for index, match in enumerate(item_pattern.finditer(line)):
             start = match.start(1)
             left_over = (
                 left_over[: match.start()]
                 + " " * (match.end() - match.start())
                 + left_over[match.end() :]
             )
-            side = "right" if place or start >= right else "left"
+            side = "right" if index or start >= right else "left"
             label = match[1]
-            begins = known.match(label)
+            begins = label_pattern.match(label)
             if begins is not None and begins.end() < len(label):
                 raise error("a damaged item", expected="a label and its value", found=label)
-            columns, count = _columns(layout, fields, side, label), 1
+            columns, count = _item_columns(layout, fields, side, label), 1
             while columns[0].field in known_fields:
                 count += 1
                 if columns[0].known:
                     raise error("an item is given twice on one page", found=label)
-                columns = _columns(layout, fields, side, f"{label} ({count})")
+                columns = _item_columns(layout, fields, side, f"{label} ({count})")
             for column, text in zip(columns, match.groups()[1:], strict=True):
                 glued = "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
                 unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
-                value = number(text, unit)
+                value = parse_number(text, unit)
                 if value is None:
                     raise error(
                         f"{column.field!r} has an unexpected unit", expected=unit, found=text
@@ -513,7 +530,7 @@ def read_items(
         # labels without a value and titles are between items; a number there lost its label
         for part in re.split(r"[ ]{2,}", left_over.strip()):
             lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
-            if lost and not known.fullmatch(part) and not empty.fullmatch(part):
+            if lost and not label_pattern.fullmatch(part) and not empty_pattern.fullmatch(part):
                 raise error("a damaged item", expected="a label and its value", found=part)
     return items
 
@@ -523,13 +540,18 @@ def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
     titles = [
         section.title for section in layout.sections if section.side == "right" and section.title
     ]
-    places = [(line, line.find(title)) for _, line in body for title in titles]
+    title_positions = [(line, line.find(title)) for _, line in body for title in titles]
     return min(
-        (at for line, at in places if at > 1 and line[at - 2 : at] == "  "), default=LONGEST_LINE
+        (
+            position
+            for line, position in title_positions
+            if position > 1 and line[position - 2 : position] == "  "
+        ),
+        default=MAX_LINE_LENGTH,
     )
 
 
-def _columns(
+def _item_columns(
     layout: ReportLayout, fields: dict[tuple[str, str], Column], side: str, label: str
 ) -> list[Column]:
     """Columns of the numbers after a label; the unit "" is unknown."""

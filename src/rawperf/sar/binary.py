@@ -18,8 +18,8 @@ from rawperf.core.errors import FormatError
 from rawperf.sadf import FORMAT as SADF_JSON
 
 PROGRAM = "sadf"
-SECONDS = 120
-LARGEST_OUTPUT = 1024**3
+TIMEOUT_S = 120
+MAX_OUTPUT_BYTES = 1024**3
 # SYSSTAT_MAGIC, then FORMAT_MAGIC of versions 9.1.6 to 12 (0x2170 to 0x217f), of machines of either
 # byte order.
 _LITTLE, _BIG = b"\x96\xd5", b"\xd5\x96"
@@ -36,12 +36,12 @@ class SarBinaryFormat:
         little = head[:2] == _LITTLE and head[3:4] == b"\x21"
         return 1.0 if little or (head[:2] == _BIG and head[2:3] == b"\x21") else 0.0
 
-    def outside(self) -> str:
+    def external_version(self) -> str:
         """Version of sadf, on which a reading depends; "" if it is not installed."""
         program = shutil.which(PROGRAM)
         if program is None:
             return ""
-        done = subprocess.run([program, "-V"], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - no shell
+        done = subprocess.run([program, "-V"], capture_output=True, timeout=TIMEOUT_S, check=False)  # noqa: S603 - no shell
         return (done.stdout + done.stderr).decode("utf-8", "replace").strip().partition("\n")[0]
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
@@ -58,17 +58,17 @@ class SarBinaryFormat:
                 remedy="install sysstat, or convert the file where it was recorded: sadf -j FILE -- -A > sar.json",
             )
         with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
-            place, out = Path(folder) / "sa", Path(folder) / "out"
-            place.write_bytes(data)
+            data_file, output_file = Path(folder) / "sa", Path(folder) / "out"
+            data_file.write_bytes(data)
             environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)}
             try:
-                with out.open("wb") as stream:
+                with output_file.open("wb") as stream:
                     done = subprocess.run(  # noqa: S603 - no shell, and no argument from the file
-                        [program, "-j", "-t", str(place), "--", "-A"],
+                        [program, "-j", "-t", str(data_file), "--", "-A"],
                         stdin=subprocess.DEVNULL,
                         stdout=stream,
                         stderr=subprocess.PIPE,
-                        timeout=SECONDS,
+                        timeout=TIMEOUT_S,
                         env=environment,
                         check=False,
                     )
@@ -76,9 +76,11 @@ class SarBinaryFormat:
                 raise FormatError(
                     f"sadf can't read the file ({type(err).__name__})", file=file
                 ) from err
-            stderr_text = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
-            size = out.stat().st_size
-            if done.returncode or not size or size > LARGEST_OUTPUT:
+            stderr_text = (
+                done.stderr.decode("utf-8", "replace").replace(str(data_file), file).strip()
+            )
+            size = output_file.stat().st_size
+            if done.returncode or not size or size > MAX_OUTPUT_BYTES:
                 raise FormatError(
                     "sadf failed to convert the file",
                     file=file,
@@ -87,9 +89,9 @@ class SarBinaryFormat:
                     "or with sadf -j where it was recorded.",
                 )
             try:
-                reading = SADF_JSON.read(out.read_bytes(), file=file)
+                reading = SADF_JSON.read(output_file.read_bytes(), file=file)
             except FormatError as err:  # its line is one of sadf's output
-                raise err.restated(
+                raise err.copy_as(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None
                 ) from err
         return replace(reading, lines=None)

@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.rows import Codes, record_table
+from rawperf.rows import DictionaryEncoder, build_records
 from rawperf.text import (
     DAY,
     EPOCH,
     WordOffsets,
     clock_seconds,
-    numbers,
+    parse_numbers,
     split_blanks,
-    strings,
+    take_strings,
     unwrap_midnight,
 )
 
@@ -141,7 +141,7 @@ class TableHeading:
     kind: str  # the entity's column in lower case, "host" if the table has none
     entity: int  # position of the entity: 0, -1 (right end, may contain blanks) or -2 (none)
     fixed: int  # number of columns with exactly one word in each row
-    open_end: bool  # whether columns follow that may contain blanks or be missing
+    has_open_end: bool  # whether columns follow that may contain blanks or be missing
     numeric: tuple[int, ...]  # positions of the columns that are read
     fields: tuple[str, ...]  # their names
     # columns CORE, SOCK and NODE follow the processor, empty in rows of all processors
@@ -163,8 +163,8 @@ def parse_heading(body: str) -> TableHeading | None:
         entity, kind, fixed = -1, words[-1].lower(), fixed - 1
     while fixed and words[fixed - 1] in _WORDS:
         fixed -= 1
-    placed = _WORDS | ({"NODE"} if "CORE" in words else set())
-    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in placed)
+    unread = _WORDS | ({"NODE"} if "CORE" in words else set())
+    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in unread)
     if not numeric:
         return None
     fields = tuple(words[i] for i in numeric)
@@ -189,21 +189,21 @@ class SarRows:
     lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
     times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # times of day
     # index of each row's heading
-    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
+    heading_indices: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
     # text of each row after its time, unless `words` is given
     bodies: list[str] = field(default_factory=list)
     words: WordOffsets | None = None  # of the part
     starts: NDArray[np.int64] | None = None  # index of each row's first word
     counts: NDArray[np.int64] | None = None  # number of words in each row
     shifts: NDArray[np.int64] | None = None  # number of empty columns after each row's first one
-    line: int = 0  # lines of the file before the part
+    lines_before: int = 0  # lines of the file before the part
     # line of the headings from an earlier part; their line numbers are negative
-    carried: str | None = None
+    carried_heading: str | None = None
     last: bool = True  # no part follows: only then may a row be truncated
     # line, time, comment; "" for restarts
     marks: list[tuple[int, int, str]] = field(default_factory=list)
-    cut: int = -1  # truncated line
-    cut_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
+    truncated_line: int = -1  # truncated line
+    truncated_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
 
     def body(self, row: int) -> str:
         """Text after the time in a row."""
@@ -212,10 +212,10 @@ class SarRows:
         begin, end = self.words.begin[self.starts[row]], self.words.line_end[self.lines[row]]
         return self.words.data[begin:end].decode()
 
-    def printed(self, number: int) -> str:
+    def line_text(self, number: int) -> str:
         """Text of a line, also of a heading in an earlier part."""
         if number < 0:
-            return self.carried or ""
+            return self.carried_heading or ""
         return self.text.split("\n")[number] if self.words is None else self.words.line(number)
 
     def error(
@@ -227,12 +227,12 @@ class SarRows:
         expected: str | None = None,
     ) -> FormatError:
         """Build the error of a row."""
-        line = self.line + int(self.lines[row]) + 1
+        line = self.lines_before + int(self.lines[row]) + 1
         return FormatError(
             problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy
         )
 
-    def distinct(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
+    def factorize_headings(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
         """Factorize the headings: distinct ones, and their index for each in `headings`."""
         # few objects, so that comparisons are cheap
         by_id = {id(heading): heading for heading in self.headings}
@@ -242,14 +242,14 @@ class SarRows:
             [codes[id(heading)] for heading in self.headings], dtype=np.int64
         )
 
-    def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+    def split_words(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
         """All words, and the index of the first word and the number of words of each row."""
         if self.words is not None and self.starts is not None and self.counts is not None:
             return self.words.array, self.starts, self.counts
         tokens, offsets = split_blanks(self.bodies)
         return tokens, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
 
-    def comma(self) -> bool:
+    def has_decimal_comma(self) -> bool:
         """Whether numbers have a decimal comma, judged by the first rows."""
         if self.words is None:
             return any("," in body for body in self.bodies[:1000])
@@ -270,116 +270,139 @@ def table_records(
     Raises `FormatError` at a row that does not fit its heading, an invalid number, or a negative
     percentage.
     """
-    tokens, starts, counts = table.split()
-    under = np.array(table.under, dtype=int)
-    distinct, heading_code = table.distinct()
-    code = heading_code[under]
+    tokens, starts, counts = table.split_words()
+    heading_indices = np.array(table.heading_indices, dtype=int)
+    distinct, heading_code = table.factorize_headings()
+    code = heading_code[heading_indices]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
-    open_end = np.array([h.open_end for h in distinct] or [False])[code]
+    open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
     mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
-    behind = len(counts) - table.last
-    short = _short_aligned_rows(
-        table, mismatched[(counts < fixed)[mismatched] & (mismatched < behind)]
+    n_complete = len(counts) - table.last
+    short_rows = _short_aligned_rows(
+        table, mismatched[(counts < fixed)[mismatched] & (mismatched < n_complete)]
     )
-    mismatched = np.setdiff1d(mismatched, short)
-    cut_row = (
+    mismatched = np.setdiff1d(mismatched, short_rows)
+    is_last_truncated = (
         table.last
         and len(mismatched) == 1
         and mismatched[0] == len(counts) - 1
         and counts[-1] < fixed[-1]
     )
-    if len(mismatched) and not cut_row:
+    if len(mismatched) and not is_last_truncated:
         first = int(mismatched[0])
-        expected = f"{fixed[first]} words under {' '.join(table.headings[under[first]].fields)}"
-        raise table.error("a row does not fit its heading", first, file, expected=expected)
-    keep = np.ones(len(counts), dtype=bool)
-    if len(short):
-        more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
-        number = table.line + table.lines[short[0]] + 1
-        messages.append(
-            f"{file} line {number}: a value is missing in the row, which was left out{more}"
+        expected = (
+            f"{fixed[first]} words under {' '.join(table.headings[heading_indices[first]].fields)}"
         )
-    if table.cut >= 0 or cut_row:
-        if cut_row:
-            table.cut, table.cut_time = int(table.lines[-1]), int(table.times[-1])
-        keep = _complete_sample_mask(table, t)
-        number = table.line + table.cut + 1
+        raise table.error("a row does not fit its heading", first, file, expected=expected)
+    is_kept = np.ones(len(counts), dtype=bool)
+    if len(short_rows):
+        suffix = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
+        number = table.lines_before + table.lines[short_rows[0]] + 1
+        messages.append(
+            f"{file} line {number}: a value is missing in the row, which was left out{suffix}"
+        )
+    if table.truncated_line >= 0 or is_last_truncated:
+        if is_last_truncated:
+            table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
+        is_kept = _complete_sample_mask(table, t)
+        number = table.lines_before + table.truncated_line + 1
         messages.append(
             f"{file} line {number}: the file is truncated; the incomplete sample was left out"
         )
 
-    keep[short] = False
-    reports, kinds, names, fields = Codes(), Codes(), Codes(), Codes()
-    since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
-    rows, places, field_codes = [], [], []
+    is_kept[short_rows] = False
+    reports, kinds, names, fields = (
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+        DictionaryEncoder(),
+    )
+    since_boot = np.array(table.heading_times, dtype=int)[heading_indices] == np.array(
+        table.times, dtype=int
+    )
+    rows, positions, field_codes = [], [], []
     table_starts = starts if table.shifts is None else starts - table.shifts
     entity = np.full(len(counts), names[""])
-    plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
+    report_codes, since_boot_codes, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
     for number, heading in enumerate(distinct):
-        mine = np.flatnonzero((code == number) & keep)
-        plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
+        heading_rows = np.flatnonzero((code == number) & is_kept)
+        report_codes[number], since_boot_codes[number] = (
+            reports[heading.report],
+            reports[heading.report + SINCE_BOOT],
+        )
         kind[number] = kinds[heading.kind]
-        rows.append(np.repeat(mine, len(heading.numeric)))
-        places.append((table_starts[mine][:, None] + np.array(heading.numeric)).ravel())
-        field_codes.append(np.tile([fields[name] for name in heading.fields], len(mine)))
+        rows.append(np.repeat(heading_rows, len(heading.numeric)))
+        positions.append((table_starts[heading_rows][:, None] + np.array(heading.numeric)).ravel())
+        field_codes.append(np.tile([fields[name] for name in heading.fields], len(heading_rows)))
         if heading.entity == 0:
-            words = pc.dictionary_encode(tokens.take(pa.array(starts[mine])))
-            known = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
-            entity[mine] = known[words.indices.to_numpy()] if len(mine) else entity[mine]
+            words = pc.dictionary_encode(tokens.take(pa.array(starts[heading_rows])))
+            word_codes = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
+            entity[heading_rows] = (
+                word_codes[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
+            )
         elif heading.entity == -1:
             ends = (
                 tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist()
-                for r in mine
+                for r in heading_rows
             )
-            entity[mine] = [names[" ".join(end)] for end in ends]
+            entity[heading_rows] = [names[" ".join(end)] for end in ends]
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
-    digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
-    if table.comma():
+    digits = tokens.take(pa.array(np.concatenate([*positions, np.zeros(0, dtype=int)])[order]))
+    if table.has_decimal_comma():
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
-    values, bad = numbers(digits)
-    if bad >= 0:
+    values, invalid = parse_numbers(digits)
+    if invalid >= 0:
         remedy = "collect without --human, or remove the damaged sample."
-        raise table.error("a value is not a number", int(row[bad]), file, remedy)
+        raise table.error("a value is not a number", int(row[invalid]), file, remedy)
     field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
     below = np.flatnonzero(
         (values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code]
     )
     if len(below):
         raise table.error("a negative percentage", int(row[below[0]]), file)
-    report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
-    field_of = strings(list(fields), field_code)
-    kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
-    frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
-    return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
+    report = take_strings(
+        list(reports), np.where(since_boot, since_boot_codes[code], report_codes[code])[row]
+    )
+    field_of = take_strings(list(fields), field_code)
+    kind_of, entity_of = (
+        take_strings(list(kinds), kind[code][row]),
+        take_strings(list(names), entity[row]),
+    )
+    frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
+    return frame, np.array(table.lines, dtype=np.int64)[row] + table.lines_before + 1
 
 
 def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
     """Select the rows with words aligned to their heading's words, from the first on."""
 
     def ends(number: int) -> list[int]:
-        return [word.end() for word in _WORD.finditer(table.printed(number))]
+        return [word.end() for word in _WORD.finditer(table.line_text(number))]
 
     def fits(row: int) -> bool:
         row_ends = ends(table.lines[row])
-        return ends(table.heading_lines[table.under[row]])[: len(row_ends)] == row_ends
+        return ends(table.heading_lines[table.heading_indices[row]])[: len(row_ends)] == row_ends
 
     return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
 
 def _complete_sample_mask(table: SarRows, t: np.ndarray) -> np.ndarray:
     """Mask of the rows without the incomplete sample of a truncated table."""
-    keep = np.ones(len(t), dtype=bool)
-    if not len(t) or table.cut_time == -2:
-        return keep
-    last = (np.array(table.under) == table.under[-1]) & (t == t[-1])
+    is_kept = np.ones(len(t), dtype=bool)
+    if not len(t) or table.truncated_time == -2:
+        return is_kept
+    is_last_sample = (np.array(table.heading_indices) == table.heading_indices[-1]) & (t == t[-1])
     # the truncated line may belong to the last sample or not: compare with the sample before
-    if table.cut_time == -1:
-        earlier = t[np.array(table.under) == table.under[-1]]
+    if table.truncated_time == -1:
+        earlier = t[np.array(table.heading_indices) == table.heading_indices[-1]]
         earlier = earlier[earlier < t[-1]]
-        return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
-    return ~last if table.cut_time == table.times[-1] else keep
+        return (
+            is_kept
+            if len(earlier) and (earlier == earlier[-1]).sum() == is_last_sample.sum()
+            else ~is_last_sample
+        )
+    return ~is_last_sample if table.truncated_time == table.times[-1] else is_kept
 
 
 _SYSTEM_LINE = re.compile(
@@ -387,7 +410,7 @@ _SYSTEM_LINE = re.compile(
     r"(?:\s+\((?P<cpus>\d+) CPU\))?\s*",
     re.ASCII,
 )
-_LONGEST_SYSTEM_LINE = 500
+_MAX_SYSTEM_LINE_LENGTH = 500
 EARLIEST = 10**8
 """Smallest number in place of a time of day that is taken as seconds since 1970."""
 MAX_CLOCK_WARNINGS = 5
@@ -395,12 +418,12 @@ MAX_CLOCK_WARNINGS = 5
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
 
-def system_line(line: str) -> re.Match[str] | None:
+def match_system_line(line: str) -> re.Match[str] | None:
     """Match the first line of a listing; groups are named as in `Reading.info`."""
-    return _SYSTEM_LINE.fullmatch(line) if len(line) < _LONGEST_SYSTEM_LINE else None
+    return _SYSTEM_LINE.fullmatch(line) if len(line) < _MAX_SYSTEM_LINE_LENGTH else None
 
 
-def head(
+def parse_system_line(
     lines: Sequence[str], tool: str, messages: list[str], file: str
 ) -> tuple[int, int | None, dict[str, str]]:
     """Parse the system line; return its line, from 0, its date and its facts.
@@ -411,7 +434,7 @@ def head(
     Raises `FormatError`: the first line that is not blank is not a system line.
     """
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    match = system_line(lines[first])
+    match = match_system_line(lines[first])
     if match is None:
         raise FormatError(
             f"the system line of {tool} is missing",
@@ -421,14 +444,14 @@ def head(
             found=lines[first],
             remedy=f"keep the first line of {tool}'s output.",
         )
-    day = read_date(match["date"] or "", messages, f"{file} line {first + 1}")
+    day = parse_date(match["date"] or "", messages, f"{file} line {first + 1}")
     facts = match.groupdict() | {
         "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
     }
     return first, day, {key: value for key, value in facts.items() if value}
 
 
-def read_date(text: str, messages: list[str], place: str) -> int | None:
+def parse_date(text: str, messages: list[str], location: str) -> int | None:
     """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
@@ -440,14 +463,14 @@ def read_date(text: str, messages: list[str], place: str) -> int | None:
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
         if "/" in text and a <= 12 and b <= 12 and a != b:
-            messages.append(f"{place}: the date {text} was parsed as month/day/year")
+            messages.append(f"{location}: the date {text} was parsed as month/day/year")
         return date(year, month, day).toordinal() - EPOCH
     except ValueError:
-        messages.append(f"{place}: the date {text!r} can't be parsed; times count from midnight")
+        messages.append(f"{location}: the date {text!r} can't be parsed; times count from midnight")
         return None
 
 
-def parse_seconds(time: str, half: str, file: str, line: int) -> int:
+def parse_seconds(time: str, am_pm: str, file: str, line: int) -> int:
     """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
 
     Raises `FormatError`.
@@ -455,17 +478,17 @@ def parse_seconds(time: str, half: str, file: str, line: int) -> int:
     if ":" not in time:
         return int(time)
     seconds = clock_seconds(time, file=file, line=line)
-    if not half:
+    if not am_pm:
         return seconds
     hour = seconds // 3600
     if not 1 <= hour <= 12:
         raise FormatError(
-            "not a 12-hour time", file=file, line=line, expected="01 to 12", found=f"{time} {half}"
+            "not a 12-hour time", file=file, line=line, expected="01 to 12", found=f"{time} {am_pm}"
         )
-    return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
+    return seconds - hour * 3600 + (hour % 12 + 12 * (am_pm[0] in "Pp")) * 3600
 
 
-class Times:
+class RowTimes:
     """Times of the rows of a listing in seconds of `clock`, carried from part to part.
 
     They count from 1970, or from the midnight before the first row if the listing's date can't be
@@ -487,14 +510,14 @@ class Times:
         self._last: dict[int, tuple[float, float]] = {}
         self._set_back: Counter[int] = Counter()
 
-    def of(self, table: SarRows) -> np.ndarray:
+    def compute(self, table: SarRows) -> np.ndarray:
         """Times of a table's rows; raises `FormatError` at times of day beside epoch seconds."""
         t = self._since_midnight(table)
         if self.offset is None and not (len(t) or table.marks or table.last):
             return t
         if self.offset is None:
-            printed = len(t) > 0 and t.max() >= EARLIEST
-            self.offset = 0.0 if printed else None if self.day is None else float(self.day * DAY)
+            is_epoch = len(t) > 0 and t.max() >= EARLIEST
+            self.offset = 0.0 if is_epoch else None if self.day is None else float(self.day * DAY)
             if self.offset is None:
                 self.offset, self.clock = (
                     -DAY * np.floor(t.min() / DAY) if len(t) else 0.0,
@@ -503,7 +526,9 @@ class Times:
         epoch = t >= EARLIEST
         if epoch.any() and (self.offset != 0 or not epoch.all()):
             line = (
-                table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
+                table.lines_before
+                + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))])
+                + 1
             )
             problem = "times of day mixed with seconds since 1970"
             raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
@@ -511,28 +536,37 @@ class Times:
 
     def _since_midnight(self, table: SarRows) -> np.ndarray:
         """Seconds of each row since the midnight before its table's first heading."""
-        new = sum(number < 0 for number in table.heading_lines)
+        n_carried = sum(number < 0 for number in table.heading_lines)
         line = np.concatenate(
-            [np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)]
+            [np.array(table.heading_lines[n_carried:], dtype=int), np.array(table.lines, dtype=int)]
         )
         seconds = np.concatenate(
-            [np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)]
+            [
+                np.array(table.heading_times[n_carried:], dtype=float),
+                np.array(table.times, dtype=float),
+            ]
         )
-        distinct, which = table.distinct()
-        codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[which]
-        of = np.concatenate([codes[new:], codes[np.array(table.under, dtype=int)]])
-        order = np.lexsort((line, of))
+        distinct, heading_codes = table.factorize_headings()
+        codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[
+            heading_codes
+        ]
+        table_codes = np.concatenate(
+            [codes[n_carried:], codes[np.array(table.heading_indices, dtype=int)]]
+        )
+        order = np.lexsort((line, table_codes))
         t = np.empty(len(line))
-        for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
-            code = int(of[part[0]])
+        for part in (
+            np.split(order, np.flatnonzero(np.diff(table_codes[order])) + 1) if len(order) else ()
+        ):
+            code = int(table_codes[part[0]])
             t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
             for i in set_back[: MAX_CLOCK_WARNINGS - self._set_back[code]]:
                 self._set_back[code] += 1
                 self._messages.append(
-                    f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back"
+                    f"{self._file} line {table.lines_before + line[part[i]] + 1}: the clock was set back"
                 )
-        return t[len(table.headings) - new :]
+        return t[len(table.headings) - n_carried :]
 
     def _table_number(self, heading: TableHeading) -> int:
         """Table number of a heading."""
@@ -540,8 +574,8 @@ class Times:
             report, fields_of_table = (heading.report, heading.kind), set(heading.fields)
             shared = (
                 n
-                for n, (known, fields) in enumerate(self._tables)
-                if known == report and fields_of_table & fields
+                for n, (key, fields) in enumerate(self._tables)
+                if key == report and fields_of_table & fields
             )
             number = self._numbers[heading] = next(shared, len(self._tables))
             if number == len(self._tables):

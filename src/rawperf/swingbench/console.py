@@ -13,21 +13,21 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import Warnings, record_table, split_lines
+from rawperf.rows import Warnings, build_records, split_lines
 from rawperf.text import (
     clock_seconds,
     decode,
     match_certainty,
-    numbers,
+    parse_numbers,
     split_blanks,
-    strings,
+    take_strings,
     unwrap_midnight,
 )
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
 DRIVER = "driver"
 MAX_COLUMNS = 200
-LONGEST_LINE = 4096
+MAX_LINE_LENGTH = 4096
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"Time(?:[ \t]+\S+)+")
@@ -70,16 +70,18 @@ class SwingbenchConsole:
         Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
         text, decode_warnings = decode(data, file)
-        log = _Log(file, Warnings(file, decode_warnings))
-        lines, whole = split_lines(_ESCAPE.sub("", text))
+        log = _LogParser(file, Warnings(file, decode_warnings))
+        lines, is_complete = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
-            log.line(
-                line.rpartition("\r")[2].strip(), number, cut=number == len(lines) and not whole
+            log.parse_line(
+                line.rpartition("\r")[2].strip(),
+                number,
+                is_truncated=number == len(lines) and not is_complete,
             )
         return log.reading()
 
 
-class _Log:
+class _LogParser:
     """Rows and facts of a log, added by line; numbers are converted in bulk."""
 
     def __init__(self, file: str, warnings: Warnings) -> None:
@@ -89,20 +91,22 @@ class _Log:
         self.rows: list[str] = []
         self.lines: list[int] = []
 
-    def line(self, line: str, number: int, cut: bool) -> None:
-        """Parse one stripped line; `cut` for a last line without its line end."""
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        """Parse one stripped line; `is_truncated` for a last line without its line end."""
         if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
             after = (
-                _AFTER_TEXT.fullmatch(line) if ":" in line and len(line) <= LONGEST_LINE else None
+                _AFTER_TEXT.fullmatch(line)
+                if ":" in line and len(line) <= MAX_LINE_LENGTH
+                else None
             )
             if after and self.columns and len(after[2].split()) == len(self.columns) + 1:
-                self._facts(after[1])
+                self._parse_facts(after[1])
                 line = after[2]
             elif _HEADING.fullmatch(line):
-                return self._heading(line.split()[1:], number)
+                return self._parse_heading(line.split()[1:], number)
             else:
-                return self._facts(line)
-        if cut:  # the last digits may be missing
+                return self._parse_facts(line)
+        if is_truncated:  # the last digits may be missing
             return self.warnings.add(number, "the log ends within a row, which was dropped")
         if not _ROW.fullmatch(line):
             raise self._error(
@@ -112,7 +116,7 @@ class _Log:
         self.lines.append(number)
         return None
 
-    def _heading(self, columns: list[str], number: int) -> None:
+    def _parse_heading(self, columns: list[str], number: int) -> None:
         if self.columns and columns != self.columns:
             raise self._error(
                 "a different heading", number, " ".join(self.columns), " ".join(columns)
@@ -132,7 +136,7 @@ class _Log:
             )
         self.columns = columns
 
-    def _facts(self, line: str) -> None:
+    def _parse_facts(self, line: str) -> None:
         for name, pattern in _FACTS.items():
             if match := pattern.fullmatch(line.strip()):
                 self.info[name] = match[1].strip()
@@ -147,55 +151,60 @@ class _Log:
                 remedy="run charbench with -v users,tpm,tps.",
             )
         tokens, offsets = split_blanks(self.rows)
-        wide = len(self.columns) + 1
-        other = np.flatnonzero(np.diff(offsets) != wide)
-        if len(other):
-            place = int(other[0])
-            raise self._error("a damaged row", self.lines[place], f"{wide} cells", self.rows[place])
-        cells = [tokens.take(pa.array(np.arange(i, len(tokens), wide))) for i in range(wide)]
+        n_cells = len(self.columns) + 1
+        mismatched = np.flatnonzero(np.diff(offsets) != n_cells)
+        if len(mismatched):
+            row = int(mismatched[0])
+            raise self._error("a damaged row", self.lines[row], f"{n_cells} cells", self.rows[row])
+        cells = [tokens.take(pa.array(np.arange(i, len(tokens), n_cells))) for i in range(n_cells)]
         clocks = zip(cells[0].to_pylist(), self.lines, strict=True)
-        t, back = unwrap_midnight(
+        t, backward_steps = unwrap_midnight(
             np.array([clock_seconds(text, file=self.file, line=line) for text, line in clocks])
         )
-        for place in back.tolist():
+        for row in backward_steps.tolist():
             self.warnings.add(
-                self.lines[place],
+                self.lines[row],
                 "the time decreases; does the log have more than one run, or was the clock set back?",
             )
         fields: list[str] = []
         values: list[np.ndarray] = []
         for name, column in zip(self.columns, cells[1:], strict=True):
             if name == USERS and pc.any(pc.starts_with(column, "[")).as_py():
-                active, total = self._pairs(column)
+                active, total = self._parse_pairs(column)
                 fields += [name, USERS_TOTAL]
                 values += [active, total]
             else:
-                parsed, bad = numbers(column)
-                if bad >= 0:
+                parsed, invalid = parse_numbers(column)
+                if invalid >= 0:
                     raise self._error(
-                        f"{name} is not a number", self.lines[bad], "a number", str(column[bad])
+                        f"{name} is not a number",
+                        self.lines[invalid],
+                        "a number",
+                        str(column[invalid]),
                     )
                 fields.append(name)
                 values.append(parsed)
         width = len(fields)
-        field = strings(fields, np.tile(np.arange(width), len(t)))
-        records = record_table(
+        field = take_strings(fields, np.tile(np.arange(width), len(t)))
+        records = build_records(
             "", DRIVER, "", field, np.repeat(t, width), np.column_stack(values).ravel()
         )
         lines = np.repeat(np.array(self.lines, dtype=np.int64), width)
-        return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
+        return Reading(records, "time-of-day", self.info, self.warnings.messages(), lines)
 
-    def _pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    def _parse_pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         parts = pc.extract_regex(column, r"^\[(?P<a>[0-9]+)/(?P<b>[0-9]+)\]$")
         if parts.null_count:
-            place = int(np.argmax(np.asarray(parts.is_null())))
+            row = int(np.argmax(np.asarray(parts.is_null())))
             raise self._error(
                 "Users is not a pair of numbers",
-                self.lines[place],
+                self.lines[row],
                 "[active/total]",
-                str(column[place]),
+                str(column[row]),
             )
-        (active, _), (total, _) = (numbers(pc.struct_field(parts, part)) for part in ("a", "b"))
+        (active, _), (total, _) = (
+            parse_numbers(pc.struct_field(parts, part)) for part in ("a", "b")
+        )
         return active, total
 
     def _error(self, problem: str, line: int, expected: str, found: str) -> FormatError:

@@ -11,7 +11,7 @@ from typing import Any
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import first_line, parse_with_lines
-from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, Results
+from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, ResultCollector
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import decode
 
@@ -37,48 +37,50 @@ class SwingbenchJson:
         """Read the records, equal to those of `swingbench` for the XML of the same run.
 
         Raises `FormatError`: invalid JSON, a duplicate key, another structure, and the errors of
-        `Results`.
+        `ResultCollector`.
         """
         text, warnings = decode(data, file)
         document, lines = _parse(text, file)
-        root = _object(document.get(ROOT) if isinstance(document, dict) else None, ROOT, file)
-        results = Results(file)
+        root = _require_object(
+            document.get(ROOT) if isinstance(document, dict) else None, ROOT, file
+        )
+        results = ResultCollector(file)
         for section, content in root.items():
             at = lines[ROOT][section]
             if section == NAMESPACE:
-                results.info[NAMESPACE] = _text(content, section, file)
+                results.info[NAMESPACE] = _scalar_text(content, section, file)
             elif section == TRANSACTIONS:
-                _take_transactions(results, _object(content, section, file), at)
+                _add_transactions(results, _require_object(content, section, file), at)
             elif section == METRICS:
-                for name, value in _object(content, section, file).items():
+                for name, value in _require_object(content, section, file).items():
                     if name == READINGS:
-                        results.take_readings(_text(value, name, file), at[name])
+                        results.add_readings(_scalar_text(value, name, file), at[name])
                     else:
-                        results.skip(f"{section}/{name}")
+                        results.note_unread(f"{section}/{name}")
             elif section in FIELDS:
-                for name, value in _object(content, section, file).items():
+                for name, value in _require_object(content, section, file).items():
                     if isinstance(value, dict | list):
-                        results.skip(f"{section}/{name}")
+                        results.note_unread(f"{section}/{name}")
                     else:
-                        results.take(section, "", name, _text(value, name, file), at[name])
+                        results.add(section, "", name, _scalar_text(value, name, file), at[name])
             else:
-                results.skip(section)
+                results.note_unread(section)
         reading = results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
 
-def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
+def _add_transactions(results: ResultCollector, content: dict[str, Any], lines: Any) -> None:
     """Add the results of the transactions; `lines` has the line of each value in its place."""
     for key, member in content.items():
         if key != RESULT:
-            results.skip(f"{TRANSACTIONS}/{key}")
+            results.note_unread(f"{TRANSACTIONS}/{key}")
             continue
-        alone = not isinstance(member, list)  # a single result may lack its list
+        is_single = not isinstance(member, list)  # a single result may lack its list
         for result, at in zip(
-            *([part] if alone else part for part in (member, lines[key])), strict=True
+            *([part] if is_single else part for part in (member, lines[key])), strict=True
         ):
-            values = _object(result, RESULT, results.file)
-            transaction = _text(values.get(ID, ""), ID, results.file).strip()
+            values = _require_object(result, RESULT, results.file)
+            transaction = _scalar_text(values.get(ID, ""), ID, results.file).strip()
             if not transaction:
                 raise FormatError(
                     "a Result without an id",
@@ -88,10 +90,14 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
                 )
             for name, value in values.items():
                 if isinstance(value, dict | list):
-                    results.skip(f"{TRANSACTIONS}/{RESULT}/{name}")
+                    results.note_unread(f"{TRANSACTIONS}/{RESULT}/{name}")
                 elif name != ID:
-                    results.take(
-                        TRANSACTIONS, transaction, name, _text(value, name, results.file), at[name]
+                    results.add(
+                        TRANSACTIONS,
+                        transaction,
+                        name,
+                        _scalar_text(value, name, results.file),
+                        at[name],
                     )
 
 
@@ -131,7 +137,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _object(value: Any, name: str, file: str) -> dict[str, Any]:
+def _require_object(value: Any, name: str, file: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(
             f"{name!r} is not an object",
@@ -142,7 +148,7 @@ def _object(value: Any, name: str, file: str) -> dict[str, Any]:
     return value
 
 
-def _text(value: Any, name: str, file: str) -> str:
+def _scalar_text(value: Any, name: str, file: str) -> str:
     """Text of a scalar: numbers and booleans as printed, null as ""."""
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
     if not isinstance(text, str) or _SURROGATE.search(text):

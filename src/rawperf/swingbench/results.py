@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import record_table
-from rawperf.text import numbers
+from rawperf.rows import build_records
+from rawperf.text import parse_numbers
 
 OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"
 TRANSACTIONS, READINGS = "TransactionResults", "TPSReadings"
@@ -85,7 +85,7 @@ NAMESPACE, NOT_READ = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
-class Results:
+class ResultCollector:
     """Collector of one run's results; `reading` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
@@ -97,9 +97,9 @@ class Results:
         self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
         self.times = self.tps = np.array([], dtype=float)
         self.readings_line = 0
-        self.whole = True
+        self.is_complete = True
 
-    def take(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
+    def add(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
         """Add one element; raises `FormatError` for a duplicate, or text instead of a number."""
         text = text.strip()
         key = (section, transaction, name)
@@ -126,13 +126,13 @@ class Results:
         else:
             self.info[label] = text
 
-    def skip(self, path: str) -> None:
+    def note_unread(self, path: str) -> None:
         """Record an unknown element."""
         if len(self.unknown_elements) < MAX_UNKNOWN_NAMES:
             self.unknown_elements[path] = None
 
-    def take_readings(self, text: str, line: int, whole: bool = True) -> None:
-        """Add the series ``epoch milliseconds, rate, ...``; `whole` is False if it is truncated."""
+    def add_readings(self, text: str, line: int, is_complete: bool = True) -> None:
+        """Add the series ``epoch milliseconds, rate, ...``; `is_complete` is False if it is truncated."""
         if self.readings_line or len(self.times):
             raise self._error("TPSReadings is given twice", "one series", text[:40], line)
         tokens = pc.ascii_trim_whitespace(
@@ -140,25 +140,25 @@ class Results:
         )
         # a comma ends each token; the rest is empty, or a truncated number
         count = len(tokens) - 1
-        if whole and tokens[count].as_py():
+        if is_complete and tokens[count].as_py():
             count += 1
-        if count % 2 and whole:
+        if count % 2 and is_complete:
             raise self._error(
                 "TPSReadings has an odd number of values", "time, rate, time, rate, ...", "", line
             )
-        values, bad = numbers(tokens.slice(0, count - count % 2))
-        if bad < 0 and len(values):
-            late = (
+        values, invalid = parse_numbers(tokens.slice(0, count - count % 2))
+        if invalid < 0 and len(values):
+            is_invalid = (
                 (values[::2] < 0)
                 | (values[::2] > LATEST)
                 | (values[::2] % 1 != 0)
                 | (values[1::2] < 0)
             )
-            bad = 2 * int(late.argmax()) if late.any() else -1
-        if bad >= 0:
+            invalid = 2 * int(is_invalid.argmax()) if is_invalid.any() else -1
+        if invalid >= 0:
             expected = "milliseconds since 1970 and transactions per second"
             raise self._error(
-                "TPSReadings contains an invalid time or rate", expected, str(tokens[bad]), line
+                "TPSReadings contains an invalid time or rate", expected, str(tokens[invalid]), line
             )
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
@@ -183,19 +183,21 @@ class Results:
                 remedy="use the results file of charbench -r.",
             )
         self._check()
-        place = {"": 0}
+        transaction_order = {"": 0}
         for _, transaction, _ in self.values:
-            place.setdefault(transaction, len(place))
-        rows = dict(sorted(self.values.items(), key=lambda item: _sort_key(item[0], place)))
+            transaction_order.setdefault(transaction, len(transaction_order))
+        rows = dict(
+            sorted(self.values.items(), key=lambda item: _sort_key(item[0], transaction_order))
+        )
         if (overall := self._weighted_mean_response()) is not None:
             rows[TRANSACTIONS, "", RESPONSE] = overall
         sections, transactions, names = ([key[part] for key in rows] for part in range(3))
         kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
         values = np.array([value for value, _ in rows.values()], dtype=float)
-        frame = record_table(
+        frame = build_records(
             sections, kinds, transactions, names, np.full(len(rows), np.nan), values
         )
-        series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
+        series = build_records(READINGS, DRIVER, "", READINGS, self.times, self.tps)
         lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
         info = self.info | (
@@ -216,13 +218,15 @@ class Results:
     def _weighted_mean_response(self) -> tuple[float, int] | None:
         """Mean response over all transactions, weighted by count, and the line of the first."""
         means = self._by_transaction(RESPONSE)
-        counted = {t: count for t, (count, _) in self._by_transaction(COUNT).items() if count > 0}
-        if not counted or not counted.keys() <= means.keys():
+        count_by_transaction = {
+            t: count for t, (count, _) in self._by_transaction(COUNT).items() if count > 0
+        }
+        if not count_by_transaction or not count_by_transaction.keys() <= means.keys():
             return None
-        mean = math.fsum(count * means[t][0] for t, count in counted.items()) / math.fsum(
-            counted.values()
-        )
-        return mean, means[next(iter(counted))][1]
+        mean = math.fsum(
+            count * means[t][0] for t, count in count_by_transaction.items()
+        ) / math.fsum(count_by_transaction.values())
+        return mean, means[next(iter(count_by_transaction))][1]
 
     def _check(self) -> None:
         """Warn of inconsistent numbers; raises `FormatError` for another unit."""
@@ -241,17 +245,17 @@ class Results:
                 line, f"TimingsIn, the unit of response times, is missing; {UNIT} were assumed"
             )
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
-        total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
+        total, completed, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
         counts = [count for count, _ in self._by_transaction(COUNT).values()]
-        if self.whole and counts and done and math.fsum(counts) != done[0]:
-            sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
-            self._warn(done[1], sentence)
+        if self.is_complete and counts and completed and math.fsum(counts) != completed[0]:
+            sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {completed[0]:.0f} were completed"
+            self._warn(completed[1], sentence)
         # tolerance: one second of run time, a hundredth of the rate
-        if total and done and rate and total[0] > 1:
-            low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
+        if total and completed and rate and total[0] > 1:
+            low, high = completed[0] / (total[0] + 1) - 0.01, completed[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
                 sentence = (
-                    f"{done[0]:.0f} transactions in {total[0]:g} s "
+                    f"{completed[0]:.0f} transactions in {total[0]:g} s "
                     f"do not match the rate of {rate[0]:g} per second"
                 )
                 self._warn(rate[1], sentence)
@@ -259,7 +263,7 @@ class Results:
         for t, name in results:
             occurrences[t] += _PERCENTILE.fullmatch(name) is not None
         lacking = [t for t, percentiles in occurrences.items() if percentiles < len(PERCENTILES)]
-        if lacking and self.whole:
+        if lacking and self.is_complete:
             self._warn(
                 line,
                 f"{len(lacking)} of {len(occurrences)} transactions lack percentiles, first {lacking[0]!r}",
@@ -271,11 +275,11 @@ class Results:
         )
 
 
-def _sort_key(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
+def _sort_key(key: tuple[str, str, str], transaction_order: dict[str, int]) -> tuple[int, int, int]:
     section, transaction, name = key
-    known = FIELDS[section]
+    fields = FIELDS[section]
     return (
         SECTIONS.index(section),
-        place[transaction],
-        known.index(name) if name in known else len(known),
+        transaction_order[transaction],
+        fields.index(name) if name in fields else len(fields),
     )

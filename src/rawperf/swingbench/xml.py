@@ -11,9 +11,9 @@ from rawperf.swingbench.results import (
     NAMESPACE,
     READINGS,
     TRANSACTIONS,
-    Results,
+    ResultCollector,
 )
-from rawperf.xml_stream import Target, parse_xml
+from rawperf.xml_stream import XmlTarget, parse_xml
 
 MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
@@ -49,10 +49,10 @@ class Swingbench:
         Raises `FormatError`: bad, hostile or foreign XML; an element that is duplicate or not a
         number; another unit of time.
         """
-        target = _Elements(file)
+        target = _ResultTarget(file)
         warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
-            target.cut()
+            target.keep_truncated_series()
             warnings += (
                 f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
@@ -60,12 +60,12 @@ class Swingbench:
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
 
-class _Elements(Target):
-    """Parser target that passes leaf elements to `Results`."""
+class _ResultTarget(XmlTarget):
+    """Parser target that passes leaf elements to `ResultCollector`."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file, ROOT, MAX_DEPTH)
-        self.results = Results(file)
+        self.results = ResultCollector(file)
         self._transaction = ""
         self._begin = 0
 
@@ -83,22 +83,22 @@ class _Elements(Target):
             [METRICS],
             *([name] for name in FIELDS),
         ):
-            self.results.skip("/".join(path[1:]))
+            self.results.note_unread("/".join(path[1:]))
 
     def on_end(self) -> None:
         leaf = self._leaf()
         if leaf is not None:
-            self._take(*leaf, whole=True)
+            self._add_element(*leaf, is_complete=True)
 
     def has_content(self) -> bool:
         return bool(self.results.values)
 
-    def cut(self) -> None:
+    def keep_truncated_series(self) -> None:
         """Handle a truncated document: keep an open series up to its last complete pair."""
-        self.results.whole = False
+        self.results.is_complete = False
         leaf = self._leaf()
         if leaf is not None and leaf[0] == READINGS:
-            self._take(*leaf, whole=False)
+            self._add_element(*leaf, is_complete=False)
 
     def _leaf(self) -> tuple[str, str] | None:
         """Section and name of the open element if it holds a value, else None."""
@@ -111,12 +111,12 @@ class _Elements(Target):
                 return READINGS, name
         return None
 
-    def _take(self, section: str, name: str, whole: bool) -> None:
+    def _add_element(self, section: str, name: str, is_complete: bool) -> None:
         text = "".join(self.text)
         if section == READINGS:
-            self.results.take_readings(text, self._begin, whole)
+            self.results.add_readings(text, self._begin, is_complete)
         else:
-            self.results.take(
+            self.results.add(
                 section,
                 self._transaction if section == TRANSACTIONS else "",
                 name,

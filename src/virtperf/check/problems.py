@@ -46,5 +46,5 @@ class Problems:
         file = (
             str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)
         )
-        placed = problem.restated(type(problem), file=file)
+        placed = problem.copy_as(type(problem), file=file)
         self._found.setdefault((file, problem.line or 0, str(placed)), placed)

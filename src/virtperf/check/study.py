@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
-from rawperf.core.metrics import WHOLE, MetricDictionary
+from rawperf.core.metrics import HOST, MetricDictionary
 from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
@@ -142,8 +142,8 @@ def _entity_kind(
     """
     if dictionary is None or metric not in dictionary:
         return
-    known = {WHOLE if s.entity else s.entity_kind for s in dictionary[metric].sources}
-    if WHOLE in known:  # a tool's own host is a guest, or whatever kind run.yaml gives it
+    known = {HOST if s.entity else s.entity_kind for s in dictionary[metric].sources}
+    if HOST in known:  # a tool's own host is a guest, or whatever kind run.yaml gives it
         known |= {"guest"} | ({kind} & _kinds_of_runs(study))
     if kind not in known:
         problem = f"{words} of a {kind!r}, but no format provides it for this entity kind"
@@ -170,7 +170,7 @@ def _reported_at(study: Study, report: Report, place: KeyPath) -> Iterator[None]
         yield
     except StudyError as err:
         if err.file in (None, study.document.path.name):
-            err = err.restated(
+            err = err.copy_as(
                 StudyError, file=study.document.path.name, line=study.document.line(*place)
             )
         report(err)

@@ -31,7 +31,7 @@ class _Commands(SuggestingGroup):
         except RawperfError as err:
             layout = ctx.find_object(Layout)
             root = layout.root if layout is not None else Path()
-            raise click.ClickException(str(err.within(root))) from err
+            raise click.ClickException(str(err.relative_to(root))) from err
         except BrokenPipeError:
             raise
         except OSError as err:  # a full disk, a read-only folder, a stage's missing output

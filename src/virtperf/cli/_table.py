@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, did_you_mean
-from rawperf.tidy import file_bytes
+from rawperf.tidy import read_bytes
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import row_lines, to_numbers
 from virtperf.study.quantities import parse_level
@@ -20,7 +20,7 @@ MAX_LISTED_LEVELS = 10
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
     """Read a table, and filter its rows by ``COLUMN=VALUE``; ``-`` is CSV from standard input."""
-    frame = own.table(file_bytes(file), "-", ".csv") if file == "-" else own.read(file)
+    frame = own.table(read_bytes(file), "-", ".csv") if file == "-" else own.read(file)
     for condition in where:
         name, equals, text = condition.partition("=")
         if not equals:

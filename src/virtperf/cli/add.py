@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import math
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from rawperf.cli import SuggestingGroup
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from virtperf.runs.intake.describe import PromptQuestion
     from virtperf.runs.intake.preview import Preview
     from virtperf.study.definition import Study
@@ -302,77 +305,98 @@ def _show(
     from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
-    info = previewed.run
-    factors = ", ".join(
-        f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
-        for name, level in info["factors"].items()
+    title, *facts = _run_lines(study, previewed.run, assumed)
+    print_line(title, style="bold")
+    for line in (*facts, *(f"  {note}" for note in notes)):
+        print_line(line)
+    file_columns = (
+        "file",
+        "format",
+        "entity",
+        "clock",
+        "records",
+        "samples",
+        "first, s",
+        "last, s",
     )
-    print_line(
-        f"{info['run_id']}: {study.id}, {info['provenance']}, replicate {info['replicate']}",
-        style="bold",
-    )
-    print_line(factors)
-    start = f"start {info['start'] or 'unknown'}"
-    if info["duration_s"] is None:
-        print_line(f"{start}, no timestamps: values cover the whole run")
-    else:
-        begin, end = info["window_s"]
-        print_line(f"{start}, duration {info['duration_s']:g} s, warm-up {info['warmup_s']:g} s")
-        print_line(f"measurement window {begin:g} to {end:g} s")
-    for note in notes:
-        print_line(f"  {note}")
-    times = previewed.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
-    files = [
-        (
-            f["path"],
-            f["format"] or "not read",
-            f["entity"] or "host",
-            f["clock"] or "",
-            f["records"],
-            f["samples"],
-            *(f"{t:g}" for t in times[times.index == f["path"]].to_numpy().ravel()),
-        )
-        for f in info["files"]
-    ]
-    columns = ("file", "format", "entity", "clock", "records", "samples", "first, s", "last, s")
-    print_table(columns, files, title="Files", right=columns[4:])
-    metrics = [
-        (
-            name,
-            previewed.units[str(name)],
-            len(group[["entity_kind", "entity"]].drop_duplicates()),
-            len(group),
-        )
-        for name, group in previewed.samples.groupby("metric")
-    ]
-    print_table(
-        ("metric", "unit", "entities", "samples"),
-        metrics,
-        title="Metrics",
-        right=("entities", "samples"),
-    )
-    rows = []
-    for row in previewed.quantities.to_dict("records"):
-        kind = study.quantities[str(row["quantity"])]
-        missing = row["value"] != row["value"]
-        value = "missing" if missing else number(row["value"])
-        if row["low"] == row["low"]:  # totals reported by a tool have no interval
-            value += f" ({number(row['low'])} to {number(row['high'])})"
-        # a single run has no reference point: its value is in the unit of its metric
-        unit = previewed.units.get(str(row["metric"]), "") if kind.references else kind.unit
-        rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
+    print_table(file_columns, _file_rows(previewed), title="Files", right=file_columns[4:])
+    metric_columns = ("metric", "unit", "entities", "samples")
+    print_table(metric_columns, _metric_rows(previewed), title="Metrics", right=metric_columns[2:])
     print_table(
         ("quantity", "value in the window", "unit", "note"),
-        rows,
+        [_observation_row(study, previewed, row) for row in _records(previewed.quantities)],
         title=f"Observations that {study.id} takes from this run",
     )
-    for row in previewed.audits.to_dict("records"):
+    for row in _records(previewed.audits):
         observed, expected = number(row["value"]), number(row["expected"])
         print_line(
             f"audit {row['audit']} failed: found {observed}, expected {expected} ({row['note']})",
             style="yellow",
         )
     warn(warnings)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _run_lines(study: Study, info: Mapping[str, Any], assumed: Set[str]) -> list[str]:
+    """Lines on the run: its name and provenance, levels, times."""
+    levels = []
+    for name, level in info["factors"].items():
+        is_default = name in assumed and level == study.factors[name].default
+        levels.append(f"{name} {level}{' (default)' if is_default else ''}")
+    lines = [
+        f"{info['run_id']}: {study.id}, {info['provenance']}, replicate {info['replicate']}",
+        ", ".join(levels),
+    ]
+    start = f"start {info['start'] or 'unknown'}"
+    if info["duration_s"] is None:
+        return [*lines, f"{start}, no timestamps: values cover the whole run"]
+    begin, end = info["window_s"]
+    return [
+        *lines,
+        f"{start}, duration {info['duration_s']:g} s, warm-up {info['warmup_s']:g} s",
+        f"measurement window {begin:g} to {end:g} s",
+    ]
+
+
+def _file_rows(previewed: Preview) -> list[tuple[Any, ...]]:
+    times = previewed.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
+    return [
+        (
+            file["path"],
+            file["format"] or "not read",
+            file["entity"] or "host",
+            file["clock"] or "",
+            file["records"],
+            file["samples"],
+            *(f"{t:g}" for t in times[times.index == file["path"]].to_numpy().ravel()),
+        )
+        for file in previewed.run["files"]
+    ]
+
+
+def _metric_rows(previewed: Preview) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for metric, samples in previewed.samples.groupby("metric"):
+        entities = samples[["entity_kind", "entity"]].drop_duplicates()
+        rows.append((metric, previewed.units[str(metric)], len(entities), len(samples)))
+    return rows
+
+
+def _observation_row(study: Study, previewed: Preview, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    from virtperf.report.wording import number
+
+    if math.isnan(row["value"]):
+        return row["quantity"], "missing", "", row["note"]
+    value = number(row["value"])
+    if not math.isnan(row["low"]):  # totals reported by a tool have no interval
+        value += f" ({number(row['low'])} to {number(row['high'])})"
+    kind = study.quantities[str(row["quantity"])]
+    # a single run has no reference point: its value is in the unit of its metric
+    unit = previewed.units.get(str(row["metric"]), "") if kind.references else kind.unit
+    return row["quantity"], value, unit, row["note"]
 
 
 def _warn_of_large_files(copy: Path, where: Path) -> None:

@@ -261,7 +261,7 @@ def read_sides(
             except RawperfError as err:
                 if place.revision and err.file and err.file.startswith(scratch):
                     file = _at_revision(err.file, place.revision, scratch)
-                    raise err.restated(type(err), file=file) from err
+                    raise err.copy_as(type(err), file=file) from err
                 raise
             warnings = (*left_out, *reader.warnings_of(runs))
             if place.revision:
@@ -442,7 +442,7 @@ class RunReader:
             return self._format
         with open_input(path) as stream:
             head, _ = peek_stream(stream)
-        fits = self._declared.takes(path.name, head)
+        fits = self._declared.matches_file(path.name, head)
         self.format_used |= fits
         return self._format if fits else None
 
@@ -496,7 +496,7 @@ class RunReader:
                 "no file of the run could be read",
                 file=str(path),
                 found=next(
-                    (str(err.restated(type(err), file=n)) for n, err in unread.items()), None
+                    (str(err.copy_as(type(err), file=n)) for n, err in unread.items()), None
                 ),
                 remedy=None if self._format else "set --input-format",
             )
@@ -673,7 +673,7 @@ def _seconds(start: str | None) -> float:
 def _unread_notes(run: str, files: Mapping[str, RawperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         for name, err in files.items():
-            yield f"{run}: not read: {err.restated(type(err), file=name)}"
+            yield f"{run}: not read: {err.copy_as(type(err), file=name)}"
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES

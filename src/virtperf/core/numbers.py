@@ -6,7 +6,7 @@ import math
 import re
 
 from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
-from rawperf.core.numbers import number as number
+from rawperf.core.numbers import format_number as number
 
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations

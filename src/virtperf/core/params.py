@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from rawperf.core.errors import ParameterError, Report, stop
-from rawperf.core.model import Flag, Model, Number, Whole, load_model, problems
+from rawperf.core.errors import ParameterError, Report, raise_problem
+from rawperf.core.model import Flag, Integer, Model, Number, load_model, problems
 from rawperf.core.yamlio import Document
 
 WordReading = Literal["strict", "default", "lenient"]
@@ -32,7 +32,7 @@ class ReportParameters(Model):
 class Parameters(Model):
     """The contents of `params.yaml`."""
 
-    seed: Whole = Field(ge=0)
+    seed: Integer = Field(ge=0)
     level: Number = Field(default=0.95, gt=0.5, lt=1)
     reconstruct: ReconstructParameters = ReconstructParameters()
     report: ReportParameters = ReportParameters()
@@ -43,10 +43,10 @@ class NotebookParameters(ReportParameters):
 
     data: str = ""
     level: Number = Field(default=0.95, gt=0.5, lt=1)
-    seed: Whole = Field(default=0, ge=0)
+    seed: Integer = Field(default=0, ge=0)
 
 
-def load_parameters(path: Path, report: Report = stop) -> Parameters:
+def load_parameters(path: Path, report: Report = raise_problem) -> Parameters:
     """Read `params.yaml`; raises `StudyError` with file and line, and suggests the closest known
     name for an unknown one.
     """
@@ -61,6 +61,6 @@ def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
         return NotebookParameters.model_validate(values)
     except ValidationError as err:
         first = next(iter(problems(err, NotebookParameters, Document(values, Path(), {}))))
-        raise first.restated(
+        raise first.copy_as(
             ParameterError, problem=f"parameter {first.problem}", file=None, line=None
         ) from err

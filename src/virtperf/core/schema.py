@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.files import replaced_file
+from rawperf.core.files import replace_file
 from rawperf.core.tables import round_digits
 from virtperf.core.levels import level_text, parse_level
 
@@ -119,7 +119,7 @@ class TableSchema:
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write a frame that has these columns; the bytes are deterministic in its cells."""
-        with replaced_file(path) as out:
+        with replace_file(path) as out:
             self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:

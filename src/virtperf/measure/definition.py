@@ -19,13 +19,13 @@ from rawperf.core.errors import did_you_mean
 from rawperf.core.model import (
     Count,
     Flag,
+    Integer,
     Level,
     Levels,
     Model,
-    NotNegative,
+    NonNegative,
     Number,
     Positive,
-    Whole,
 )
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
@@ -152,10 +152,10 @@ class Quiet(Model):
 class Rules(Model):
     """Limits of disturbance in the window; a run that exceeds one is flagged."""
 
-    steal_percent: NotNegative | None = None  # share of processor time stolen by the hypervisor
-    others_cpus: NotNegative | None = None  # processors busy with anything but the run
-    thermal_throttles: NotNegative | None = None  # thermal throttling events
-    quota_throttles: NotNegative | None = None  # CPU quota exhausted (nr_throttled), own groups
+    steal_percent: NonNegative | None = None  # share of processor time stolen by the hypervisor
+    others_cpus: NonNegative | None = None  # processors busy with anything but the run
+    thermal_throttles: NonNegative | None = None  # thermal throttling events
+    quota_throttles: NonNegative | None = None  # CPU quota exhausted (nr_throttled), own groups
 
 
 class FactLimits(Model):
@@ -256,7 +256,7 @@ class Experiment(Settings, extra="forbid"):
 class Definition(Settings):
     """Schema of `measure.yaml`. After loading, every experiment has all settings."""
 
-    seed: Annotated[Whole, Field(ge=0)]  # of the run order, and of each run's own {seed}
+    seed: Annotated[Integer, Field(ge=0)]  # of the run order, and of each run's own {seed}
     hosts: dict[Id, RemoteHost] = {}
     tools: dict[str, Command] = {}  # commands that print a version
     experiments: tuple[Experiment, ...] = Field(min_length=1)

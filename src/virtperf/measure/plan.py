@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
 from virtperf.measure.commands import Call, calls, filled_command
@@ -90,7 +90,7 @@ def _short(number: float) -> Level:
     return int(number) if number == int(number) else number
 
 
-def load_definition(path: Path, study: Study, report: Report = stop) -> Definition:
+def load_definition(path: Path, study: Study, report: Report = raise_problem) -> Definition:
     """Load and validate `measure.yaml`; every experiment of the result has all settings.
 
     Raises

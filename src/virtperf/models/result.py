@@ -561,7 +561,7 @@ class FitResult(ABC):
         try:
             return checks.column(values, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:
-            raise err.restated(checks.ArgumentError) from None
+            raise err.copy_as(checks.ArgumentError) from None
 
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:

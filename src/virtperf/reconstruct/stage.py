@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rawperf.core.files import json_text, replaced_folder
+from rawperf.core.files import json_text, replace_folder
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS
 from virtperf.reconstruct.causes import contradictions_by_cause
@@ -39,7 +39,7 @@ def reconstruct(
     `contradictions.json`.
     """
     off = parameters.reconstruct.assumptions_off
-    with replaced_folder(out) as folder:
+    with replace_folder(out) as folder:
         progress("contradictions")
         feasible = solve(study, claims, off, linear=CachedLinearSystem)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)

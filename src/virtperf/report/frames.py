@@ -84,9 +84,9 @@ class StudyData:
         if first is None:
             return
         folder = first.rpartition("/")[0]
-        there = (self.study.folder.parent.parent / folder).is_dir()
+        folder_exists = (self.study.folder.parent.parent / folder).is_dir()
         raise RawperfError(
-            f"data/{first if there else folder} is missing",
+            f"data/{first if folder_exists else folder} is missing",
             remedy=f"run `virtperf pipeline {self.study.id}`",
         )
 
@@ -156,98 +156,123 @@ def load(
     `RawperfError` with the known studies for an unknown study, or with the stage to rerun if a
     file can't be read or has unexpected columns.
     """
-    folders = {
-        p.parent.name: p.parent
-        for root in _INPUT_FOLDERS
-        for p in (data / root).glob("*/study.yaml")
-    }
-    if study_id not in folders:
-        known = sorted(folders)
-        raise RawperfError(
-            f"there is no study {study_id!r}",
-            file=data / "published" / study_id,
-            expected=f"one of {', '.join(known) or 'none'}",
-            remedy=did_you_mean(study_id, known),
-        )
-    study = load_study(folders[study_id])
-    missing: list[str] = []
-
-    def there(stage: str, file: str) -> Path | None:
-        path = data / stage / study_id / file
-        if path.is_file():
-            return path
-        if study.kind == "measured" and stage == "reconstructed":
-            return None  # it has no text to reconstruct from
-        missing.append(f"{stage}/{study_id}/{file}")
-        return None
-
-    def frame(stage: str, table: TableSchema) -> pd.DataFrame:
-        path, factors = there(stage, table.file), tuple(study.factors)
-        return table.frame((), factors) if path is None else table.read(path, factors)
-
-    def run_table(table: TableSchema) -> pd.DataFrame:
-        table_rows = frame("runs", table)
-        is_selected = (
-            table_rows["provenance"].map(is_shown)
-            if "provenance" in table_rows
-            else table_rows["run_id"].isin(read)
-        )
-        return table_rows[is_selected.astype(bool)].reset_index(drop=True)
-
-    def is_shown(kind: str) -> bool:
-        return examples or kind != Provenance.EXAMPLE
-
-    def mapping(stage: str, file: str) -> dict[str, Any]:
-        path = there(stage, file)
-        try:
-            return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as err:
-            raise RawperfError(
-                "the file can't be read as JSON",
-                file=f"{stage}/{study_id}/{file}",
-                found=str(err),
-                remedy="rerun the stage that writes it.",
-            ) from err
-
-    claimed = there(
-        study.folder.parent.name, "hypotheses.yaml" if study.kind == "measured" else "claims.yaml"
+    study = load_study(_study_folder(study_id, data))
+    files = _StageFiles(data, study, examples)
+    is_measured = study.kind == "measured"
+    claims_file = files.find(
+        study.folder.parent.name, "hypotheses.yaml" if is_measured else "claims.yaml"
     )
-    contradictions = mapping("reconstructed", "contradictions.json")
+    contradictions = files.read_json("reconstructed", "contradictions.json")
     reading = contradictions.get("reading", "default")  # used by the stage for the other tables
-    index = mapping("samples", "index.json")
-    if index:
-        index["runs"] = [run for run in index["runs"] if is_shown(run["provenance"])]
-        index["quarantined"] = [run for run in index["quarantined"] if is_shown(run["root"])]
-        index["excluded"] = [
-            run for run in index.get("excluded", ()) if is_shown(run["provenance"])
-        ]
-    read = {run["run_id"] for run in index.get("runs", ())}
+    index = files.index
     measured = any(run["provenance"] == Provenance.MEASURED for run in index.get("runs", ()))
     verdict_table = stage_tables.VERDICTS
     if examples and not measured:
         verdict_table = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
-        claims=study_claims(study, reading=reading) if claimed and with_claims else None,
-        points=frame("reconstructed", stage_tables.POINTS),
-        ranges=frame("reconstructed", stage_tables.RANGES),
-        claim_results=frame("reconstructed", stage_tables.CLAIMS),
+        claims=study_claims(study, reading=reading) if claims_file and with_claims else None,
+        points=files.table("reconstructed", stage_tables.POINTS),
+        ranges=files.table("reconstructed", stage_tables.RANGES),
+        claim_results=files.table("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
-        readings=frame("reconstructed", stage_tables.READINGS),
-        series=run_table(stage_tables.SERIES),
-        observations=run_table(stage_tables.OBSERVATIONS),
-        means=run_table(stage_tables.MEANS),
-        lineage=run_table(stage_tables.LINEAGE),
-        timelines=run_table(stage_tables.TIMELINES),
-        distributions=run_table(stage_tables.DISTRIBUTIONS),
-        thumbnails=run_table(stage_tables.THUMBNAILS),
-        audits=run_table(stage_tables.AUDITS),
+        readings=files.table("reconstructed", stage_tables.READINGS),
+        series=files.run_table(stage_tables.SERIES),
+        observations=files.run_table(stage_tables.OBSERVATIONS),
+        means=files.run_table(stage_tables.MEANS),
+        lineage=files.run_table(stage_tables.LINEAGE),
+        timelines=files.run_table(stage_tables.TIMELINES),
+        distributions=files.run_table(stage_tables.DISTRIBUTIONS),
+        thumbnails=files.run_table(stage_tables.THUMBNAILS),
+        audits=files.run_table(stage_tables.AUDITS),
         index=index,
-        verdicts=frame("verdicts", verdict_table),
-        verdicts_elsewhere=frame("verdicts", stage_tables.VERDICTS_ELSEWHERE),
-        verdicts_read=frame("verdicts", stage_tables.VERDICTS_READ),
-        missing=tuple(missing),
+        verdicts=files.table("verdicts", verdict_table),
+        verdicts_elsewhere=files.table("verdicts", stage_tables.VERDICTS_ELSEWHERE),
+        verdicts_read=files.table("verdicts", stage_tables.VERDICTS_READ),
+        missing=tuple(files.missing),
     )
+
+
+def _study_folder(study_id: str, data: Path) -> Path:
+    """Folder of a study's input files; raises `RawperfError` with the known studies."""
+    folders = {
+        p.parent.name: p.parent
+        for root in _INPUT_FOLDERS
+        for p in (data / root).glob("*/study.yaml")
+    }
+    if study_id in folders:
+        return folders[study_id]
+    known = sorted(folders)
+    raise RawperfError(
+        f"there is no study {study_id!r}",
+        file=data / "published" / study_id,
+        expected=f"one of {', '.join(known) or 'none'}",
+        remedy=did_you_mean(study_id, known),
+    )
+
+
+class _StageFiles:
+    """Reads the stage outputs of a study; `missing` collects those that do not exist.
+
+    `examples` includes example runs.
+    """
+
+    def __init__(self, data: Path, study: Study, examples: bool) -> None:
+        self.data, self.study, self.examples = data, study, examples
+        self.missing: list[str] = []
+
+    def find(self, stage: str, file: str) -> Path | None:
+        """Path of a file; None if it is missing."""
+        path = self.data / stage / self.study.id / file
+        if path.is_file():
+            return path
+        if self.study.kind == "measured" and stage == "reconstructed":
+            return None  # it has no text to reconstruct from
+        self.missing.append(f"{stage}/{self.study.id}/{file}")
+        return None
+
+    def table(self, stage: str, table: TableSchema) -> pd.DataFrame:
+        """A table of a stage; empty if its file is missing."""
+        path, factors = self.find(stage, table.file), tuple(self.study.factors)
+        return table.frame((), factors) if path is None else table.read(path, factors)
+
+    def run_table(self, table: TableSchema) -> pd.DataFrame:
+        """A table of the stage ``runs`` with the rows of included runs."""
+        rows = self.table("runs", table)
+        if "provenance" in rows:
+            included = rows["provenance"].map(self._is_included)
+        else:
+            included = rows["run_id"].isin({run["run_id"] for run in self.index.get("runs", ())})
+        return rows[included.astype(bool)].reset_index(drop=True)
+
+    @cached_property
+    def index(self) -> dict[str, Any]:
+        """The index of the samples with the included runs; empty if it is missing."""
+        index = self.read_json("samples", "index.json")
+        for name, field in (
+            ("runs", "provenance"),
+            ("quarantined", "root"),
+            ("excluded", "provenance"),
+        ):
+            if index:
+                index[name] = [run for run in index.get(name, ()) if self._is_included(run[field])]
+        return index
+
+    def read_json(self, stage: str, file: str) -> dict[str, Any]:
+        """A JSON file of a stage; empty if it is missing."""
+        path = self.find(stage, file)
+        try:
+            return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as err:
+            raise RawperfError(
+                "the file can't be read as JSON",
+                file=f"{stage}/{self.study.id}/{file}",
+                found=str(err),
+                remedy="rerun the stage that writes it.",
+            ) from err
+
+    def _is_included(self, provenance: str) -> bool:
+        return self.examples or provenance != Provenance.EXAMPLE
 
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)

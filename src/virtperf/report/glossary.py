@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from rawperf.core.errors import Report, stop
+from rawperf.core.errors import Report, raise_problem
 from rawperf.core.model import Model, load_model
 from virtperf.report.wording import slug
 
@@ -98,7 +98,7 @@ class Glossary(Model):
 EMPTY_GLOSSARY = Glossary()
 
 
-def load_glossary(path: Path, report: Report = stop) -> Glossary:
+def load_glossary(path: Path, report: Report = raise_problem) -> Glossary:
     """Read the glossary, empty if there is no file. Raises `StudyError` with file, line and place
     as `load_model` does.
     """

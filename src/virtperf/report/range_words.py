@@ -86,12 +86,32 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
         return OPEN
     if searched:
         return _searched_range(pairs)
-    if no_high and bounds.same <= low <= bounds.order:
-        return f"order only: above {pretty(bounds.same)}"
-    mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
-    if no_low and mirrored <= high <= bounds.same:
-        return f"order only: below {pretty(bounds.same)}"
+    if is_order_only(pieces, bounds):
+        return f"order only: {'above' if no_high else 'below'} {pretty(bounds.same)}"
     return " or ".join(_interval_text(a, b, bounds) for a, b in pairs)
+
+
+def is_order_only(pieces: Sequence[float], bounds: Bounds) -> bool:
+    """Whether an open range says no more than which side is larger.
+
+    Its limit differs from `Bounds.same` only by the smallest difference that counts
+    (`resolution`), which is ours and no limit of the text.
+    """
+    low, high = pieces[0], pieces[-1]
+    no_low, no_high = low <= bounds.low, high >= bounds.high
+    mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
+    if no_low == no_high:
+        return False
+    return bounds.same <= low <= bounds.order if no_high else mirrored <= high <= bounds.same
+
+
+def order_only_limits(pieces: Sequence[float], bounds: Bounds) -> list[float]:
+    """Limits of a range with `is_order_only`: `Bounds.same` in place of the limit that the smallest
+    difference sets.
+    """
+    if pieces[-1] >= bounds.high:
+        return [bounds.same, *pieces[1:]]
+    return [*pieces[:-1], bounds.same]
 
 
 def _searched_range(pairs: Sequence[tuple[float, float]]) -> str:

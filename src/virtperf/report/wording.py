@@ -14,13 +14,13 @@ from virtperf.core.numbers import interval as interval
 from virtperf.core.numbers import number as number
 from virtperf.core.numbers import pretty as pretty
 
-SAID_ONCE, SAID_AGAIN = "said once", "said again"
+STATED_ONCE, STATED_REPEATEDLY = "stated once", "stated repeatedly"
 IN_CONFLICT, OTHERS_IN_CONFLICT = "in conflict", "others in conflict"
 FOLLOWS = "follows from others"
 
 _SHOWN = {
     "corroborated": FOLLOWS,
-    "independent": SAID_ONCE,
+    "independent": STATED_ONCE,
     "contradicted": IN_CONFLICT,
     "depends": OTHERS_IN_CONFLICT,
 }
@@ -28,8 +28,8 @@ _SHOWN = {
 
 VERDICT_MEANINGS = {
     FOLLOWS: "the paper's other claims imply it",
-    SAID_ONCE: "one place of the paper says it, and its other claims leave it open",
-    SAID_AGAIN: "several places of the paper say it, and its other claims leave it open",
+    STATED_ONCE: "one place of the paper states it, and its other claims leave it open",
+    STATED_REPEATEDLY: "several places of the paper state it, and its other claims leave it open",
     IN_CONFLICT: "the paper's other claims exclude it",
     OTHERS_IN_CONFLICT: "the paper's other claims contradict each other about it: they imply it, exclude it "
     "or leave it open, depending on which of them is set aside",
@@ -56,19 +56,23 @@ OF_MANY = {
 """Plural forms of verdicts."""
 _OF_ONE = {many: one for one, many in OF_MANY.items()}
 
-BY_TEXT = (FOLLOWS, SAID_ONCE, SAID_AGAIN, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention")
+BY_TEXT = (FOLLOWS, STATED_ONCE, STATED_REPEATEDLY, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention")
 """Text verdicts (by the paper's other claims) in counting order."""
 
 
 def shown_verdict(verdict: str, n_places: int = 1) -> str:
     """Display label of a text verdict; `n_places`: places of the paper that state the claim."""
-    return SAID_AGAIN if verdict == "independent" and n_places > 1 else _SHOWN.get(verdict, verdict)
+    return (
+        STATED_REPEATEDLY
+        if verdict == "independent" and n_places > 1
+        else _SHOWN.get(verdict, verdict)
+    )
 
 
 def placed_verdict(verdict: str, n_places: int = 1) -> str:
-    """Display label for one claim, with the number of places: ``said again (3 places)``."""
+    """Display label for one claim, with the number of places: ``stated repeatedly (3 places)``."""
     shown = shown_verdict(verdict, n_places)
-    return f"{shown} ({n_places} places)" if shown == SAID_AGAIN else shown
+    return f"{shown} ({n_places} places)" if shown == STATED_REPEATEDLY else shown
 
 
 def verdict_kind(shown: str) -> str:

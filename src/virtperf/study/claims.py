@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rawperf.core.errors import Report, StudyError, stop
-from rawperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
+from rawperf.core.errors import Report, StudyError, raise_problem
+from rawperf.core.model import Flag, Level, Model, NonNegative, Number, Texts, load_model
 from rawperf.core.yamlio import Document
 from virtperf.core.params import WordReading
 from virtperf.study.definition import Study
@@ -103,16 +103,16 @@ class Claim(Model):
     at: Level | None = None
     for_each: dict[str, Annotated[tuple[Level, ...], Field(min_length=1)]] = {}
     value: Number | None = None
-    half_width: NotNegative | None = None
+    half_width: NonNegative | None = None
     low: Number = -float("inf")
     high: Number = float("inf")
     strict: Flag = True
     direction: Literal["", "increasing", "decreasing", "nonincreasing", "nondecreasing"] = ""
-    margin: NotNegative = 0.0
+    margin: NonNegative = 0.0
     intercept: Number = 0.0
     slope: Number = 0.0
-    intercept_half_width: NotNegative = 0.0
-    slope_half_width: NotNegative = 0.0
+    intercept_half_width: NonNegative = 0.0
+    slope_half_width: NonNegative = 0.0
     sentences: Texts = Field((), alias="sentence")
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
@@ -274,7 +274,7 @@ class Claims:
 
     def reread(self, study: Study, reading: WordReading) -> Claims:
         """The claims under another reading of vague words, without parsing `claims.yaml` again."""
-        return _claims(study, self.file, self.document, stop, reading)
+        return _claims(study, self.file, self.document, raise_problem, reading)
 
     def about(self, exhibit_id: str) -> tuple[Claim, ...]:
         """The claims about an exhibit."""
@@ -291,7 +291,9 @@ class Claims:
         return tuple(c for c in self.claims if not c.assumed or c.id in on | ids)
 
 
-def load_claims(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
+def load_claims(
+    study: Study, report: Report = raise_problem, *, reading: WordReading = "default"
+) -> Claims:
     """Load `claims.yaml` of a study, and `readings.yaml` if a claim uses a word.
 
     Raises `StudyError` with file and line: schema violation, unknown quantity, factor, level,

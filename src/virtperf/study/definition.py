@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from rawperf.core.declaration import Declaration
-from rawperf.core.errors import Report, StudyError, did_you_mean, stop
-from rawperf.core.model import Keyed, Level, Model, Whole, load_model
+from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
+from rawperf.core.model import InsertKeyAsName, Integer, Level, Model, load_model
 from rawperf.core.yamlio import Document
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
@@ -59,12 +59,12 @@ class Study(Model):
     title: str
     question: str = ""
     bibliography: dict[str, Any] = {}
-    n_statements: Annotated[Whole, Field(ge=0)] = 0
+    n_statements: Annotated[Integer, Field(ge=0)] = 0
     summary: Annotated[str, Field(min_length=20)] = ""
     findings: tuple[Finding, ...] = ()
     conventions: tuple[Annotated[str, Field(min_length=10)], ...] = ()
-    factors: Annotated[dict[str, Factor], Keyed]
-    quantities: Annotated[dict[str, QuantityKind], Keyed]
+    factors: Annotated[dict[str, Factor], InsertKeyAsName]
+    quantities: Annotated[dict[str, QuantityKind], InsertKeyAsName]
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
     headline_figure: str | None = None
@@ -217,7 +217,7 @@ class Study(Model):
         return f"{label} ({', '.join(parts)})" if parts else label
 
 
-def load_study(folder: Path, report: Report = stop) -> Study:
+def load_study(folder: Path, report: Report = raise_problem) -> Study:
     """Load and validate `study.yaml` of a folder; raises `StudyError` with file and line."""
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, load_claims, resolve_claims
@@ -43,7 +43,7 @@ class HypothesesFile(Model):
 
 
 def study_claims(
-    study: Study, report: Report = stop, *, reading: WordReading = "default"
+    study: Study, report: Report = raise_problem, *, reading: WordReading = "default"
 ) -> Claims:
     """Claims of a paper, or hypotheses of a measured study.
 
@@ -66,7 +66,7 @@ def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
 
 def load_hypotheses(
     study: Study,
-    report: Report = stop,
+    report: Report = raise_problem,
     *,
     reading: WordReading = "default",
     papers: Mapping[Path, tuple[Study, Claims]] | None = None,
@@ -127,7 +127,7 @@ def papers_repeated(study: Study) -> list[str]:
 
     Raises `StudyError` if hypotheses.yaml can't be read.
     """
-    file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, stop)
+    file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, raise_problem)
     origins = [written.get("from") for written in file.hypotheses]
     return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
 

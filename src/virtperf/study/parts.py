@@ -16,7 +16,7 @@ from rawperf.core.model import (
     Level,
     Levels,
     Model,
-    NotNegative,
+    NonNegative,
     Number,
     Positive,
     Texts,
@@ -131,7 +131,7 @@ class QuantityKind(Model):
     unit: str
     note: str = ""
     bounds: tuple[Number | None, Number | None] = (0.0, None)
-    resolution: NotNegative = 0.0
+    resolution: NonNegative = 0.0
     reference_points: tuple[_Reference, ...] = Field((), alias="references")
     observed_by: _Observed | None = Field(None, alias="observed")
 
@@ -334,10 +334,10 @@ class Procedure(Model, extra="allow"):
     """Timing of a run, in seconds from its start."""
 
     run_s: Positive | None = None
-    warmup_s: NotNegative | None = None
-    window_s: tuple[NotNegative, NotNegative] | None = None
+    warmup_s: NonNegative | None = None
+    window_s: tuple[NonNegative, NonNegative] | None = None
     sample_interval_s: Positive | None = None
-    think_time_s: NotNegative | None = None
+    think_time_s: NonNegative | None = None
     steps: tuple[str, ...] = ()
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field
 
 from rawperf.core.errors import StudyError
-from rawperf.core.model import Level, Model, NotNegative, Texts
+from rawperf.core.model import Level, Model, NonNegative, Texts
 from rawperf.core.yamlio import Document, read_text
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
@@ -161,7 +161,7 @@ class TableClaims(Model):
     key: dict[str, str] = {}
     levels: dict[str, dict[Level, Level]] = {}
     columns: dict[str, str] = Field(min_length=1)
-    half_width: NotNegative
+    half_width: NonNegative
     about: tuple[str, ...] = Field(min_length=1)
     section: Texts
     ledger: Texts

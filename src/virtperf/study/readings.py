@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from rawperf.core.errors import Report, StudyError, did_you_mean, stop
-from rawperf.core.model import Model, NotNegative, Positive, load_model
+from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
+from rawperf.core.model import Model, NonNegative, Positive, load_model
 from virtperf.core.params import WordReading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
@@ -39,7 +39,7 @@ def _ends(value: Any) -> Any:
 class ReadingLimits(Model):
     """Interval of factors or numbers; a missing end is unbounded."""
 
-    low: NotNegative = 0.0
+    low: NonNegative = 0.0
     high: Positive | None = None
 
     @model_validator(mode="after")
@@ -208,7 +208,9 @@ def _words(low: float, high: float, unit: str = "") -> str:
     return f"at most {high:.5g}{unit}" if not isfinite(low) else f"{low:.5g} to {high:.5g}{unit}"
 
 
-def load_readings(path: Path, reading: WordReading = "default", report: Report = stop) -> Readings:
+def load_readings(
+    path: Path, reading: WordReading = "default", report: Report = raise_problem
+) -> Readings:
     """Load and validate `readings.yaml`; raises `StudyError` with file and line."""
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}
@@ -250,4 +252,4 @@ def load_repository_readings(study: Path, reading: WordReading) -> Readings:
     try:
         return load_readings(path, reading)
     except StudyError as err:  # name the file: it is in another folder than the claims
-        raise err.restated(StudyError, file=path) from None
+        raise err.copy_as(StudyError, file=path) from None

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from rawperf.core.files import replaced_folder
+from rawperf.core.files import replace_folder
 from virtperf.core.params import Parameters, WordReading
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -38,7 +38,7 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
         layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors)
     )
     claims = study_claims(study, reading=parameters.reconstruct.readings)
-    with replaced_folder(layout.verdicts(study.id)) as folder:
+    with replace_folder(layout.verdicts(study.id)) as folder:
         for table, provenance in (
             (VERDICTS, Provenance.MEASURED),
             (EXAMPLE_VERDICTS, Provenance.EXAMPLE),

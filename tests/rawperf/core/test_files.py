@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rawperf.core.files import replaced_folder, write_atomically
+from rawperf.core.files import replace_folder, write_atomically
 from rawperf.core.tables import round_digits
 from tests.cases import each_case
 
 
 def test_folder_is_replaced_only_after_a_complete_write(tmp_path):
     out = tmp_path / "out"
-    with replaced_folder(out) as folder:
+    with replace_folder(out) as folder:
         (folder / "a.txt").write_text("old")
-    with pytest.raises(RuntimeError), replaced_folder(out) as folder:
+    with pytest.raises(RuntimeError), replace_folder(out) as folder:
         (folder / "a.txt").write_text("half of the new")
         raise RuntimeError
     assert (out / "a.txt").read_text() == "old"
@@ -23,7 +23,7 @@ def test_folder_is_replaced_only_after_a_complete_write(tmp_path):
 
 def test_leftovers_of_a_killed_run_are_removed(tmp_path):
     (tmp_path / ".out.abc").mkdir()
-    with replaced_folder(tmp_path / "out") as folder:
+    with replace_folder(tmp_path / "out") as folder:
         (folder / "a").touch()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
@@ -31,7 +31,7 @@ def test_leftovers_of_a_killed_run_are_removed(tmp_path):
 def test_replaced_folder_keeps_no_old_files(tmp_path):
     out = tmp_path / "out"
     for name in ("a", "b"):
-        with replaced_folder(out) as folder:
+        with replace_folder(out) as folder:
             (folder / name).touch()
     assert [p.name for p in out.iterdir()] == ["b"]
 

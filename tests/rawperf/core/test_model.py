@@ -8,7 +8,17 @@ import pytest
 from pydantic import Field
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.model import Flag, Keyed, Level, Levels, Model, Number, Texts, Whole, load_model
+from rawperf.core.model import (
+    Flag,
+    InsertKeyAsName,
+    Integer,
+    Level,
+    Levels,
+    Model,
+    Number,
+    Texts,
+    load_model,
+)
 
 
 class Part(Model):
@@ -24,13 +34,13 @@ class Named(Model):
 
 class File(Model):
     title: str = ""
-    count: Whole = 0
+    count: Integer = 0
     fine: Flag = True
     at: dict[str, Level] = {}
     levels: Levels = (1,)
     sections: Texts = ()
     parts: tuple[Part, ...] = ()
-    units: Annotated[dict[str, Named], Keyed] = {}
+    units: Annotated[dict[str, Named], InsertKeyAsName] = {}
 
 
 def load(tmp_path, text, report=None):

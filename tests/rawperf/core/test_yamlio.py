@@ -78,12 +78,12 @@ def test_command_errors_show_the_path_and_results_only_the_file_name(tmp_path):
             load_yaml(path)
         error = caught.value
         assert str(error).startswith("x.yaml line ")
-        assert str(error.within(tmp_path)) == f"data/{error}"
-        assert str(pickle.loads(pickle.dumps(error)).within(tmp_path)) == str(
-            error.within(tmp_path)
+        assert str(error.relative_to(tmp_path)) == f"data/{error}"
+        assert str(pickle.loads(pickle.dumps(error)).relative_to(tmp_path)) == str(
+            error.relative_to(tmp_path)
         )
-        assert error.within(tmp_path / "elsewhere").file == str(path)
+        assert error.relative_to(tmp_path / "elsewhere").file == str(path)
     path.write_text("a: 1")
     error = load_yaml(path).error("wrong", "a")
-    assert error.file == "x.yaml" and error.within(tmp_path).file == "data/x.yaml"
-    assert error.restated(RunError, file="y.yaml").within(tmp_path).file == "y.yaml"
+    assert error.file == "x.yaml" and error.relative_to(tmp_path).file == "data/x.yaml"
+    assert error.copy_as(RunError, file="y.yaml").relative_to(tmp_path).file == "y.yaml"

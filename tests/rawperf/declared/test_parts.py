@@ -67,7 +67,7 @@ def test_parts_give_the_reading_of_the_whole(case: str, monkeypatch: pytest.Monk
         )
         whole, _ = outcome(form, damaged)
         with monkeypatch.context() as patch:
-            patch.setattr(pieces, "PIECE", (45, 20)[number // 2 % 2])
+            patch.setattr(pieces, "PIECE_BYTES", (45, 20)[number // 2 % 2])
             patch.setattr(declared_read, "BLOCK_RECORDS", 1)
             found, blocks = outcome(form, damaged)
         most = max(most, blocks)

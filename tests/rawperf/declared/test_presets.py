@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from rawperf import FormatError, all_formats, registry, sniff
-from rawperf.core.errors import StudyError, stop
+from rawperf.core.errors import StudyError, raise_problem
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
 from rawperf.registry import extend_with_presets
@@ -47,9 +47,9 @@ def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
 @each_case("name", sorted(SEEDS))
 def test_file_is_recognised_by_exactly_one_format(name: str) -> None:
     for seed in SEEDS[name]:
-        if registry.recognised_by_name(all_formats()[name]):
+        if registry.is_recognised_by_name(all_formats()[name]):
             continue  # recognised by its name only
-        scores = registry.ranking(seed)
+        scores = registry.rank_formats(seed)
         assert scores[0][1] == name
         assert all(score < 0.7 for score, _ in scores[1:]), scores
 
@@ -366,7 +366,7 @@ def test_invalid_preset_metric_is_reported_with_line_number(
 ) -> None:
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
-        extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), stop)
+        extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), raise_problem)
     assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.declared.values import TypedRows
+from rawperf.declared.values import ArrowRowParser
 
 NAMES = ("time", "host", "a", "b", "g1.x", "g2.x", "g2.y")
 DECLARATIONS = (
@@ -59,7 +59,7 @@ def test_both_parsers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     files = [(forms[number % len(forms)], _file(rng)) for number in range(120)]
     for number, (form, text) in enumerate(files):
         at_once[number] = _read(form, text)
-    monkeypatch.setattr(TypedRows, "cells", lambda self, text: None)
+    monkeypatch.setattr(ArrowRowParser, "parse", lambda self, text: None)
     for number, (form, text) in enumerate(files):
         by_row[number] = _read(form, text)
     assert [n for n in at_once if at_once[n] != by_row[n]] == []

@@ -33,7 +33,7 @@ def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
         repr(exhibit),
     )
     assert re.search(
-        r"best-at-8 .* the position of the maximum +not determined +said once +undecided",
+        r"best-at-8 .* the position of the maximum +not determined +stated once +undecided",
         repr(exhibit),
     )
     assert "takes part in contradiction" in plain(
@@ -52,7 +52,7 @@ def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
         "flat",
     )
     assert "55 % or more" in repr(loaded.claims("figure-3"))
-    counted = "By the paper's other claims: 1 in conflict, 1 said once and 1 follows from others."
+    counted = "By the paper's other claims: 1 in conflict, 1 stated once and 1 follows from others."
     assert counted in "".join(plain(exhibit).splitlines()[3:12])
 
 

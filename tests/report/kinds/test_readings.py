@@ -86,7 +86,7 @@ def test_changes_are_compared_with_the_current_reading(tmp_path: Path, root: Pat
     verdicts, ranges = [block for block in exhibit.record.blocks if block.block == "grid"]
     # contradicted claims come first; unlisted claims are unchanged by a reading
     assert [[cell[0].text for cell in row[1:]] for row in verdicts.rows] == [
-        ["in conflict", "in conflict", "said once"],
+        ["in conflict", "in conflict", "stated once"],
         ["others in conflict", "follows from others", "follows from others"],
     ]
     assert [row[1:] for row in ranges.rows] == [("165.5 to 166.5", "165.5 to 166.5", "160 or more")]

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.sample_rows import ROW, DropDuplicates, Rates, SampleRows, build_samples
+from rawperf.sample_rows import ROW, CounterRates, DuplicateFilter, SampleRows, build_samples
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.runs.ingest import samples
@@ -77,7 +77,7 @@ def test_run_in_parts_equals_the_whole_run(
     whole, data = ingested(folder, tmp_path / "whole", dictionary)
     assert len(whole.warnings) == 2  # a restart, and values given by two files
     assert whole.samples > 500
-    monkeypatch.setattr(pieces, "PIECE", piece)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", piece)
     monkeypatch.setattr(samples, "SPILL_ROWS", rows)
     found, again = ingested(folder, tmp_path / "parts", dictionary)
     assert found == whole
@@ -108,7 +108,7 @@ def test_undated_listing_is_aligned_as_a_whole(
     _, data = ingested(folder, tmp_path / "whole", dictionary)
     times = pd.read_parquet(tmp_path / "whole" / "samples.parquet")["t_s"]
     assert times.min() < 0 < times.max() < 5000
-    monkeypatch.setattr(pieces, "PIECE", 500)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
     monkeypatch.setattr(samples, "SPILL_ROWS", 50)
     assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
 
@@ -121,7 +121,7 @@ def test_tidy_table_in_parts_equals_the_whole_table(
     path.write_bytes(RUN[name])
     with path.open("rb") as stream:
         whole = read_raw(stream, file="raw.txt", dictionary=dictionary)
-    monkeypatch.setattr(pieces, "PIECE", 500)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
     with path.open("rb") as stream:
         raw = RawTables(stream, file="raw.txt", dictionary=dictionary)
         parts = list(raw.tables())
@@ -173,46 +173,46 @@ def test_rates_continue_across_parts() -> None:
         return ("tool", "host", f"h{number}", "m")
 
     rows = build_samples(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
-    whole, parts = Rates(numbered), Rates(numbered)
-    expected = whole.of(rows)
+    whole, parts = CounterRates(numbered), CounterRates(numbered)
+    expected = whole.compute(rows)
     assert expected["value"].tolist() == [0.5, 1.0, 0.1]
-    found = np.concatenate([parts.of(part) for part in np.split(rows, [1, 3, 5])])
+    found = np.concatenate([parts.compute(part) for part in np.split(rows, [1, 3, 5])])
     assert all(
         found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
     )
-    assert parts.sentences() == whole.sentences()
+    assert parts.messages() == whole.messages()
     assert [
-        sentence.partition(":")[0].partition(" duplicate")[0] for sentence in whole.sentences()
+        sentence.partition(":")[0].partition(" duplicate")[0] for sentence in whole.messages()
     ] == [
         "1",
         "h0",
     ]
-    late = parts.of(build_samples(1, t=55, value=1.5, order=6))
+    late = parts.compute(build_samples(1, t=55, value=1.5, order=6))
     assert len(late) == 0  # behind the given samples, so its increment is unknown
 
 
 def test_duplicate_is_reported_with_the_first_occurrence() -> None:
-    once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
+    once = DuplicateFilter(lambda number: ("tool", "host", "", f"m{number}"))
     rows = build_samples(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
-    assert once.of(rows[:2])["order"].tolist() == [5]
-    assert once.of(rows[2:])["order"].tolist() == [1]
-    assert once.sentences() == [
+    assert once.drop_duplicates(rows[:2])["order"].tolist() == [5]
+    assert once.drop_duplicates(rows[2:])["order"].tolist() == [1]
+    assert once.messages() == [
         "2 duplicate value(s) were dropped, the first being m1 of host from tool at 2 s"
     ]
     assert ROW.itemsize < 64
 
 
 def test_same_line_in_two_units_is_not_reported() -> None:
-    once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
+    once = DuplicateFilter(lambda number: ("tool", "host", "", f"m{number}"))
     rows = build_samples(
         4, series=[0, 0, 1, 1], t=1, value=[4096, 4101, 0, 0], line=[7, 7, 8, 8], order=range(4)
     )
-    assert once.of(rows)["value"].tolist() == [4096, 0]
-    assert once.sentences() == []
+    assert once.drop_duplicates(rows)["value"].tolist() == [4096, 0]
+    assert once.messages() == []
     for line, value in (([7, 8], [4096, 4096]), ([7, 7], [4096, 5000]), ([0, 0], [1, 1])):
-        other = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
-        other.of(build_samples(2, t=1, value=value, line=line, order=range(2)))
-        assert other.sentences()[0].startswith("1 duplicate value(s) were dropped")
+        other = DuplicateFilter(lambda number: ("tool", "host", "", f"m{number}"))
+        other.drop_duplicates(build_samples(2, t=1, value=value, line=line, order=range(2)))
+        assert other.messages()[0].startswith("1 duplicate value(s) were dropped")
 
 
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from rawperf.core.errors import RunError
-from rawperf.core.files import replaced_folder
+from rawperf.core.files import replace_folder
 from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
 from virtperf.core.stage_tables import SAMPLES
@@ -338,7 +338,7 @@ def test_cache_key_includes_user_declarations_and_programs(place, monkeypatch, t
     with_one = mark()
     (own / "mine.yaml").write_text("name: other\n")
     assert len({before, with_one, mark()}) == 3
-    monkeypatch.setattr("rawperf.sar.binary.FORMAT.outside", lambda: "another version")
+    monkeypatch.setattr("rawperf.sar.binary.FORMAT.external_version", lambda: "another version")
     assert mark() not in {before, with_one}
 
 
@@ -372,7 +372,7 @@ def test_example_is_read_without_a_warning(root, example, tmp_path):
     from virtperf.study.definition import load_study
 
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
-    with replaced_folder(
+    with replace_folder(
         tmp_path / "copy"
     ) as copy:  # even among measured runs it remains an example
         shutil.copytree(example, copy / example.name)

@@ -14,9 +14,9 @@ from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.metrics import load_metrics
 from rawperf.tidy import (
     COLUMNS,
+    MetricTranslator,
     RawTables,
-    Translation,
-    file_bytes,
+    read_bytes,
     read_raw,
     write_json,
 )
@@ -130,7 +130,7 @@ def test_sum_metric_is_listed_at_its_first_part(dictionary):
         ],
         columns=["report", "entity_kind", "entity", "field", "t", "value"],
     )
-    table = Translation(dictionary, format_name).of(records, "absolute")
+    table = MetricTranslator(dictionary, format_name).translate(records, "absolute")
     assert table["metric"].tolist() == ["resident_memory"] + [""] * (len(fields) - 1)
     assert table["metric_value"].iloc[0] == pytest.approx(
         2 * len(fields) * metric.sources[0].factor
@@ -148,11 +148,11 @@ def test_second_matching_format_is_reported(monkeypatch):
     import rawperf.tidy as tidy
 
     monkeypatch.setattr(
-        tidy, "ranking", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
+        tidy, "rank_formats", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
     )
-    assert read_raw(BytesIO(sar()), file="sar.txt").rival == "netstat"
-    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.9, "sar"), (0.5, "netstat")])
-    assert read_raw(BytesIO(sar()), file="sar.txt").rival == ""
+    assert read_raw(BytesIO(sar()), file="sar.txt").runner_up == "netstat"
+    monkeypatch.setattr(tidy, "rank_formats", lambda data: [(0.9, "sar"), (0.5, "netstat")])
+    assert read_raw(BytesIO(sar()), file="sar.txt").runner_up == ""
 
 
 def test_json_document_has_every_record_and_is_valid(dictionary):
@@ -180,13 +180,13 @@ def test_too_large_or_missing_file_is_rejected(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tidy, "MAX_TABLE_BYTES", 3)
     (tmp_path / "f").write_bytes(b"abc")
-    assert file_bytes(tmp_path / "f") == b"abc"
+    assert read_bytes(tmp_path / "f") == b"abc"
     (tmp_path / "f").write_bytes(b"abcd")
     with pytest.raises(RawperfError, match="too large; expected at most 3 bytes"):
-        file_bytes(tmp_path / "f")
+        read_bytes(tmp_path / "f")
     os.mkfifo(tmp_path / "pipe")
     for name, kind in (("pipe", "a pipe or a device"), (".", "a folder")):
         with pytest.raises(
             RawperfError, match=f"the path is {kind}, not a file. Use - to read from a pipe"
         ):
-            file_bytes(tmp_path / name)
+            read_bytes(tmp_path / name)

@@ -11,7 +11,7 @@ import re
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import RecordRows, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
 _HEAD = re.compile(rb"^ +total +used +free\b", re.M)
@@ -44,7 +44,7 @@ class FreeFormat:
         text, said = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
-        rows, names, sample = RecordRows(), list[str](), -1
+        rows, names, sample = RecordBuilder(), list[str](), -1
         seen: set[str] = set()
         for number, line in enumerate(lines, start=1):
             words = line.split()
@@ -92,7 +92,11 @@ class FreeFormat:
         if not len(rows):
             raise FormatError("no row in the file", file=file, expected="the output of free")
         return Reading(
-            rows.frame(), "sample", {"columns": " ".join(names)}, warnings.sentences(), rows.lines()
+            rows.to_frame(),
+            "sample",
+            {"columns": " ".join(names)},
+            warnings.messages(),
+            rows.lines(),
         )
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from rawperf.core.errors import Report, StudyError, did_you_mean, stop
+from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Model, problems
 from virtperf.core.provenance import Origin
 from virtperf.report.frames import StudyData
@@ -128,7 +128,7 @@ def parse_spec(exhibit: Exhibit) -> Any:
     return model.model_validate(exhibit.spec)
 
 
-def check_exhibits(study: Study, report: Report = stop) -> None:
+def check_exhibits(study: Study, report: Report = raise_problem) -> None:
     """Validate the kind and the entry of every exhibit; each problem goes to `report`."""
     for position, exhibit in enumerate(study.exhibits):
         where = ("exhibits", position)

@@ -46,13 +46,12 @@ def record(context: Context) -> Record:
     rows = tuple(
         (
             _hypothesis_cell(claim),
-            (Span(text=verdict(result), style="verdict"),),
-            _reason_cell(data, claim, result),
+            (Span(text=verdict(result), style="verdict"), " ", *_reason(data, claim, result)),
             _detectable_cell(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
     )
-    columns = ("Hypothesis", "Verdict", "Result of the runs", "Smallest detectable difference")
+    columns = ("Hypothesis", "Verdict and result of the runs", "Smallest detectable difference")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
     numbers = Numbers.of(
@@ -74,13 +73,13 @@ def record(context: Context) -> Record:
     )
 
 
-def _reason_cell(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
+def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tuple[str | Span, ...]:
     """The reason of a verdict with links to the compared values: to each of a few, else to their
     figure.
     """
     reason = str(result.get("reason") or "")
     if not reason:
-        return ""
+        return ()
     study, claim_quantities = data.study, {q for i in claim.instances for q in quantities(i)}
     for exhibit in map(study.exhibit, claim.exhibits):
         shown = [point for point in study.points(exhibit) if point[2] in claim_quantities]
@@ -135,7 +134,7 @@ def _hypothesis_cell(claim: Claim) -> Words:
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"
         words.append(Span(text=origin_text, style="small", link=link))
     if claim.reading:
-        words.append(Span(text=f"Read as: {claim.reading}", style="small"))
+        words.append(Span(text=f"Correspondence: {claim.reading}", style="small"))
     return tuple(words)
 
 

@@ -10,13 +10,26 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.kinds import Context, ExhibitKind, register
-from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import as_precise, join_words, plural, pretty
 from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
+MAX_OPEN_ROWS = 12  # longer tables are folded
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
+FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
+"""Units by the last word of a fact's name."""
 PASSED_STATUSES = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
@@ -139,31 +152,51 @@ def _count_disturbed(
 
 
 def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Table of protocols, one row a protocol and machine of an experiment."""
+    """Tables of machines, and of protocols: one row a protocol and machine of an experiment."""
     measured = [run for run in runs if run["provenance"] == "measured"]
     groups = run_groups(measured) if any(_has_description(run) for run in measured) else []
     if not groups:
         return []
+    machines: dict[Any, list[RunGroup]] = {}
+    for group in groups:
+        machines.setdefault(_machine_key(group), []).append(group)
+    numbers = {key: str(number) for number, key in enumerate(machines, start=1)}
     varied = _varying_facts([group.machine for group in groups])
+    machine_rows = [
+        (
+            numbers[key],
+            _machine_words(on_machine[0], varied),
+            f"{sum(len(group.runs) for group in on_machine):,}",
+        )
+        for key, on_machine in machines.items()
+    ]
     rows = [
         (
             group.experiment or "not recorded",
             group.protocol,
             ", ".join(group.commits) or "not recorded",
-            _machine_words(group, varied),
+            numbers[_machine_key(group)],
             f"{len(group.runs):,}",
             str(group.boots) if group.boots else "not recorded",
         )
         for group in groups
     ]
     protocols = len({group.protocol for group in groups})
-    machines = len({(group.host, repr(sorted(group.machine.items()))) for group in groups})
     words = (
         f"{plural(len(measured), 'measured run')} by {plural(protocols, 'protocol')} on "
-        f"{plural(machines, 'machine')} (a machine is one host with the same facts)."
+        f"{plural(len(machines), 'machine')} (a machine is one host with the same facts)."
     )
     columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
-    return _headed_table("Protocols and machines", columns, rows, [words], numeric=(4, 5))
+    return [
+        *_headed_table(
+            "Machines", ("Machine", "Facts", "Runs"), machine_rows, [words], numeric=(2,)
+        ),
+        *_headed_table("Protocols", columns, rows, numeric=(4, 5)),
+    ]
+
+
+def _machine_key(group: RunGroup) -> tuple[str, str]:
+    return group.host, repr(sorted(group.machine.items()))
 
 
 def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
@@ -207,8 +240,17 @@ def _varying_facts(machines: Sequence[Mapping[str, Any]]) -> list[str]:
 def _machine_words(group: RunGroup, varied: Sequence[str]) -> str:
     """Describe a machine by selected facts, and by the facts that differ between groups."""
     named = dict.fromkeys([*MACHINE_FACTS, *varied])
-    facts = [f"{name} {group.machine[name]}" for name in named if name in group.machine]
-    return ", ".join([*facts, *([f"host {group.host}"] if group.host else [])]) or "not recorded"
+    facts = [_fact_words(name, group.machine[name]) for name in named if name in group.machine]
+    return "; ".join([*facts, *([f"host {group.host}"] if group.host else [])]) or "not recorded"
+
+
+def _fact_words(name: str, value: Any) -> str:
+    """``memory 24,105 MiB`` for the fact ``memory_mb``."""
+    stem, _, suffix = name.rpartition("_")
+    unit = FACT_SUFFIXES.get(suffix, "") if stem else ""
+    if unit and isinstance(value, int | float):
+        return f"{stem.replace('_', ' ')} {value:,} {unit}"
+    return f"{name.replace('_', ' ')} {value}"
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
@@ -379,11 +421,13 @@ def _headed_table(
     remarks: Sequence[str] = (),
     **more: Any,
 ) -> list[Block]:
-    below = [Listing(items=tuple(remarks))] if remarks else []
+    """Heading and table; a table of more than `MAX_OPEN_ROWS` rows is folded."""
+    table = Grid(label=title, columns=columns, rows=tuple(rows), **more)
+    is_long = len(table.rows) > MAX_OPEN_ROWS
     return [
         Heading(text=title),
-        Grid(label=title, columns=columns, rows=tuple(rows), **more),
-        *below,
+        Folded(summary=plural(len(table.rows), "row"), blocks=(table,)) if is_long else table,
+        *([Listing(items=tuple(remarks))] if remarks else []),
     ]
 
 

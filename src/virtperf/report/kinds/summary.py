@@ -36,7 +36,7 @@ from virtperf.study.parts import Artifact, Finding
 VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "Others in conflict: the paper's other claims contradict each other about it",
-    "independent": "Said once in the paper",
+    "independent": "Stated once in the paper",
     "corroborated": "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
@@ -172,8 +172,7 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     places = sorted({c.n_places for c in claims})
     if verdict == "independent" and places[-1] > 1:
         often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
-        lead = "Said once or again" if places[0] == 1 else "Said again"
-        return verdict, f"{lead} ({often} places of the paper)"
+        return verdict, f"Stated in {often} places of the paper"
     return verdict, VERDICT_WORDS.get(verdict, "Not judged yet")
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rawperf.core.errors import Report, stop
-from rawperf.core.model import Level, Model, NotNegative, Positive, load_model
+from rawperf.core.errors import Report, raise_problem
+from rawperf.core.model import Level, Model, NonNegative, Positive, load_model
 from virtperf.study.parts import Id
 
 SYNTHESIS_FILE = "synthesis.yaml"
@@ -99,7 +99,7 @@ class Axis(Model):
     """Mapping from levels of a factor to an overcommitment ratio."""
 
     one: Positive | None = None  # the ratio is (level + `plus`) / `one`
-    plus: NotNegative = 0.0
+    plus: NonNegative = 0.0
     over: Positive | None = None  # the ratio is `over` / level
     reference: Positive  # the level of the reference condition, with value 1
 
@@ -198,6 +198,6 @@ class SynthesisFile(Model):
         return {row.id: row for question in self.questions for row in question.rows}
 
 
-def load_file(path: Path, report: Report = stop) -> SynthesisFile:
+def load_file(path: Path, report: Report = raise_problem) -> SynthesisFile:
     """Read `synthesis.yaml`; raises `StudyError` with file, line and place as `load_model` does."""
     return load_model(path, SynthesisFile, report)[0]

@@ -16,7 +16,14 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
-from virtperf.report.range_words import ORDER_ONLY_LIMITS, Bounds, bounds_of, range_words
+from virtperf.report.range_words import (
+    ORDER_ONLY_LIMITS,
+    Bounds,
+    bounds_of,
+    is_order_only,
+    order_only_limits,
+    range_words,
+)
 from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
@@ -195,7 +202,10 @@ def derived_values(
     ]
     for row in rows.to_dict("records"):
         ends = [convert(v) for v in row["pieces_text"]]
-        words = _range_text(informative_limits(ends), bounds, searched=row["method"] == "searched")
+        searched, informative = row["method"] == "searched", informative_limits(ends)
+        words = _range_text(informative, bounds, searched=searched)
+        if not searched and is_order_only(informative, bounds):
+            ends = order_only_limits(informative, bounds)
         pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
         results.append(
             Value(

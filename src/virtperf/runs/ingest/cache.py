@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import virtperf
-from rawperf import Outside, all_formats
+from rawperf import ExternalFormat, all_formats
 from rawperf.core.files import write_atomically
 from virtperf.study.definition import Study
 
@@ -56,7 +56,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
     distributions = metadata.packages_distributions() if foreign else {}
     for name, (top, fmt) in formats.items():
         owners = sorted(distributions.get(top, ())) if top not in OWN_PACKAGES else []
-        outside = fmt.outside() if isinstance(fmt, Outside) else ""
+        outside = fmt.external_version() if isinstance(fmt, ExternalFormat) else ""
         parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]} {outside}")
     for name, value in sorted(os.environ.items()):
         if name.startswith(SETTINGS_PREFIX):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
-from rawperf.tidy import file_bytes
+from rawperf.tidy import read_bytes
 from virtperf.core.mean import MAX_NUMBER
 
 DELIMITED = (".csv", ".tsv")
@@ -93,7 +93,7 @@ def row_lines(file: str) -> list[int]:
     """Return the first line of each row of a delimited text, from 1; [] for other files."""
     if Path(file).suffix.lower() not in DELIMITED:
         return []
-    reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
+    reader = csv.reader(io.StringIO(read_bytes(file).decode("utf-8", "replace")))
     lines, first = [], 1
     for cells in reader:
         if cells:

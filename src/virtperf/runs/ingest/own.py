@@ -13,11 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf import head_of, ranking
+from rawperf import extract_head, rank_formats
 from rawperf.core.errors import RawperfError, decode_error_parts
 from rawperf.pieces import peek_stream
-from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, build_dictionary, is_utf16
-from rawperf.tidy import file_bytes, open_input, read_raw
+from rawperf.registry import (
+    HEAD_BYTES,
+    METRICS,
+    MIN_CERTAINTY,
+    UTF16_PROBLEM,
+    build_dictionary,
+    is_utf16,
+)
+from rawperf.tidy import open_input, read_bytes, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.inputs import declared_inputs
@@ -123,12 +130,14 @@ def read(
     reader_warnings: tuple[str, ...] = ()
     with open_input(place) as stream:
         head, stream = peek_stream(stream)
-        known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
+        known = name is not None or any(
+            form.matches_file(place.name, extract_head(head)) for form in inputs
+        )
         is_recognised = known or any(
-            certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1]
+            certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1]
         )
         if not is_recognised and place.suffix.lower() in TABLE_READERS:
-            frame = table(file_bytes(place), str(path), place.suffix.lower())
+            frame = table(read_bytes(place), str(path), place.suffix.lower())
         else:
             raw = read_raw(
                 stream,
@@ -160,14 +169,14 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
-        raise err.restated(RawperfError, file=file, expected=err.expected or expected) from None
+        raise err.copy_as(RawperfError, file=file, expected=err.expected or expected) from None
     except (ValueError, pd.errors.ParserError) as err:
         raise RawperfError(f"not a table: {err}", file=file, expected=expected) from err
 
 
 def _require_utf8(data: bytes, file: str) -> None:
     if is_utf16(data[:HEAD_BYTES]):
-        problem, remedy = UTF16
+        problem, remedy = UTF16_PROBLEM
         raise RawperfError(problem, file=file, remedy=remedy)
     try:
         data.decode()

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import RawperfError, Report, RunError, StudyError, stop
+from rawperf.core.errors import RawperfError, Report, RunError, StudyError, raise_problem
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
@@ -196,7 +196,7 @@ class Run(Model):
 
 
 def load_run(
-    folder: Path, study: Study | None, root: str, paths: list[str], report: Report = stop
+    folder: Path, study: Study | None, root: str, paths: list[str], report: Report = raise_problem
 ) -> Run:
     """Load and validate `run.yaml` of a run folder.
 
@@ -228,7 +228,7 @@ def load_run(
         )
 
     def of_run(err: RawperfError) -> RunError:
-        return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
+        return err.copy_as(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:
         run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)

@@ -18,20 +18,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf import Format, Reading, blocks_of, by_sample
+from rawperf import Format, Reading, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
-from rawperf.core.files import replaced_file
-from rawperf.core.metrics import WHOLE, MetricDictionary
-from rawperf.core.tables import combinations, concat_tables, encode_categories
+from rawperf.core.files import replace_file
+from rawperf.core.metrics import HOST, MetricDictionary
+from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
 from rawperf.declared.read import DeclaredFormat
-from rawperf.pieces import CHUNK
+from rawperf.pieces import CHUNK_BYTES
 from rawperf.registry import choose_format
 from rawperf.sample_rows import (
     ROW,
-    DropDuplicates,
-    Key,
-    Rates,
+    CounterRates,
+    DuplicateFilter,
     SampleRows,
+    SeriesKey,
     build_samples,
     concat_rows,
     select_rows,
@@ -51,7 +51,9 @@ class Overlaps:
     same time is not a separate sample.
     """
 
-    def __init__(self, run_id: str, paths: Sequence[str], named: Callable[[int], Key]) -> None:
+    def __init__(
+        self, run_id: str, paths: Sequence[str], named: Callable[[int], SeriesKey]
+    ) -> None:
         self._run_id, self._paths, self._named = run_id, paths, named
         self._files: dict[int, list[int]] = {}
         self._last = np.zeros(0, ROW)
@@ -84,7 +86,7 @@ class Overlaps:
     def _raise_overlap(self, rows: SampleRows, place: int) -> None:
         source, kind, entity, metric = self._named(int(rows["series"][place]))
         one, other = sorted(self._paths[int(rows["file"][place + k])] for k in (0, 1))
-        entity_name = entity or ("the host" if kind == WHOLE else f"an unnamed {kind}")
+        entity_name = entity or ("the host" if kind == HOST else f"an unnamed {kind}")
         raise FormatError(
             f"{metric} of {entity_name} overlaps in time with that in {one}; both files have format {source}",
             file=f"{self._run_id}/{other}",
@@ -259,7 +261,7 @@ class SampleCollector:
     def __init__(self, run: Run, dictionary: MetricDictionary, spill: Spill) -> None:
         self._run, self._dictionary, self._spill = run, dictionary, spill
         self._pending: dict[str, _PendingRecords] = {}
-        self._series: dict[Key, int] = {}
+        self._series: dict[SeriesKey, int] = {}
         files = len(run.files)
         self._days = np.zeros(files)
         self._partial: set[int] = set()  # files whose missing counters may be nonzero
@@ -271,10 +273,10 @@ class SampleCollector:
             str, tuple[int, int]
         ] = {}  # by metric: order of the first one, and their count
         self._snapshots: list[pd.DataFrame] = []
-        self._keys: list[Key] = []
+        self._keys: list[SeriesKey] = []
         self._rates, self._duplicates = (
-            Rates(lambda number: self._keys[number]),
-            DropDuplicates(lambda number: self._keys[number]),
+            CounterRates(lambda number: self._keys[number]),
+            DuplicateFilter(lambda number: self._keys[number]),
         )
         self._overlaps = Overlaps(
             run.run_id, [file.path for file in run.files], lambda number: self._keys[number]
@@ -321,14 +323,14 @@ class SampleCollector:
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
-        named = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
+        named = self._dictionary.translate_rows(records.assign(t=t, line=line, file=file), name)
         rows = named.rows
         order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(named.names) + named.which)
+        place, different = pd.factorize(file * len(named.series) + named.codes)
         of_file = [
-            (int(code) // len(named.names), *named.names[code % len(named.names)])
+            (int(code) // len(named.series), *named.series[code % len(named.series)])
             for code in different
         ]
         keys = [
@@ -379,8 +381,8 @@ class SampleCollector:
         file = self._run.files[number]
         owner, own_kind = str(file.entity), str(file.entity_kind)
         if not entity:
-            return (own_kind if kind == WHOLE else kind), owner
-        part = owner and own_kind != WHOLE and kind not in _UNIQUE_ENTITY_KINDS
+            return (own_kind if kind == HOST else kind), owner
+        part = owner and own_kind != HOST and kind not in _UNIQUE_ENTITY_KINDS
         return kind, f"{owner}/{entity}" if part else entity
 
     def frames(self) -> Iterator[pd.DataFrame]:
@@ -411,11 +413,11 @@ class SampleCollector:
                 f"{m}: {n} value(s) skipped, since some of their parts are missing"
                 for m, (_, n) in incomplete
             ),
-            *self._rates.sentences(),
-            *self._duplicates.sentences(),
+            *self._rates.messages(),
+            *self._duplicates.messages(),
         ]
 
-    def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
+    def _numbers(self, keys: Sequence[SeriesKey], place: np.ndarray) -> np.ndarray:
         """Return the series number of each row; `place` indexes `keys`."""
         used = pd.unique(place).tolist()
         number = np.zeros(len(keys), dtype=np.int32)
@@ -438,7 +440,7 @@ class SampleCollector:
         filled["order"] = _DERIVED_ORDER + np.arange(len(filled))
         both = pd.concat([counters[~whole], filled], ignore_index=True)
         columns = {name: both[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        place, first = combinations(both, ("source", *_ENTITY_COLUMNS))
+        place, first = factorize_rows(both, ("source", *_ENTITY_COLUMNS))
         keys = list(
             both.iloc[first][["source", *_ENTITY_COLUMNS]].itertuples(index=False, name=None)
         )
@@ -451,10 +453,10 @@ class SampleCollector:
         self._overlaps.check(rows)
         counter = rows["counter"]
         if counter.any():
-            rates = self._rates.of(select_rows(rows, counter))
+            rates = self._rates.compute(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
             rows = sort_samples(concat_rows([select_rows(rows, ~counter), rates]), "series")
-        rows = self._duplicates.of(rows)
+        rows = self._duplicates.drop_duplicates(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
         return rows
@@ -526,13 +528,13 @@ def read_run(
                 entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
                 continue
             clocks[number], info = _read(number, file, run, *blocks, entry, collector)
-            if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
+            if info.get("cpus", "").isdecimal() and file.entity_kind == HOST:
                 processors = int(info["cpus"])
         collector.end(
             {number: clock.days for number, clock in clocks.items()},
             [file["warnings"] for file in files],
         )
-        with replaced_file(out) as stream:
+        with replace_file(out) as stream:
             SAMPLES.write_parts(collector.frames(), stream)
     if all(entry["format"] is None for entry in files):
         return RunSamples(files, ["no file of the run was read"])
@@ -558,7 +560,7 @@ def file_blocks(
     """Return format and content of one file; None for an unlisted file of unknown format."""
     place, path = f"{run_id}/{file.path}", folder / file.path
     with path.open("rb") as stream:
-        head = stream.read(CHUNK)
+        head = stream.read(CHUNK_BYTES)
     try:
         format_ = choose_format(head, file.path, file.format, inputs, file=place)
     except FormatError:
@@ -571,7 +573,7 @@ def file_blocks(
 def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
-            yield from blocks_of(format_, stream, file=place, coded=True)
+            yield from read_blocks(format_, stream, file=place, categorical=True)
     except (RawperfError, OSError):
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
@@ -598,7 +600,7 @@ def _read(
     clock: FileClock | None = None
     info: dict[str, str] = {}
     last = 0
-    for block in by_sample(blocks):
+    for block in rechunk_by_sample(blocks):
         clock = clock or FileClock(block.clock, file, run)
         seconds = clock.seconds(block.records["t"].to_numpy(dtype=float))
         entry["records"] += len(seconds)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from rawperf.core.errors import RawperfError, RunError
-from rawperf.core.files import json_text, replaced_folder
+from rawperf.core.files import json_text, replace_folder
 from rawperf.core.metrics import MetricDictionary
 from rawperf.registry import build_dictionary
 from virtperf.core.parallel import workers
@@ -153,7 +153,7 @@ def ingest(
             {name: run[name] for name in left_out} for run in read if "excluded" in run
         ]
     counted = {run["run_id"] for run in runs}
-    with replaced_folder(out) as folder:
+    with replace_folder(out) as folder:
         for task in tasks:
             if task.folder.name in counted:
                 # copy, so that changes of the output do not affect the cache

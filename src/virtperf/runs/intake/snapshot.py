@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rawperf.core.errors import RunError
-from rawperf.core.files import replaced_folder
+from rawperf.core.files import replace_folder
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
 from virtperf.runs.ingest.runs import MAX_RUN_FILE_BYTES
@@ -78,7 +78,7 @@ def accept(copy: Path, target: Path) -> None:
         )
     created = [place for place in (target.parent, *target.parents) if not place.exists()]
     try:
-        with replaced_folder(target) as fresh:
+        with replace_folder(target) as fresh:
             shutil.copytree(copy, fresh, dirs_exist_ok=True)
     except BaseException:
         for place in dict.fromkeys(created):

@@ -90,7 +90,7 @@ def checked_factor(name: str, what: str, unit: str, target: str, per: str = "1")
         return conversion_factor(unit, target, per=per)
     except RawperfError as err:
         remedy = f"use a unit of the {what} to which its metric can be converted."
-        raise err.restated(
+        raise err.copy_as(
             StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
         ) from err
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.files import replaced_folder
+from rawperf.core.files import replace_folder
 from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import (
     AUDITS,
@@ -103,7 +103,7 @@ def summarize(
         (THUMBNAILS, THUMBNAILS.frame(thumbnails)),
         (AUDITS, AUDITS.frame(audits)),
     )
-    with replaced_folder(out) as folder:
+    with replace_folder(out) as folder:
         for table, frame in tables:
             table.write(frame, folder / table.file, factors)
 

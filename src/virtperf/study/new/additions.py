@@ -113,9 +113,9 @@ def _restated_error(
     where, _, problem = err.problem.partition(": ")
     name = where.removeprefix(f"{key}/{entry}/").partition("/")[0]
     if not where.startswith(f"{key}/{entry}/") or name not in fields:
-        return err.restated(StudyError, file=None, line=None)
+        return err.copy_as(StudyError, file=None, line=None)
     file = f"{name}={fields[name]}"
-    return err.restated(StudyError, problem=problem, file=file, line=None, found=None)
+    return err.copy_as(StudyError, problem=problem, file=file, line=None, found=None)
 
 
 def _default_series(study: Study, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from rawperf.core.errors import StudyError
-from rawperf.core.files import replaced_folder, write_atomically
+from rawperf.core.files import replace_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
@@ -88,7 +88,7 @@ def write_study(
     written = [folder / name for name in names]
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
-        with replaced_folder(folder) as fresh:
+        with replace_folder(folder) as fresh:
             for name, template in names.items():
                 (fresh / name).parent.mkdir(exist_ok=True)
                 (fresh / name).write_text(_render(template, values), encoding="utf-8")

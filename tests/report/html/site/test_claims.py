@@ -41,7 +41,7 @@ def test_rows_have_the_attributes_of_the_filters(page: Parsed) -> None:
 
 
 def test_filters_show_their_counts(page: Parsed) -> None:
-    for choice in ("Figure 2", "said once (2)", "percent change (1)", "refuted (1)"):
+    for choice in ("Figure 2", "stated once (2)", "percent change (1)", "refuted (1)"):
         assert choice in page.text
     options = [attrs["value"] for tag, attrs in page.tags if tag == "option"]
     assert options.index("figure-2") < options.index("figure-3")
@@ -72,10 +72,10 @@ def test_overview_counts_verdicts_and_links_to_the_claims(
     facts: StudyFacts,
 ) -> None:
     page = Parsed(overview_page([facts]))
-    assert "2 said once" in page.text and "1 refuted" in page.text
+    assert "2 stated once" in page.text and "1 refuted" in page.text
     assert {
         "claims-toy.html",
-        "claims-toy.html#verdict=said%20once",
+        "claims-toy.html#verdict=stated%20once",
         "claims-toy.html#verdict=refuted",
     } <= set(page.links)
     assert (

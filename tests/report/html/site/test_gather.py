@@ -16,7 +16,7 @@ def test_gathers_claims_and_verdicts_of_the_paper(facts: StudyFacts) -> None:
         "flat",
         "busy",
     ]  # bends-down is an assumption
-    assert facts.text == {"follows from others": 1, "said once": 2, "in conflict": 1}
+    assert facts.text == {"follows from others": 1, "stated once": 2, "in conflict": 1}
     assert facts.measured == {"refuted": 1, "undecided": 1, "no measurement": 2}
     assert (facts.id, facts.title) == ("toy", "A toy study")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,9 +15,12 @@ from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
-from virtperf.report.wording import join_words, pretty
+from virtperf.report.wording import join_words, plural, pretty
+from virtperf.study.run_groups import experiment_of
 
 WIDTH, HEIGHT = 160, 36
+MAX_OPEN_RUNS = 40  # more runs are folded by experiment
+ALL_PASSED, NO_WARNINGS = "all passed", "none"
 MAX_LISTED_RUNS = 1000  # listed runs; runs with a warning or a failed audit have precedence
 
 
@@ -43,13 +47,6 @@ def study_page(facts: StudyFacts) -> str:
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
     (record,) = make_ids_distinct([facts.record("quality")], used_ids=anchors)
     shown = _select_runs(facts, runs)
-    series, audits = (
-        dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
-    )
-    rows = [
-        (run, _run_cells(run, series.get(run["run_id"]), audits.get(run["run_id"])))
-        for run in shown
-    ]
     return page(
         "study_quality",
         f"Data quality: {facts.title}",
@@ -59,10 +56,57 @@ def study_page(facts: StudyFacts) -> str:
         count=facts.data.series["run_id"].nunique(),
         empty=len(runs) - facts.data.series["run_id"].nunique(),
         overview=record_html(record, place=facts.place),
-        runs=rows,
-        thumbnails=_thumbnails(facts, shown),
+        listed=len(shown),
+        groups=_groups(facts, shown),
+        folds=len(shown) > MAX_OPEN_RUNS,
         size=(WIDTH, HEIGHT),
     )
+
+
+@dataclass(frozen=True)
+class _RunGroup:
+    """Runs of one experiment: each with its cells, and the sparklines of their time series."""
+
+    experiment: str
+    rows: list[tuple[dict[str, Any], dict[str, str]]]
+    thumbnails: list[tuple[str, str, str]]
+
+    @property
+    def words(self) -> str:
+        """``Experiment a: 48 runs, 2 with warnings``."""
+        warned = sum(cells["warnings"] != NO_WARNINGS for _, cells in self.rows)
+        failed = sum(cells["failed"] != ALL_PASSED for _, cells in self.rows)
+        experiment = f"Experiment {self.experiment}: " if self.experiment else ""
+        return ", ".join(
+            [
+                f"{experiment}{plural(len(self.rows), 'run')}",
+                *([f"{warned} with warnings"] if warned else []),
+                *([f"{failed} with audits not passed"] if failed else []),
+            ]
+        )
+
+
+def _groups(facts: StudyFacts, runs: Sequence[dict[str, Any]]) -> list[_RunGroup]:
+    """Group runs by experiment, in the order of the first run of each; few runs are one group."""
+    series, audits = (
+        dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
+    )
+    experiments = sorted({run["protocol"]["experiment"] for run in runs if run.get("protocol")})
+    members: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        name = experiment_of(run, experiments) if len(runs) > MAX_OPEN_RUNS else ""
+        members.setdefault(name, []).append(run)
+    return [
+        _RunGroup(
+            name,
+            [
+                (run, _run_cells(run, series.get(run["run_id"]), audits.get(run["run_id"])))
+                for run in group
+            ],
+            _thumbnails(facts, group),
+        )
+        for name, group in members.items()
+    ]
 
 
 def _select_runs(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -104,8 +148,8 @@ def _run_cells(
         else f"{pretty(run['warmup_s'])} s declared, "
         f"{'none detected' if cut.empty else f'{pretty(cut.iloc[0])} s detected'}",
         "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
-        "failed": join_words(failed) or "all passed",
-        "warnings": "; ".join(warnings_of(run)) or "none",
+        "failed": join_words(failed) or ALL_PASSED,
+        "warnings": "; ".join(warnings_of(run)) or NO_WARNINGS,
     }
 
 
