@@ -781,7 +781,7 @@ CELLS = st.one_of(
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(CELLS, st.integers(0, 1)), min_size=1, max_size=6))
 def test_fast_number_parser_agrees_with_numbers(rows: list[tuple[str, int]]) -> None:
-    """The fast path gives the result of `parse_column`, whatever the neighbouring cells are."""
+    """The fast path equals the slow path of `parse_column`, whatever the neighbouring cells are."""
     width = 28
     texts = [(text + " " * behind).rjust(width) for text, behind in rows]
     letters = np.array([encode_letters(text[:4] + text, 4 + width) for text in texts])
