@@ -78,6 +78,16 @@ def test_failure_of_sadf_is_reported(
     assert (caught.value.file, caught.value.line) == ("sa03", None)
 
 
+def test_damage_that_sadf_reports_is_a_warning(sadf) -> None:  # type: ignore[no-untyped-def]
+    twice = "echo 'End of system activity file unexpected' >&2\n" * 2
+    sadf(f"{twice}cat <<'E'\n{OUTPUT}E")
+    reading = FORMAT.read(MAGIC, file="sa03")
+    assert reading.records["value"].tolist() == [3]
+    assert reading.warnings == (
+        "sa03: sadf reports: End of system activity file unexpected; records after the damage are missing",
+    )
+
+
 def test_long_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
     sadf(f"cat {SAMPLES / 'sadf' / 'sadf-A.json'}")
     reading = FORMAT.read(MAGIC, file="sa03")

@@ -94,7 +94,12 @@ class SarBinaryFormat:
                 raise err.copy_as(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None
                 ) from err
-        return replace(reading, lines=None)
+        messages = dict.fromkeys(stderr_text.splitlines())
+        complaints = tuple(
+            f"{file}: sadf reports: {message}; records after the damage are missing"
+            for message in messages
+        )
+        return replace(reading, lines=None, warnings=(*reading.warnings, *complaints))
 
 
 FORMAT = SarBinaryFormat()
