@@ -84,7 +84,7 @@ def test_damage_that_sadf_reports_is_a_warning(sadf) -> None:  # type: ignore[no
     reading = FORMAT.read(MAGIC, file="sa03")
     assert reading.records["value"].tolist() == [3]
     assert reading.warnings == (
-        "sa03: sadf reports: End of system activity file unexpected; records after the damage are missing",
+        "sa03: sadf reports: End of system activity file unexpected; records may be missing",
     )
 
 

@@ -96,8 +96,7 @@ class SarBinaryFormat:
                 ) from err
         messages = dict.fromkeys(stderr_text.splitlines())
         complaints = tuple(
-            f"{file}: sadf reports: {message}; records after the damage are missing"
-            for message in messages
+            f"{file}: sadf reports: {message}; records may be missing" for message in messages
         )
         return replace(reading, lines=None, warnings=(*reading.warnings, *complaints))
 

@@ -358,6 +358,11 @@ class Artifact(Model):
         """Provenance as text: ``measured by the authors, February 2020``."""
         return f"measured by {self.by}, {self.when}"
 
+    @property
+    def link(self) -> str:
+        """`origin` if it is an address, else ""."""
+        return self.origin if self.origin.startswith(("https://", "http://")) else ""
+
 
 class Network(Model, extra="allow"):
     label: str

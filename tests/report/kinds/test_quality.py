@@ -6,10 +6,12 @@ import re
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from tests.report.plain import plain
-from virtperf.report.kinds.quality import record
+from virtperf.report.kinds.quality import MAX_OPEN_ROWS, record
 from virtperf.report.loaded import LoadedStudy
+from virtperf.study.parts import Artifact
 
 
 def test_excluded_runs_and_failed_audits_are_counted(loaded: LoadedStudy) -> None:
@@ -92,3 +94,66 @@ def test_host_clock_corrections_are_listed(loaded: LoadedStudy) -> None:
     exhibit = record(replace(loaded.context, data=replace(loaded.data, index=index)))
     text = re.sub(r"\s+", " ", plain(exhibit))
     assert "guest1 2 -0.500 to +1.250 0.002 0.030" in text
+
+
+@pytest.mark.parametrize(
+    ("origin", "link"),
+    [("https://example.org/data", "https://example.org/data"), ("Zenodo, record 12345", "")],
+)
+def test_origin_of_published_data_is_a_link_only_if_it_is_an_address(
+    loaded: LoadedStudy, origin: str, link: str
+) -> None:
+    artifact = Artifact(by="the authors", when="2020", origin=origin, licence="MIT")
+    data = replace(loaded.data, study=loaded.study.model_copy(update={"artifact": artifact}))
+    (span,) = (
+        part
+        for part in record(replace(loaded.context, data=data)).blocks[0].words
+        if getattr(part, "text", "") == origin
+    )
+    assert span.link == link
+
+
+def test_each_machine_is_described_once(loaded: LoadedStudy) -> None:
+    facts = {"cpu": "x", "memory_mb": 24105}
+    runs = [
+        {
+            **loaded.data.index["runs"][0],
+            "run_id": f"{experiment}-r{number}",
+            "machine": {**facts, "kernel": kernel},
+            "protocol": {
+                "experiment": experiment,
+                "fingerprint": experiment * 12,
+                "commit": "c",
+                "dirty": False,
+                "host": "h",
+                "boot": kernel,
+            },
+        }
+        for experiment in "ab"
+        for number, kernel in enumerate(("6.1", "6.12"))
+    ]
+    data = replace(loaded.data, index={**loaded.data.index, "runs": runs})
+    blocks = record(replace(loaded.context, data=data)).blocks
+    tables = {block.label: block for block in blocks if block.block == "grid"}
+    assert [row[:2] for row in tables["Machines"].rows] == [
+        ("1", "cpu x; memory 24,105 MiB; kernel 6.1; host h"),
+        ("2", "cpu x; memory 24,105 MiB; kernel 6.12; host h"),
+    ]
+    assert [(row[0], row[3]) for row in tables["Protocols"].rows] == [
+        ("a", "1"),
+        ("a", "2"),
+        ("b", "1"),
+        ("b", "2"),
+    ]
+
+
+def test_long_tables_are_folded(loaded: LoadedStudy) -> None:
+    (run, *_) = loaded.data.index["runs"]
+    warned = [{**run, "warnings": [f"warning {number}"]} for number in range(MAX_OPEN_ROWS + 1)]
+    for runs, is_folded in ((warned[1:], False), (warned, True)):
+        data = replace(loaded.data, index={**loaded.data.index, "runs": runs})
+        blocks = record(replace(loaded.context, data=data)).blocks
+        place = next(
+            k for k, block in enumerate(blocks) if getattr(block, "text", "") == "Warnings"
+        )
+        assert (blocks[place + 1].block == "folded") is is_folded

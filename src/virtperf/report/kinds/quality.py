@@ -71,7 +71,7 @@ def record(context: Context) -> Record:
             Paragraph(
                 words=(
                     f"The runs are the paper's own published data: {artifact.words}. From ",
-                    Span(text=artifact.origin, link=artifact.origin),
+                    Span(text=artifact.origin, link=artifact.link),
                     f", {artifact.licence}.",
                 )
             ),

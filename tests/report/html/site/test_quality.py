@@ -6,6 +6,7 @@ import pytest
 
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE, HOSTILE_FILE
+from virtperf.report.html.site import quality
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.site.quality import HEIGHT, WIDTH, overview_page, study_page
 
@@ -35,3 +36,17 @@ def test_thumbnails_show_the_stored_steps_at_full_size(page: Parsed, facts: Stud
     assert [x for x, _ in places] == sorted(x for x, _ in places) and places[-1][0] == WIDTH
     # The steps are 100, 101, 102, repeated: the maximum is 2 below the top.
     assert min(y for _, y in places) == 2 and all(0 <= y <= HEIGHT for _, y in places)
+
+
+def test_many_runs_are_folded_by_experiment(
+    facts: StudyFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "MAX_OPEN_RUNS", 3)
+    first = facts.data.index["runs"][0]["run_id"]
+    monkeypatch.setattr(
+        quality, "experiment_of", lambda run, _: "b" if run["run_id"] == first else "a"
+    )
+    html = study_page(facts)
+    assert ">Experiment a: 8 runs" in html and ">Experiment b: 1 run" in html
+    anchors = {f"run-{run['run_id']}" for run in facts.data.index["runs"]}
+    assert anchors <= set(Parsed(html).ids)
