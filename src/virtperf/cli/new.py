@@ -39,7 +39,7 @@ def study(layout: Layout, study_id: str, title: str, measured: bool, public_data
         raise click.UsageError("--public-data is for studies of a paper: leave out --measured.")
     for path in write_study(layout, study_id, title, measured=measured, artifact=public_data):
         click.echo(path.relative_to(layout.root))
-    steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs"]
+    steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs", "pipeline"]
     click.echo(
         f"\nReplace the EXAMPLE placeholders, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
     )
