@@ -96,7 +96,7 @@ class Layout:
                 file=self.root.absolute(),
                 expected="a folder with params.yaml and data/",
                 remedy="run virtperf in the repository's folder, or give it by --root. "
-                "The commands read, compare, fit and power need no repository",
+                "The commands read, compare, fit, power and history need no repository",
             )
 
     def studies(self) -> list[str]:

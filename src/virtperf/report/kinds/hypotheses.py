@@ -106,14 +106,13 @@ def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
     """Explain the expected number of false verdicts, and the last column."""
     decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
-    chance = (
+    are_decided = "is decided" if decided == 1 else "are decided"
+    return (
         f"Each verdict has an error probability of at most {pretty(share)} %: at most "
         f"{pretty((1 - level) * len(results))} wrong decisions are expected for "
-        f"{len(results)} hypotheses. {decided} are decided."
-    )
-    return (
-        f"{chance} The last column is the distance of a number from the limits of the hypothesis "
-        "at which runs like these refute it with a power of 80 %."
+        f"{plural(len(results), 'hypothesis', 'hypotheses')}. {decided} {are_decided}. The last column "
+        "is the smallest difference from the limits of the hypothesis that such runs detect with a "
+        "power of 80 %."
     )
 
 
