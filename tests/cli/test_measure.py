@@ -75,6 +75,14 @@ def test_prints_one_line_per_run_and_skips_existing_runs(toy, run):
     assert "measured      " in run("measure", "toy", "--dry-run").output
 
 
+def test_a_dry_run_warns_of_runs_that_would_be_refused(toy, run):
+    run("measure", "toy", "--only", "guests=2", "--replicates", "1")
+    assert "refused" not in run("measure", "toy", "--dry-run").output
+    toy.write(setup=[{"run": "true"}])
+    text = run("measure", "toy", "--dry-run").output
+    assert "these runs would be refused" in text and "would not be comparable" in text
+
+
 def test_failed_runs_set_the_exit_status_and_are_retried_up_to_a_limit(toy, run):
     toy.write(replicates=1, setup=[{"run": 'test "$guests" = 1', "shell": True}])
     text = run("measure", "toy", status=3).output

@@ -116,6 +116,7 @@ def measure(
     if dry_run:
         _show_plan(harness, runs, todo)
         _warn_of_missing(harness, runs)
+        _warn_of_refusal(harness, todo)
         return
     tracker = _PrecisionTracker(layout, study, adaptive=replicates is None and aa is None)
     adaptive = {run.experiment.name for run in todo if run.experiment.until}
@@ -238,6 +239,16 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         print_table(("fact", "found", "required", "advice"), cells)
     if unmet:
         raise SystemExit(EXIT_FAILED)
+
+
+def _warn_of_refusal(harness: Harness, todo: Sequence[PlannedRun]) -> None:
+    """Warn if the runs would not be comparable with the earlier ones."""
+    from virtperf.cli._terminal import warn
+
+    try:
+        harness.describe_comparable(todo)
+    except RawperfError as err:
+        warn([f"these runs would be refused: {err}"])
 
 
 def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:

@@ -176,6 +176,19 @@ class Harness:
         files = {f for run in runs for *_, f in missing_files(run, self.here, self.root)}
         return [*self.missing_programs(runs), *sorted(files)]
 
+    def describe_comparable(
+        self, runs: Sequence[PlannedRun]
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+        """The protocol of each run, and the facts common to all: machine, tools, protocol.
+
+        Raises `RawperfError` if the runs would not be comparable with the earlier ones.
+        """
+        described = self._describe(runs) if runs else {}
+        protocols = Protocols(self.here, self.root, self.earlier.protocols)
+        planned = {run.run_id: protocols.of(run) for run in runs}
+        self.earlier.refuse_mixture(runs, planned, described)
+        return planned, described
+
     def measure(
         self,
         runs: Sequence[PlannedRun],
@@ -210,10 +223,7 @@ class Harness:
                         say(
                             f"disturbed: this machine has no counter for {name}; the limit is not checked"
                         )
-                described = self._describe(runs) if runs else {}
-                protocols = Protocols(self.here, self.root, self.earlier.protocols)
-                planned = {run.run_id: protocols.of(run) for run in runs}
-                self.earlier.refuse_mixture(runs, planned, described)
+                planned, described = self.describe_comparable(runs)
                 skipped: set[str] = set()
                 for number, run in enumerate(runs, start=1):
                     check()
