@@ -41,7 +41,7 @@ def scipy_unbounded(x: np.ndarray) -> np.ndarray:
 
 
 def our_fit(x: np.ndarray) -> np.ndarray:
-    return fit_usl(LOAD, x, noise="constant").params
+    return fit_usl(LOAD, x, noise="constant").params.to_numpy()
 
 
 def our_interval(x: np.ndarray) -> np.ndarray:
