@@ -227,6 +227,8 @@ class FieldRule(Model):
             raise ValueError(
                 "within needs a regular expression for the cell with one group, (?P<value>...)"
             )
+        if self.unit is None:
+            _check_common_unit(self.printed, self.field or self.name)
         self.printed_factors()
         return self
 
@@ -248,6 +250,17 @@ class FieldRule(Model):
     def record(self) -> str:
         """Field name in the records."""
         return self.name or self.field
+
+
+def _check_common_unit(printed: Printed, field: str) -> None:
+    """Raise `ValueError` if suffixes of numbers stand for several units and none is declared."""
+    suffix_units = printed.values() if isinstance(printed, dict) else ()
+    units = sorted({unit for unit in suffix_units if isinstance(unit, str)})
+    if len(units) > 1:
+        raise ValueError(
+            f"the unit of {field} is missing: printed has {', '.join(units)}, and numbers are converted "
+            "to the declared unit"
+        )
 
 
 Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
@@ -326,6 +339,15 @@ class TableDeclaration(Model):
             raise ValueError("each is for rows that are aggregated: every_s is missing")
         if self.every_s is not None and (self.others or self.names):
             raise ValueError("every_s aggregates declared fields only: leave out others and names")
+        for rule in self.fields:
+            if rule.unit is None and not rule.printed:
+                _check_common_unit(self.printed, rule.field or rule.name)
+        if self.others or self.names is not None:
+            _check_common_unit(self.printed, "fields that are not declared")
+        if self.names is not None and any(rule.needs for rule in self.fields):
+            raise ValueError(
+                "needs refers to another field in one row, but tables with names have one field per row"
+            )
         if self.names is not None and any(rule.per for rule in self.fields):
             raise ValueError(
                 "per needs both fields in one row, but tables with names have one field per row"

@@ -40,6 +40,24 @@ fields:
         ("{field: time, unit: ms}", "{line: '(?P<t>x)'}", 4, "one group, (?P<time>...)"),
         (", unit: 1/s", "", 6, "the unit of tps is missing"),
         (
+            "metric: transaction_rate, unit: 1/s",
+            "printed: {ms: ms, s: s}",
+            6,
+            "the unit of tps is missing: printed has ms, s",
+        ),
+        (
+            "reads: csv",
+            "reads: csv\nprinted: {ms: ms, s: s}\nothers: true",
+            1,
+            "the unit of fields that are not declared is missing",
+        ),
+        (
+            "{field: tps, metric: transaction_rate, unit: 1/s}",
+            "{field: tps, needs: x}\nnames: name\nvalue: value",
+            1,
+            "needs refers to another field in one row",
+        ),
+        (
             "reads: csv",
             "reads: json\ndelimiter: ';'",
             1,
