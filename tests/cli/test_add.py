@@ -212,6 +212,20 @@ def test_replicate_number_is_incremented(run: Run, repository, folder, tmp_path)
     )
 
 
+def test_the_start_is_taken_from_files_with_dates(run: Run, repository, folder):
+    study = repository / "data" / "published" / "toy" / "study.yaml"
+    study.write_text(STUDY + INPUTS.replace("numbered: true", "field: time, format: iso"))
+    (folder / "drivers" / "d1.log").unlink()
+    (folder / "drivers" / "d1.csv").write_text(
+        "time,tps\n" + "".join(f"2009-01-09T12:00:{10 * k},{100 * k}\n" for k in (1, 2, 3))
+    )
+    (folder / "guests" / "web1" / "sar.txt").unlink()
+    said = run("add", "run", "toy", str(folder), *FACTORS, "--yes").output
+    assert "start 2009-01-09T12:00:00, duration 30 s" in said
+    assert "start: one interval (10 s) before the first sample of drivers/d1.csv" in said
+    assert re.search(r"drivers/d1\.csv .* 10 +30\n", said)
+
+
 @pytest.mark.parametrize("kind", ["measured", "example"])
 def test_duplicate_of_an_existing_run_is_rejected(run: Run, repository, tmp_path, kind):
     place = repository / ("data/measured/toy" if kind == "measured" else "examples/toy")

@@ -104,11 +104,28 @@ def test_snapshots_need_a_run_length():
 
 
 def test_first_time_is_the_start_only_without_tool_clocks():
-    assert first_time([absolute("a", 60, 300), time_of_day("b", 0, 60)]) == datetime(
-        2009, 1, 9, 14, 1
-    )
-    assert first_time([absolute("a", 60, 300), numbered("c", 5)]) is None
-    assert first_time([time_of_day("b", 0, 60), SNAPSHOT]) is None
+    start, note = first_time([absolute("a", 60, 300), time_of_day("b", 0, 60)], {})
+    assert start == datetime(2009, 1, 9, 14, 0)
+    assert note == "start: one interval (60 s) before the first sample of a"
+    assert first_time([absolute("a", 60, 300), numbered("c", 5)], {}) is None
+    assert first_time([time_of_day("b", 0, 60), SNAPSHOT], {}) is None
+
+
+def test_the_start_is_the_begin_of_the_earliest_interval():
+    # b has the later first sample, and the earlier first interval
+    files = [absolute("a", 50, 300, 10), absolute("b", 60, 300, 60)]
+    start, note = first_time(files, {})
+    assert (start, note.split()[-1]) == (START, "b")
+    found, _ = complete_times(files, RunFacts(start=start), Procedure())
+    assert (found.duration_s, found.window_s) == (300, (40, 300))
+    # the interval of a single sample is unknown
+    start, note = first_time([absolute("only", 60, 60), absolute("b", 180, 300)], {})
+    assert start == datetime(2009, 1, 9, 14, 1)
+    assert note == "start: the time of the only sample of only, whose interval is unknown"
+    assert first_time([absolute("only", 60, 60), absolute("b", 60, 300)], {})[0] == START
+    # a file's clock is corrected first
+    shifted = [absolute("a", 60, 300), absolute("b", 7260, 7500)]
+    assert first_time(shifted, {"a": {"clock_offset_s": 7200.0}})[0] == datetime(2009, 1, 9, 16, 0)
 
 
 def test_clock_offset_of_a_file_is_applied():
@@ -119,4 +136,4 @@ def test_clock_offset_of_a_file_is_applied():
 
 def test_time_after_year_9999_is_not_a_start():
     late = InspectedFile("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
-    assert first_time([late]) is None
+    assert first_time([late], {}) is None

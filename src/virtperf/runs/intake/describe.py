@@ -79,17 +79,37 @@ def inspect(
     return inspected
 
 
-def first_time(files: Sequence[InspectedFile]) -> datetime | None:
-    """Return the first absolute time of the files; None if the clock of any file depends on the
+def first_time(
+    files: Sequence[InspectedFile], entries: Mapping[str, Mapping[str, Any]]
+) -> tuple[datetime, str] | None:
+    """Return the begin of the first interval of the files with absolute times, in whole seconds,
+    and a note on its source; None if there is none, or if the clock of any file depends on the
     run's start.
+
+    A sample covers the interval that ends at its time; that of a single sample is unknown.
+    `entries` are the known fields of the files, by path: `clock_offset_s` is added.
     """
-    begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
-    if not begins or any(f.clock in RELATIVE for f in files):
+    if any(file.clock in RELATIVE for file in files):
         return None
+    begins = []
+    for file in files:
+        if file.clock == "absolute" and len(file.times):
+            interval = float(np.median(np.diff(file.times))) if len(file.times) > 1 else 0.0
+            offset = float(entries.get(file.path, {}).get("clock_offset_s", 0.0))
+            begins.append((float(file.times[0]) + offset - interval, file.path, interval))
+    if not begins:
+        return None
+    begin, path, interval = min(begins)
+    where = (
+        f"one interval ({interval:g} s) before the first sample of {path}"
+        if interval
+        else f"the time of the only sample of {path}, whose interval is unknown"
+    )
     try:
-        return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+        start = datetime.fromtimestamp(begin, UTC).replace(tzinfo=None, microsecond=0)
     except (ValueError, OverflowError):  # past the year 9999
         return None
+    return start, f"start: {where}"
 
 
 def complete_times(
@@ -247,8 +267,8 @@ def questions(
         if name not in given.factors
     ]
     if given.start is None:
-        known = first_time(files)
-        default = None if known is None else known.isoformat()
+        known = first_time(files, given.files)
+        default = None if known is None else known[0].isoformat()
         prompts.append(
             PromptQuestion(
                 ("start",),
@@ -360,11 +380,13 @@ def describe(
         given = apply_answer(
             study, given, question.about, ask(question) if ask else str(question.default)
         )
+    known = first_time(files, given.files) if ("start",) in [q.about for q in prompts] else None
+    source = [known[1]] if known is not None and given.start == known[0] else []
     given, notes = complete_times(files, given, study.procedure)
     if given.replicate is None:
         given = replace(given, replicate=_next_replicate(study, given, measured))
     (folder / RUN_FILE).write_text(run_text(study, folder.name, given, files), encoding="utf-8")
-    return notes
+    return [*source, *notes]
 
 
 def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
