@@ -378,6 +378,7 @@ def test_failed_copy_leaves_no_files(run: Run, repository, folder, monkeypatch):
         (("--start", "yesterday"), "invalid date and time"),
         (("--start", "2009-01-09"), "invalid date and time"),
         (("--start", "2009-01-09T14:00:00Z"), "invalid date and time"),
+        (("--start", "2009-01-09T14:00:00+02:00"), "of the system under test and omit the offset"),
         (("--file", "*.xml", "start_s=1"), "no raw file matches"),
         (("--file", "drivers/*", "begin=1"), "expected key=value, where key is one of format"),
         (("--file", "drivers/*", "start_s=soon"), "start_s is not a number"),

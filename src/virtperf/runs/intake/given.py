@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -91,4 +92,13 @@ def parse_start(text: str) -> datetime:
     try:
         return local_time(text)
     except ValueError as err:
-        raise RunError("invalid date and time", expected=str(err), found=repr(text)) from err
+        remedy = None
+        with suppress(ValueError):
+            if datetime.fromisoformat(text).tzinfo is not None:
+                remedy = (
+                    "convert it to the time zone of the system under test and omit the offset; "
+                    "there, `date +%FT%T` prints the time in this form"
+                )
+        raise RunError(
+            "--start: invalid date and time", expected=str(err), found=repr(text), remedy=remedy
+        ) from err
