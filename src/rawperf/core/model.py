@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from math import isfinite
 from pathlib import Path
 from types import UnionType
@@ -190,7 +191,8 @@ def _value_error_parts(error: Any) -> dict[str, str]:
     expected = _TYPES.get(error["type"]) or re.sub(
         r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]
     )
-    parts = {"expected": expected, "found": repr(value)}
+    is_date = isinstance(value, date)
+    parts = {"expected": expected, "found": value.isoformat() if is_date else repr(value)}
     if error["type"] == "literal_error":
         parts["remedy"] = did_you_mean(value, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
     elif (

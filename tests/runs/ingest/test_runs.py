@@ -65,6 +65,9 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"window_s": [900, 300]}, "window_s", "ends before it begins"),
         ({"window_s": [300, 1300]}, "window_s", "after the end of the run"),
         ({"window_s": [100, 900]}, "window_s", "before the end of the warm-up"),
+        ({"window_s": [0]}, "window_s", "window_s: wrong value; expected two numbers"),
+        ({"window_s": [0, 1, 2]}, "window_s", "expected two numbers, the begin and the end"),
+        ({"window_s": 300}, "window_s", "expected two numbers, the begin and the end"),
         ({"duration_s": float("nan")}, "duration_s", "a finite number; found nan"),
         ({"window_s": [300, float("inf")]}, "window_s", "a finite number; found inf"),
         ({"warmup_s": 10**400}, "warmup_s", "more than 18 digits"),
@@ -94,6 +97,14 @@ def test_invalid_field_is_rejected_with_line_number(tmp_path, study, fields, lin
         ]
         # a file may occur twice; list values are below their key
         assert any(0 <= err.line - place <= 2 for place in places)
+
+
+def test_a_date_with_a_zone_is_shown_as_it_is_written(tmp_path, study):
+    folder = write_run(tmp_path)
+    text = (folder / "run.yaml").read_text()
+    zoned = "2009-01-09T14:00:00+02:00"
+    (folder / "run.yaml").write_text(text.replace("'2009-01-09T14:00:00'", zoned))
+    assert refused(folder, study).found == zoned
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def local_time(value: Any) -> datetime:
     return value
 
 
+def _check_pair(value: Any) -> Any:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise PydanticCustomError("pair", "two numbers, the begin and the end in seconds")
+    return value
+
+
 class RawFile(Model):
     """A raw file of a run with its entry in `run.yaml`."""
 
@@ -132,7 +138,7 @@ class Run(Model):
     start: Annotated[datetime, BeforeValidator(local_time)] | None = None
     duration_s: Annotated[float, Strict(), Field(gt=0, le=MAX_RUN_S)] | None = None
     warmup_s: Seconds | None = None
-    window_s: tuple[Seconds, Seconds] | None = None
+    window_s: Annotated[tuple[Seconds, Seconds], BeforeValidator(_check_pair)] | None = None
     clients: Count | None = None
     think_time_s: Seconds | None = None
     processors: Count | None = None
