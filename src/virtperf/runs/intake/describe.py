@@ -160,10 +160,27 @@ def complete_times(
             ),
             remedy="compare --start with the files' clocks, remove a file, or set --window",
         )
+    if given.window_s is not None:
+        _check_given_window(given.window_s, duration, warmup)
     begin, end = map(_tidy, window)
     return replace(
         given, duration_s=_tidy(duration), warmup_s=_tidy(warmup), window_s=(begin, end)
     ), notes
+
+
+def _check_given_window(window: TimeSpan, duration: float, warmup: float) -> None:
+    """Raise `RunError`, naming the option, for a window outside the run or in its warm-up."""
+    begin, end = window
+    if begin >= end:
+        problem, expected = "the window ends before it begins", "BEGIN END, where BEGIN < END"
+    elif end > duration:
+        problem, expected = "the window ends after the run", f"an end of at most {duration:g} s"
+    elif begin < warmup:
+        problem = "the window begins in the warm-up"
+        expected = f"a begin of at least {warmup:g} s, or a shorter --warmup"
+    else:
+        return
+    raise RunError(f"--window {begin:g} {end:g}: {problem}", expected=expected)
 
 
 def _procedure_window(
