@@ -96,7 +96,75 @@ def test_time_zone_mismatch_is_reported_with_advice():
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
-def test_snapshots_need_a_run_length():
+def guests(first: float, last: float, n: int = 3) -> list[InspectedFile]:
+    return [absolute(f"guests/g{k}/sar.txt", first, last, 30) for k in range(n)]
+
+
+CONSOLE = {"c": {"start_s": 10.0, "interval_s": 10.0}}
+
+
+@pytest.mark.parametrize("shift_s", [7200, -7200, 19800, 900])
+@pytest.mark.parametrize("n", [1, 3])
+def test_snapshots_need_a_run_length(shift_s, n):
+    files = [numbered("c", 120), time_of_day("x", 300, 840)]
+    shifted = guests(330 + shift_s, 870 + shift_s, n)
+    with pytest.raises(RunError) as err:
+        derive([*files, *shifted], CONSOLE, {"warmup_s": 300, "run_s": 1200})
+    direction = "ahead of" if shift_s > 0 else "behind"
+    names = ", ".join(file.path for file in shifted)
+    assert f"the clock of {names} is {abs(shift_s)} s {direction} the run's" in str(err.value)
+    for file in shifted:
+        assert f"--file {file.path} clock_offset_s={-shift_s}" in str(err.value)
+
+
+def test_a_time_zone_of_a_file_that_was_started_earlier():
+    files = [numbered("c", 120), absolute("sar", 7200 - 1700, 7200 + 3000)]
+    with pytest.raises(RunError, match="the clock of sar is 7200 s ahead of the run's"):
+        derive(files, CONSOLE)
+
+
+def test_where_the_start_is_from_the_files_most_of_them_are_right():
+    files = [absolute("sadf.json", -7140, -6600), *guests(30, 600)]
+    facts = RunFacts(start=first_time(files, {})[0])
+    with pytest.raises(
+        RunError, match=r"the clock of sadf\.json is 7200 s behind that of the other"
+    ):
+        complete_times(files, facts, Procedure(), start_from_files=True)
+
+
+def test_times_that_no_zone_explains_are_listed_with_the_odd_files_apart():
+    files = [numbered("c", 120), *guests(30, 600, 9), absolute("odd", 90_060, 90_300)]
+    entries = {**CONSOLE, "odd": {"clock_offset_s": 400_000.0}}
+    with pytest.raises(RunError, match="10 files together 0 to 600 s; odd 490000 to 490300 s"):
+        derive(files, entries)
+
+
+def test_a_start_after_all_samples_is_named():
+    with pytest.raises(RunError) as err:
+        derive([absolute("sar.txt", -7190, -7170, 10)])
+    assert "sar.txt all lie before the start, the last one 7170 s before it" in str(err.value)
+    assert "Correct --start (sar.txt begins at 2009-01-09T12:00:00)" in str(err.value)
+    with pytest.raises(RunError, match=r"all 2 files all lie after .* 1800 s .* lasts 1200 s"):
+        derive([absolute("a", 1860, 2400), absolute("b", 1920, 2400)], duration_s=1200)
+
+
+def test_a_start_long_before_the_first_sample_is_a_warning():
+    found, notes = derive([absolute("sar.txt", 3610, 3630, 10)])
+    assert found.window_s == (3600, 3630)
+    assert any("warning: the first sample, in sar.txt" in n and "3600 s after" in n for n in notes)
+    for warmup_s, first in ((0, 120), (300, 360)):
+        _, notes = derive([absolute("a", first, 1200)], warmup_s=warmup_s)
+        assert not any("warning" in note for note in notes)
+
+
+def test_a_given_window_does_not_hide_that_files_never_meet():
+    files = [absolute("a", 330, 870, 30), absolute("b", 7530, 8070, 30)]
+    _, notes = derive(files, window_s=(300, 870))
+    assert not any("common coverage" in note for note in notes)
+    assert "warning: the clock of b is 7200 s ahead of the run's" in "\n".join(notes)
+
+
+def test_a_run_of_snapshots_needs_a_length():
     with pytest.raises(RunError, match="the duration of the run is unknown"):
         derive([SNAPSHOT])
     found, notes = derive([SNAPSHOT], duration_s=600)

@@ -22,21 +22,20 @@ from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import RawFile, Run, load_run
 from virtperf.runs.ingest.samples import file_blocks
 from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
+from virtperf.runs.intake.overlap import (
+    ZONE_TOLERANCE_S,
+    TimeSpan,
+    check_inside,
+    overlap_error,
+)
 from virtperf.study.definition import Study
 from virtperf.study.parts import Procedure
 
 MAX_MISSING_INTERVALS = 1.5
 """Sampling intervals that may be missing at the ends of a window, as in the audit of coverage."""
 
-ZONE_STEP_S = 900
-"""Granularity of time zone offsets, in seconds."""
-ZONE_TOLERANCE_S = 120
-"""Tolerance for the first time of a file that was started with the run."""
-
 RELATIVE = ("elapsed", "sample")
 """Clocks relative to the start of a tool, usable only if the run's start is known."""
-
-TimeSpan = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -113,53 +112,55 @@ def first_time(
 
 
 def complete_times(
-    files: Sequence[InspectedFile], given: RunFacts, procedure: Procedure
+    files: Sequence[InspectedFile],
+    given: RunFacts,
+    procedure: Procedure,
+    *,
+    start_from_files: bool = False,
 ) -> tuple[RunFacts, list[str]]:
     """Complete the run's length, warm-up and window; also returns notes on their sources.
 
     Missing values are taken from the study's procedure, else from the files: the run ends with the
     last sample, and the window is the common coverage of all files after the warm-up.
+    `start_from_files`: the start is from `first_time`.
 
-    Raises `RunError`: samples are only numbered without known times; there is no common coverage
-    after the warm-up.
+    Raises `RunError`: samples are only numbered without known times; all lie outside the run; there
+    is no common coverage after the warm-up; a given window is outside the run or in its warm-up.
     """
     known_duration = given.duration_s or procedure.run_s
     spans = coverage_spans(files, given, float(known_duration or DAY))
     notes = []
+    if given.window_s is None or not known_duration:
+        check_inside(spans, given.start, known_duration)
     duration = float(known_duration or max((end for _, end in spans.values()), default=0.0))
+    warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
     low, high = 0.0, duration
     if spans:
         low, high = (
             max(0.0, *(b for b, _ in spans.values())),
             min(duration, *(e for _, e in spans.values())),
         )
-        notes.append(f"common coverage of all files: {low:g} to {high:g} s")
+        if low < high:
+            notes.append(f"common coverage of all files: {low:g} to {high:g} s")
+        elif given.window_s is not None:
+            notes.append(f"warning: {overlap_error(spans, start_from_files=start_from_files)}")
+        path, (first, _) = min(spans.items(), key=lambda item: item[1])
+        if first > max(warmup, ZONE_TOLERANCE_S):
+            notes.append(
+                f"warning: the first sample, in {path}, belongs to an interval that begins {first:g} s "
+                "after the start: compare --start with the file's clock"
+            )
     if not known_duration:
         notes.append("duration: taken from the files")
     if duration <= 0:
         raise RunError("the duration of the run is unknown", remedy="give --duration")
-    warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
     window = (
         given.window_s
         or _procedure_window(procedure, files, spans, warmup, notes)
         or (max(low, warmup), high)
     )
     if given.window_s is None and not window[0] < window[1]:
-        shift_s, shifted = zone_offset(spans)
-        if shifted:
-            direction = "ahead of" if shift_s > 0 else "behind"
-            raise RunError(
-                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {direction} the run's",
-                expected="files in one time zone; sadf prints UTC, sar and most tools print local time",
-                remedy=" ".join(f"--file {path} clock_offset_s={-shift_s:g}" for path in shifted),
-            )
-        raise RunError(
-            "no time after the warm-up is covered by all files of the run",
-            found="; ".join(
-                f"{path} {begin:g} to {end:g} s" for path, (begin, end) in spans.items()
-            ),
-            remedy="compare --start with the files' clocks, remove a file, or set --window",
-        )
+        raise overlap_error(spans, start_from_files=start_from_files)
     if given.window_s is not None:
         _check_given_window(given.window_s, duration, warmup)
     begin, end = map(_tidy, window)
@@ -224,28 +225,6 @@ def coverage_spans(
             seconds = align(file.times, file.clock, entry, run)
             spans[file.path] = (float(seconds[0] - np.median(np.diff(seconds))), float(seconds[-1]))
     return spans
-
-
-def zone_offset(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
-    """Detect files with a clock in another time zone: return the offset, a multiple of a quarter of
-    an hour, and these files; (0, none) if that explains nothing.
-
-    The other files must begin at the run's start, and overlap with these after the shift.
-    """
-    shifts = {path: ZONE_STEP_S * round(begin / ZONE_STEP_S) for path, (begin, _) in spans.items()}
-    near = {
-        path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_TOLERANCE_S
-    }
-    right = [span for path, span in spans.items() if shifts[path] == 0]
-    off = sorted({shift for path, shift in shifts.items() if path in near} - {0})
-    if not right or len(off) != 1 or near != set(spans):
-        return 0.0, []
-    low, high = max(begin for begin, _ in right), min(end for _, end in right)
-    wrong = [path for path in spans if shifts[path] == off[0]]
-    meet = all(
-        max(low, spans[path][0] - off[0]) < min(high, spans[path][1] - off[0]) for path in wrong
-    )
-    return (float(off[0]), wrong) if meet else (0.0, [])
 
 
 def _tidy(seconds: float) -> float | int:
@@ -399,7 +378,7 @@ def describe(
         )
     known = first_time(files, given.files) if ("start",) in [q.about for q in prompts] else None
     source = [known[1]] if known is not None and given.start == known[0] else []
-    given, notes = complete_times(files, given, study.procedure)
+    given, notes = complete_times(files, given, study.procedure, start_from_files=bool(source))
     if given.replicate is None:
         given = replace(given, replicate=_next_replicate(study, given, measured))
     (folder / RUN_FILE).write_text(run_text(study, folder.name, given, files), encoding="utf-8")
