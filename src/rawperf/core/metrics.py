@@ -141,7 +141,9 @@ class MetricDictionary:
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)
         row_numbers, codes = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
         rows = records.drop(columns=_NAMES).take(row_numbers).reset_index(drop=True)
-        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[codes]
+        factors = np.array([source.factor for _, source in sources], dtype=float)[codes]
+        with np.errstate(over="ignore"):
+            rows["value"] *= factors
         return _combine_parts(TranslatedRows(rows, codes, series), sources, self._fields_by_metric)
 
     def translate_gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:

@@ -86,7 +86,26 @@ def test_run_yaml_may_select_the_declaration(samples) -> None:  # type: ignore[n
     assert set(found["source"]) == {"my-driver"}
 
 
-def test_declarations_of_the_study_take_precedence(study: Study) -> None:
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", ["1e308", "-1e200", "2e150"])
+def test_declarations_of_the_study_take_precedence(
+    tmp_path: Path, study: Study, root: Path, number: str
+) -> None:
+    for name, value in (("fine", "1e150"), ("large", number)):
+        text = CSV.replace(",55,", f",{value},").replace(",58,", f",{value},")
+        write_run(tmp_path / "runs", name, raw={"driver1.csv": text.encode()})
+    metrics = root / "src" / "rawperf" / "metrics.yaml"
+    roots = {"measured": tmp_path / "runs"}
+    done = ingest(study, roots, metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
+    (refused,) = done.quarantined
+    assert done.n_ok == 1
+    assert (refused["file"], refused["line"]) == ("large/driver1.csv", 6)
+    assert refused["problem"] == "the value of page_element_throughput is too large"
+    assert "at most 1e+150" in refused["expected"]
+    assert refused["found"] == f"{float(number):g}"
+
+
+def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
     inputs = study_inputs(study)
     assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
     assert choose_format(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"

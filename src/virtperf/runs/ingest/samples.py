@@ -37,6 +37,7 @@ from rawperf.sample_rows import (
     select_rows,
     sort_samples,
 )
+from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import FileClock
@@ -343,6 +344,9 @@ class SampleCollector:
             total = ~counter & (total | np.isnan(t))
         t = np.where(total, np.nan, t)
         value = rows["value"].to_numpy(dtype=float)
+        large = np.flatnonzero(np.abs(value) > MAX_NUMBER)
+        if len(large):
+            self._raise_too_large(large, file, line, [key[-1] for key in keys], place, value)
         incomplete = ~np.isfinite(value)
         for where in np.flatnonzero(incomplete).tolist():
             metric = keys[place[where]][-1]
@@ -372,6 +376,26 @@ class SampleCollector:
             build_samples(
                 len(series), series=series, **{key: column[keep] for key, column in columns.items()}
             )
+        )
+
+    def _raise_too_large(
+        self,
+        large: np.ndarray,
+        file: np.ndarray,
+        line: np.ndarray,
+        metrics: Sequence[str],
+        place: np.ndarray,
+        value: np.ndarray,
+    ) -> None:
+        """Raise `FormatError` for the first of the rows `large`, whose values exceed `MAX_NUMBER`."""
+        row = int(large[np.lexsort((line[large], file[large]))[0]])
+        raise FormatError(
+            f"the value of {metrics[place[row]]} is too large",
+            file=f"{self._run.run_id}/{self._run.files[int(file[row])].path}",
+            line=int(line[row]) or None,
+            expected=f"numbers of at most {MAX_NUMBER:g} in the unit of the metric",
+            found=f"{value[row]:g}",
+            remedy="the file is damaged, or its declaration wrong: correct it, or remove the file",
         )
 
     def _owned(self, number: int, kind: str, entity: str) -> tuple[str, str]:
