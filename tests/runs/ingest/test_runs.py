@@ -82,6 +82,12 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"files": [{"path": "d1.log"}, {"path": "d1.log"}]}, "path", "listed twice"),
         ({"files": [{"path": "d1.log", "interval_s": 0}]}, "interval_s", "greater than 0; found 0"),
         ({"files": [{"path": "d1.log", "host": "g1"}]}, "host", "host 'g1' has no entry in clocks"),
+        (
+            {"files": [{"path": "d1.log", "format": "iwl-consol"}]},
+            "format",
+            "no format is named 'iwl-consol'; expected a format that is installed or declared. "
+            "Did you mean 'iwl-console'",
+        ),
         ({"replicate": None}, None, "'replicate' is missing"),
     ],
 )

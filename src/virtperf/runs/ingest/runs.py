@@ -19,7 +19,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import RawperfError, Report, RunError, StudyError, raise_problem
+from rawperf import all_formats
+from rawperf.core.errors import (
+    RawperfError,
+    Report,
+    RunError,
+    StudyError,
+    did_you_mean,
+    raise_problem,
+)
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
@@ -218,8 +226,8 @@ def load_run(
         Callback for every problem except the last one, which is raised.
 
     Raises `RunError`, with file and line: invalid YAML, a violation of the model, another run's
-    name, a provenance that is not allowed there, an unknown factor or level, contradictory times, a
-    missing file.
+    name, a provenance that is not allowed there, an unknown factor, level or format, contradictory
+    times, a missing file.
     """
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
@@ -252,6 +260,8 @@ def load_run(
             if entry.host is not None and entry.host not in run.clocks:
                 problem = f"host {entry.host!r} has no entry in clocks"
                 raise document.error(problem, "files", position, "host")
+        if study is not None:
+            _check_formats(run.files, study, document)
         known = tuple(
             files.get(path) or _with_owner(RawFile.model_validate({"path": path})) for path in paths
         )
@@ -259,6 +269,22 @@ def load_run(
         return run.model_copy(update={"factors": factors, "files": known})
     except StudyError as err:
         raise of_run(err) from err
+
+
+def _check_formats(entries: Sequence[RawFile], study: Study, document: Document) -> None:
+    """Raise `StudyError` for a format that is neither declared by the study nor installed."""
+    declared = {declaration.name for declaration in study.inputs}
+    for position, entry in enumerate(entries):
+        if entry.format is None or entry.format in declared or entry.format in all_formats():
+            continue
+        raise document.error(
+            f"no format is named {entry.format!r}",
+            "files",
+            position,
+            "format",
+            expected="a format that is installed or declared",
+            remedy=did_you_mean(entry.format, [*sorted(declared), *all_formats()]),
+        )
 
 
 def _factors(written: Mapping[str, Level], study: Study, document: Document) -> dict[str, Level]:
