@@ -551,6 +551,38 @@ def test_all_problems_of_a_run_are_listed(repository):
 
 
 def test_missing_runs_folder_is_reported(repository):
+    root = repository.measured("mine")
+    for name, fields in {
+        "r1": {},
+        "r2": {"replicate": 2},
+        "r3": {"factors": {"system": "b", "guests": 2}},
+        "r4": {"block": "tuesday"},
+        "r5": {"provenance": "example"},
+        "r6": {"excluded": {"reason": "the machine was busy"}},
+    }.items():
+        fields = {"study": "mine", "factors": FACTORS, **fields}
+        write_run(root, name, raw={"sar.txt": sar()}, **fields)
+    assert found(repository) == []
+    write_run(root, "again", raw={"sar.txt": sar()}, study="mine", factors=FACTORS)
+    (problem,) = found(repository)
+    line = line_of(repository, "data/measured/mine/r1/run.yaml", "replicate: 1")
+    assert problem.startswith(
+        f"data/measured/mine/r1/run.yaml line {line}: run again of the same condition has this "
+        "replicate too; expected replicates of a condition with different numbers; found replicate: 1"
+    )
+
+
+def test_an_unknown_format_of_a_file_of_a_run(repository):
+    files = [{"path": "sar.txt", "format": "saar"}]
+    root = repository.measured("mine")
+    write_run(root, "r1", raw={"sar.txt": sar()}, study="mine", factors=FACTORS, files=files)
+    (problem,) = found(repository)
+    line = line_of(repository, "data/measured/mine/r1/run.yaml", "format: saar")
+    assert f"run.yaml line {line}: no format is named 'saar'" in problem
+    assert "Did you mean 'sar'" in problem
+
+
+def test_the_folder_for_runs_has_to_be_there(repository):
     (repository.measured("mine") / "README.md").unlink()
     repository.measured("mine").rmdir()
     (problem,) = found(repository)

@@ -26,8 +26,8 @@ from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
-from virtperf.runs.ingest.folder import raw_files, run_folders
-from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.runs.ingest.runs import Run, load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import papers_repeated, study_claims
 from virtperf.study.readings import load_readings
@@ -174,9 +174,12 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
                     report(problem)
     folders = run_folders(root)
     entries = []
+    replicates: dict[tuple[object, ...], str] = {}
     for folder in folders:
         try:
             run = load_run(folder, study, "measured", raw_files(folder), problems.reporter(root))
+            if not run.excluded:
+                _check_replicate(run, folder / RUN_FILE, replicates, problems)
             if run.provenance == "measured" and not run.excluded:
                 entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
@@ -196,6 +199,25 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
             )
         )
     return len(folders)
+
+
+def _check_replicate(
+    run: Run, path: Path, replicates: dict[tuple[object, ...], str], problems: Problems
+) -> None:
+    """Report a run with the replicate of an earlier one of its condition and block; `replicates`
+    has the names of the runs so far, to which the run is added.
+    """
+    condition = tuple(sorted((name, repr(level)) for name, level in run.factors.items()))
+    other = replicates.setdefault((run.provenance, condition, run.block, run.replicate), run.run_id)
+    if other != run.run_id:
+        problems.add(
+            f"run {other} of the same condition{' and block' if run.block else ''} has this replicate too",
+            path,
+            load_yaml(path, aliases=False).line("replicate"),
+            expected="replicates of a condition with different numbers",
+            found=f"replicate: {run.replicate}",
+            remedy="number one of the two runs anew, correct its factors, or exclude it",
+        )
 
 
 def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems: Problems) -> None:
