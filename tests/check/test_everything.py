@@ -550,7 +550,7 @@ def test_all_problems_of_a_run_are_listed(repository):
     assert "docs/run-folders.md" in text
 
 
-def test_missing_runs_folder_is_reported(repository):
+def test_two_runs_of_a_condition_with_the_same_replicate_are_reported(repository):
     root = repository.measured("mine")
     for name, fields in {
         "r1": {},
@@ -572,7 +572,7 @@ def test_missing_runs_folder_is_reported(repository):
     )
 
 
-def test_an_unknown_format_of_a_file_of_a_run(repository):
+def test_unknown_format_in_run_yaml_is_reported(repository):
     files = [{"path": "sar.txt", "format": "saar"}]
     root = repository.measured("mine")
     write_run(root, "r1", raw={"sar.txt": sar()}, study="mine", factors=FACTORS, files=files)
@@ -582,7 +582,7 @@ def test_an_unknown_format_of_a_file_of_a_run(repository):
     assert "Did you mean 'sar'" in problem
 
 
-def test_the_folder_for_runs_has_to_be_there(repository):
+def test_missing_runs_folder_is_reported(repository):
     (repository.measured("mine") / "README.md").unlink()
     repository.measured("mine").rmdir()
     (problem,) = found(repository)

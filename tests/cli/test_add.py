@@ -396,15 +396,13 @@ def test_meaningless_options_are_rejected(run: Run, repository, folder, options,
         (("100", "900"), "--window 100 900: the window begins in the warm-up; expected a begin of"),
     ],
 )
-def test_unknown_study_lists_the_known_ones(
-    run: Run, repository, folder, window, message
-):
+def test_wrong_window_is_named_by_its_option(run: Run, repository, folder, window, message):
     said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--window", *window, status=1)
     assert f"Error: {message}" in said.output
     assert "run.yaml" not in said.output
 
 
-def test_an_unknown_study_names_the_known_ones(run: Run, repository, folder):
+def test_unknown_study_lists_the_known_ones(run: Run, repository, folder):
     assert (
         "there is no study 'tony'; expected one of toy"
         in run("add", "run", "tony", str(folder), status=1).output

@@ -88,7 +88,7 @@ def test_run_yaml_may_select_the_declaration(samples) -> None:  # type: ignore[n
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("number", ["1e308", "-1e200", "2e150"])
-def test_declarations_of_the_study_take_precedence(
+def test_number_with_an_overflowing_square_quarantines_its_run(
     tmp_path: Path, study: Study, root: Path, number: str
 ) -> None:
     for name, value in (("fine", "1e150"), ("large", number)):
@@ -105,7 +105,7 @@ def test_declarations_of_the_study_take_precedence(
     assert refused["found"] == f"{float(number):g}"
 
 
-def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
+def test_declarations_of_the_study_take_precedence(study: Study) -> None:
     inputs = study_inputs(study)
     assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
     assert choose_format(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"

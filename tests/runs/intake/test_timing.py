@@ -105,7 +105,7 @@ CONSOLE = {"c": {"start_s": 10.0, "interval_s": 10.0}}
 
 @pytest.mark.parametrize("shift_s", [7200, -7200, 19800, 900])
 @pytest.mark.parametrize("n", [1, 3])
-def test_snapshots_need_a_run_length(shift_s, n):
+def test_time_zone_is_found_if_files_begin_after_the_run(shift_s, n):
     files = [numbered("c", 120), time_of_day("x", 300, 840)]
     shifted = guests(330 + shift_s, 870 + shift_s, n)
     with pytest.raises(RunError) as err:
@@ -117,13 +117,13 @@ def test_snapshots_need_a_run_length(shift_s, n):
         assert f"--file {file.path} clock_offset_s={-shift_s}" in str(err.value)
 
 
-def test_a_time_zone_of_a_file_that_was_started_earlier():
+def test_time_zone_of_a_file_started_before_the_run():
     files = [numbered("c", 120), absolute("sar", 7200 - 1700, 7200 + 3000)]
     with pytest.raises(RunError, match="the clock of sar is 7200 s ahead of the run's"):
         derive(files, CONSOLE)
 
 
-def test_where_the_start_is_from_the_files_most_of_them_are_right():
+def test_start_from_files_trusts_the_majority():
     files = [absolute("sadf.json", -7140, -6600), *guests(30, 600)]
     facts = RunFacts(start=first_time(files, {})[0])
     with pytest.raises(
@@ -132,14 +132,14 @@ def test_where_the_start_is_from_the_files_most_of_them_are_right():
         complete_times(files, facts, Procedure(), start_from_files=True)
 
 
-def test_times_that_no_zone_explains_are_listed_with_the_odd_files_apart():
+def test_unexplained_times_are_listed_with_the_odd_files_apart():
     files = [numbered("c", 120), *guests(30, 600, 9), absolute("odd", 90_060, 90_300)]
     entries = {**CONSOLE, "odd": {"clock_offset_s": 400_000.0}}
     with pytest.raises(RunError, match="10 files together 0 to 600 s; odd 490000 to 490300 s"):
         derive(files, entries)
 
 
-def test_a_start_after_all_samples_is_named():
+def test_start_after_all_samples_is_reported():
     with pytest.raises(RunError) as err:
         derive([absolute("sar.txt", -7190, -7170, 10)])
     assert "sar.txt all lie before the start, the last one 7170 s before it" in str(err.value)
@@ -148,7 +148,7 @@ def test_a_start_after_all_samples_is_named():
         derive([absolute("a", 1860, 2400), absolute("b", 1920, 2400)], duration_s=1200)
 
 
-def test_a_start_long_before_the_first_sample_is_a_warning():
+def test_start_long_before_the_first_sample_is_a_warning():
     found, notes = derive([absolute("sar.txt", 3610, 3630, 10)])
     assert found.window_s == (3600, 3630)
     assert any("warning: the first sample, in sar.txt" in n and "3600 s after" in n for n in notes)
@@ -157,14 +157,14 @@ def test_a_start_long_before_the_first_sample_is_a_warning():
         assert not any("warning" in note for note in notes)
 
 
-def test_a_given_window_does_not_hide_that_files_never_meet():
+def test_given_window_does_not_hide_files_without_overlap():
     files = [absolute("a", 330, 870, 30), absolute("b", 7530, 8070, 30)]
     _, notes = derive(files, window_s=(300, 870))
     assert not any("common coverage" in note for note in notes)
     assert "warning: the clock of b is 7200 s ahead of the run's" in "\n".join(notes)
 
 
-def test_a_run_of_snapshots_needs_a_length():
+def test_snapshots_need_a_run_length():
     with pytest.raises(RunError, match="the duration of the run is unknown"):
         derive([SNAPSHOT])
     found, notes = derive([SNAPSHOT], duration_s=600)
@@ -179,7 +179,7 @@ def test_first_time_is_the_start_only_without_tool_clocks():
     assert first_time([time_of_day("b", 0, 60), SNAPSHOT], {}) is None
 
 
-def test_the_start_is_the_begin_of_the_earliest_interval():
+def test_start_is_the_begin_of_the_earliest_interval():
     # b has the later first sample, and the earlier first interval
     files = [absolute("a", 50, 300, 10), absolute("b", 60, 300, 60)]
     start, note = first_time(files, {})
