@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rawperf.core.errors import ModelError
 from validation.curves import throughput
 from virtperf import models
 from virtperf.cli.fit import COMPARISONS, CURVES
@@ -53,6 +54,21 @@ def test_comparison_equals_the_model_function(run, table):
     (paired,) = models.pairs("throughput", table, on=["guests"], **conditions).values()
     assert str(paired) in run("fit", "pairs", *given, "--on", "guests").output
     assert "kvm" in run("fit", "ratios", *given[:-3], "kvm", "--to", "zvm", status=1).output
+
+
+def test_repeated_keys_of_pairs_are_named_with_their_lines(run, table, tmp_path):
+    pd.concat([table, table]).to_csv(tmp_path / "twice.csv", index=False)
+    said = run(
+        *("fit", "pairs", "twice.csv", "--y", "throughput", "--group", "system"),
+        *("--of", "xen", "--to", "zvm", "--on", "guests"),
+        status=1,
+    ).output
+    assert "twice.csv: rows can't be paired: guests = 1 is repeated" in said
+    assert "found 2 rows (line 9, line 23). Average the repeated rows, or add a column" in said
+    sides = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
+    frame = pd.concat([table, table], ignore_index=True)
+    with pytest.raises(ModelError, match=r"guests = 1 is repeated.*\(index 7, 21\)"):
+        models.pairs("throughput", frame, on="guests", **sides)
 
 
 def test_level_noise_and_weights(run, table):

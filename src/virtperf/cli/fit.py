@@ -100,6 +100,7 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
+    from rawperf.core.errors import ModelError
     from virtperf.cli._table import filter_numeric, read_table, row_names
     from virtperf.cli._terminal import warn
 
@@ -109,7 +110,10 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
     numbers = [name for name in (options.get("x"), y, options.get("weights")) if name]
     frame, warnings = filter_numeric(read_table(file, where), numbers, file)
     warn(warnings)
-    call(model, file, row_names(frame, file), y, alpha, options)
+    try:
+        call(model, file, row_names(frame, file), y, alpha, options)
+    except ModelError as err:
+        raise err.copy_as(type(err), file=file) from err
 
 
 def _check_options(model: str, options: Mapping[str, Any]) -> None:

@@ -43,6 +43,8 @@ from virtperf.models.usl import compare_usl, fit_usl
 Weights = str | ArrayLike | None
 """A column, or an array with one number per row: proportional to one over the variance."""
 
+MAX_NAMED_ROWS = 5
+
 
 def usl(
     formula: str,
@@ -244,14 +246,39 @@ def pairs(
 ) -> EstimateTable:
     """Estimate the typical ratio of pairs: rows are matched on equal levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
+
+    Raises
+    ------
+    ArgumentError
+        Several rows of a side have the same levels of `on`; names the rows.
     """
 
     def paired(a: pd.DataFrame, b: pd.DataFrame) -> Any:
-        both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"), validate="one_to_one")
+        for side, levels in ((a, of), (b, to)):
+            _require_single_rows(side, names_of(on), ", ".join(map(str, levels.values())))
+        both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"))
         return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
     require_columns(frame, *names_of(on))
     return _compare_sides(paired, [value, *names_of(on)], frame, of, to, by, label)
+
+
+def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> None:
+    """Raise `ArgumentError` for the first level of `on` with several rows."""
+    repeated = rows[rows.duplicated(list(on), keep=False)]
+    if repeated.empty:
+        return
+    key, same = next(iter(repeated.groupby(list(on), sort=False, observed=True, dropna=False)))
+    at = ", ".join(f"{name} = {level}" for name, level in zip(on, key, strict=True))
+    labels = [str(label) for label in same.index[:MAX_NAMED_ROWS]]
+    more = ", ..." if len(same) > MAX_NAMED_ROWS else ""
+    index = "" if isinstance(same.index[0], str) else "index "
+    raise ArgumentError(
+        f"rows can't be paired: {at} is repeated",
+        expected=f"one row of {side} at each level of {', '.join(on)}",
+        found=f"{len(same)} rows ({index}{', '.join(labels)}{more})",
+        remedy="average the repeated rows, or add a column that distinguishes them to `on` (--on)",
+    )
 
 
 def ratio_of_printed(
@@ -289,12 +316,11 @@ def _fits(
     y, x = _formula_sides(formula)
     require_columns(frame, y, x, *names_of(by))
     per_row = {name: _per_row(v, frame, name) for name, v in columns.items() if v is not None}
-    rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
         more = {name: values.iloc[places] for name, values in per_row.items()}
-        x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
+        x_of, y_of = frame[x].iloc[places], frame[y].iloc[places]
         fit = call_with_origin(source(group), function, x_of, y_of, **options, **more)
         if isinstance(fit, FitResult):
             named = _name_rows(fit.warnings, frame.iloc[places])
