@@ -71,6 +71,12 @@ def test_repeated_keys_of_pairs_are_named_with_their_lines(run, table, tmp_path)
         models.pairs("throughput", frame, on="guests", **sides)
 
 
+def test_a_load_that_is_not_positive_is_named_with_column_and_line(run, table, tmp_path):
+    (tmp_path / "zero.csv").write_text("n,r\n1,2.0\n\n0,3.0\n4,5.0\n8,9.0\n")
+    said = run("fit", "usl", "zero.csv", "--x", "n", "--y", "r", status=1).output
+    assert "zero.csv: load (column 'n') in line 4 is not positive; found 0.0" in said
+
+
 def test_level_noise_and_weights(run, table):
     where = ("load.csv", *COLUMNS, "--where", "system=zvm")
     assert "90 % interval" in run("fit", "usl", *where, "--level", "0.9").output

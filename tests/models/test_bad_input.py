@@ -131,7 +131,7 @@ def test_too_few_rows_and_identical_x_are_rejected(name):
     fit, parameters = CURVES[name], PARAMETERS.get(name, 3)
     if parameters > 1:
         few = slice(0, parameters - 1)
-        message = rf"{parameters - 1} rows can't determine {parameters} parameters"
+        message = rf"{parameters - 1} rows? can't determine {parameters} parameters"
         with pytest.raises(ModelError, match=message):
             fit(LOAD[few], CURVE[few])
         with pytest.raises(ModelError, match=r"too few distinct values; expected at least \d"):

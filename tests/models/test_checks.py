@@ -18,6 +18,14 @@ def test_nonpositive_value_is_reported_with_its_row():
         checks.column([1, 5, -2], "load", positive=True)
 
 
+def test_a_value_of_a_series_is_named_with_its_column_and_label():
+    load = pd.Series([1.0, 0.0], index=["line 2", "line 4"], name="guests")
+    with pytest.raises(ModelError, match=r"^load \(column 'guests'\) in line 4 is not positive"):
+        checks.column(load, "load", positive=True)
+    with pytest.raises(ModelError, match=r"^load in row 2 of 2 is not positive"):
+        checks.column(load.rename("load").reset_index(drop=True), "load", positive=True)
+
+
 @each_case("bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]])
 def test_non_numeric_column_is_rejected(bad):
     with pytest.raises(ModelError):
@@ -40,6 +48,8 @@ def test_input_array_is_copied():
 def test_too_few_rows_and_identical_x_are_rejected():
     with pytest.raises(ModelError, match=r"2 rows can't determine 3 parameters \(a, b, c\)"):
         checks.enough(np.array([1.0, 2.0]), ("a", "b", "c"), name="x")
+    with pytest.raises(ModelError, match="1 row can't determine 2 parameters"):
+        checks.enough(np.array([1.0]), ("a", "b"), name="x")
     with pytest.raises(
         ModelError, match=r"load has too few distinct values.*at least 2.*found 1 \(4\)"
     ):

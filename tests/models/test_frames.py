@@ -165,3 +165,15 @@ def test_robust_lines_and_the_number_of_runs(runs: pd.DataFrame) -> None:
         models.runs_needed(cv=0.03, effect=0.05) == 8
         and models.power(8, cv=0.03, effect=0.05) > 0.8
     )
+
+
+def test_an_argument_that_is_no_frame_is_refused():
+    sides = {"of": {"series": "a"}, "to": {"series": "b"}}
+    for call in (
+        lambda: models.usl("value ~ guests", "load.csv"),
+        lambda: models.ratios("value", [1.0, 2.0], **sides),
+        lambda: models.pairs("value", None, on="guests", **sides),
+        lambda: models.variance_components("value", "load.csv", levels=["guests"]),
+    ):
+        with pytest.raises(ModelError, match="not a DataFrame; expected a pandas DataFrame"):
+            call()

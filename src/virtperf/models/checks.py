@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+import functools
+from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
@@ -32,7 +34,8 @@ def column(
     Raises
     ------
     ModelError
-        Names the values and the first invalid row (counted from 1); `remedy` is the advice for
+        Names the values and the first invalid row (counted from 1, or the text label and the column
+        of a series); `remedy` is the advice for
         values with a wrong sign.
     """
     # Reject numeric strings too: np.asarray(["1", "2"], float) would silently convert them.
@@ -53,20 +56,25 @@ def column(
         raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value per row")
     if array.size == 0:
         raise ModelError(f"{name} is empty", expected="at least one row")
+    row_place = functools.partial(_row_place, values, name)
     _refuse(
-        ~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value"
+        ~np.isfinite(array),
+        array,
+        row_place,
+        "not a finite number",
+        "drop the row or repair its value",
     )
     _refuse(
         np.abs(array) > MAX_NUMBER,
         array,
-        name,
+        row_place,
         "too large",
         f"use values of at most {MAX_NUMBER:g}",
     )
     if positive:
-        _refuse(array <= 0, array, name, "not positive", remedy)
+        _refuse(array <= 0, array, row_place, "not positive", remedy)
     if nonnegative:
-        _refuse(array < 0, array, name, "negative", remedy)
+        _refuse(array < 0, array, row_place, "negative", remedy)
     return array
 
 
@@ -76,11 +84,30 @@ def _number(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def _refuse(bad: NDArray[np.bool_], array: Array, name: str, problem: str, remedy: str) -> None:
+def _row_place(values: Any, name: str, row: int) -> str:
+    """Name a value: ``load in row 1 of 6``; of a series also by its column and its text label:
+    ``load (column 'guests') in line 2``.
+    """
+    place = f"row {row + 1} of {len(values)}"
+    if isinstance(values, pd.Series):
+        if values.name is not None and values.name != name:
+            name = f"{name} (column {str(values.name)!r})"
+        label = values.index[row]
+        place = label if isinstance(label, str) else place
+    return f"{name} in {place}"
+
+
+def _refuse(
+    bad: NDArray[np.bool_],
+    array: Array,
+    row_place: Callable[[int], str],
+    problem: str,
+    remedy: str,
+) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         raise ModelError(
-            f"{name} in row {row + 1} of {array.size} is {problem}",
+            f"{row_place(row)} is {problem}",
             found=repr(float(array[row])),
             remedy=remedy,
         )
@@ -109,7 +136,7 @@ def enough(x: Array, params: Sequence[str], *, name: str) -> None:
     need = len(params)
     if len(x) < need:
         raise ModelError(
-            f"{len(x)} rows can't determine {need} parameters ({', '.join(params)})",
+            f"{len(x)} row{'' if len(x) == 1 else 's'} can't determine {need} parameters ({', '.join(params)})",
             expected=f"at least {need} rows, and one more for an interval",
             remedy="measure at more points or fit a smaller model",
         )

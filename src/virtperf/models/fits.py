@@ -231,7 +231,16 @@ def call_with_origin(
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise `ArgumentError` for a missing column, listing the existing ones."""
+    """Raise `ArgumentError` for a missing column, listing the existing ones, or for an argument that
+    is not a frame.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise ArgumentError(
+            "the table is not a DataFrame",
+            expected="a pandas DataFrame with one row per run",
+            found=f"{type(frame).__name__} {frame!r}",
+            remedy="read a file by virtperf.read(path) or pandas.read_csv(path)",
+        )
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(

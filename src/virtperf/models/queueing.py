@@ -457,7 +457,8 @@ def fit_closed(
         raise ModelError("the numbers of servers are not integers")
     names = ("demand",) if cv2 is not None else ("demand", "cv2")
     if len(n) <= len(names):
-        raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
+        rows = f"{len(n)} row{'' if len(n) == 1 else 's'}"
+        raise ModelError(f"{rows} can't determine {', '.join(names)}", expected="more rows")
 
     def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
         rows = np.ones(len(n), dtype=bool) if kept is None else kept
