@@ -10,17 +10,26 @@ from pathlib import Path, PurePath
 from typing import Any, Self, TypeVar
 
 MAX_LISTED_NAMES = 12  # listed if none is similar
+KNOWN_NAMES = "known names: "
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; list the known names if none is similar."""
-    names = list(dict.fromkeys(map(str, known)))
+    names = [name for name in dict.fromkeys(map(str, known)) if name]
     if suggestion := suggest_similar(name, names):
         return suggestion
     if not names:
         return "none is defined."
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
-    return f"known names: {', '.join(names[:MAX_LISTED_NAMES])}{more}."
+    return f"{KNOWN_NAMES}{', '.join(names[:MAX_LISTED_NAMES])}{more}."
+
+
+def _repeats(remedy: str | None, expected: str | None) -> bool:
+    """Whether a remedy of `did_you_mean` only lists names that `expected` lists too."""
+    if expected is None or remedy is None or not remedy.startswith(KNOWN_NAMES):
+        return False
+    names = re.sub(r"( and \d+ more)?\.$", "", remedy.removeprefix(KNOWN_NAMES))
+    return all(name in expected for name in names.split(", "))
 
 
 def decode_error_parts(err: UnicodeDecodeError) -> dict[str, Any]:
@@ -70,7 +79,7 @@ class RawperfError(Exception):
         self.line = line
         self.expected = expected
         self.found = found
-        self.remedy = remedy
+        self.remedy = None if _repeats(remedy, expected) else remedy
         self.folder: Path | None = None
         super().__init__(self._message())
 
