@@ -288,6 +288,14 @@ def test_invalid_fit_is_rejected(own: pd.DataFrame) -> None:
         plot.lines(x="users")
 
 
+def test_points_without_ranges_are_refused(own: pd.DataFrame) -> None:
+    for draw in (plot.lines, plot.bars):
+        with pytest.raises(RawperfError, match=r"no columns 'low' and 'high'.*Pass .* runs=frame"):
+            draw(own, x="users", y="tps", hue="tool")
+        with pytest.raises(RawperfError, match="points has no column 'high'"):
+            draw(own.assign(low=1.0), x="users", y="tps", hue="tool")
+
+
 def test_negative_values_are_on_the_axis(own: pd.DataFrame) -> None:
     (axes,) = plot.lines(runs=own.assign(tps=-own["tps"]), x="users", y="tps").axes
     assert axes.get_ylim()[0] <= -own["tps"].max()

@@ -439,7 +439,7 @@ def combine_frames(
     ylabel: str | None,
 ) -> Layers:
     """Combine frames to layers; raises `RawperfError` if there is none, or one lacks a named
-    column.
+    column, or points lack ranges.
     """
     named_frames = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in named_frames.items() if frame is not None}
@@ -469,6 +469,7 @@ def combine_frames(
                 raise RawperfError(
                     f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
                 )
+    _require_ranges(frames.get("points"))
     single_panel = str(panels[0]) if len(panels) == 1 and str(panels[0]) in metadata.labels else y
     points, means, printed, runs = (frames.get(name) for name in named_frames)
     means, runs = (
@@ -500,6 +501,20 @@ def combine_frames(
         not only_own_data,
         tuple(frames.values()),
     )
+
+
+def _require_ranges(points: pd.DataFrame | None) -> None:
+    """Raise `RawperfError` for points that have neither ranges nor printed numbers."""
+    if points is None or "printed" in points.columns:
+        return
+    if not any({*names[:2]} <= {*points.columns} for names in _RANGE_COLUMNS.values()):
+        missing = [name for name in ("low", "high") if name not in points.columns]
+        raise RawperfError(
+            f"points has no column{'s' if len(missing) > 1 else ''} {' and '.join(map(repr, missing))}",
+            expected="ranges in the columns low and high",
+            found=", ".join(map(str, points.columns)),
+            remedy="pass values without ranges by name: runs=frame, or means=frame",
+        )
 
 
 LINE_HEIGHT = FONT_SIZE * 1.6  # height of a line of the legend
