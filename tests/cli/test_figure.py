@@ -36,3 +36,10 @@ def test_figure_before_the_stages_have_run_is_an_error(run: Run, tmp_path: Path)
     output = run("figure", "toy", "figure-2", "-o", "x.svg", status=1).output
     assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in output
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_the_name_of_another_format_is_refused(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path)
+    said = run("figure", "toy", "figure-2", "-o", "x.png", status=2).output
+    assert "--output x.png: the name must end in .svg." in said
+    assert not (tmp_path / "x.png").exists()

@@ -8,6 +8,14 @@ import click
 
 from virtperf.core.paths import Layout
 
+SUFFIX = ".svg"
+
+
+def _check_suffix(context: click.Context, parameter: click.Parameter, path: Path) -> Path:
+    if path.suffix.lower() != SUFFIX:
+        raise click.UsageError(f"--output {path}: the name must end in {SUFFIX}.")
+    return path
+
 
 @click.command()
 @click.argument("study_id", metavar="STUDY")
@@ -17,7 +25,8 @@ from virtperf.core.paths import Layout
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="Output file (SVG).",
+    callback=_check_suffix,
+    help="Output file: .svg.",
 )
 @click.pass_obj
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
