@@ -56,14 +56,20 @@ def os_error(err: OSError, output: str | None) -> str:
     """Message for an `OSError`: the file, the system's reason and a remedy."""
     file = output or err.filename or "standard output"
     folder = Path(file).absolute().parent if output else "the output's folder"
-    remedy = {
+    remedy = write_remedy(err, folder) or {
+        errno.ENOENT: "create the folder first",
+    }.get(err.errno or 0, "write to another folder")
+    return f"{file}: {err.strerror or err}: {remedy}"
+
+
+def write_remedy(err: OSError, folder: str | Path) -> str | None:
+    """Remedy for a file that can't be written to `folder`; None for other errors."""
+    return {
         errno.ENOSPC: f"free space in {folder}, or write to another folder; no output was kept",
         errno.EDQUOT: f"free some of your quota in {folder}, or write to another folder",
         errno.EROFS: "write to a folder that is not read-only",
         errno.EACCES: "write to a folder for which you have write permission, or ask for the permission",
-        errno.ENOENT: "create the folder first",
-    }.get(err.errno or 0, "write to another folder")
-    return f"{file}: {err.strerror or err}: {remedy}"
+    }.get(err.errno or 0)
 
 
 @click.group(cls=OneLineErrorGroup, context_settings={"help_option_names": ["-h", "--help"]})

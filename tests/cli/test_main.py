@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 import tomllib
@@ -92,11 +93,13 @@ def test_misspelt_study_suggests_the_closest_name(layout):
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "data/runs/x"),
-            "data/runs/x: No space left on device",
+            "data/runs/x: No space left on device. Free space in data/runs, or write to another "
+            "folder; no output was kept",
         ),
         (
             PermissionError(errno.EACCES, "Permission denied", "reports/x"),
-            "reports/x: Permission denied",
+            "reports/x: Permission denied. Write to a folder for which you have write permission, or "
+            "ask for the permission",
         ),
         (OSError("the kernel did not start"), "the kernel did not start"),
     ],
@@ -110,6 +113,29 @@ def test_operating_system_error_is_one_line(monkeypatch, tmp_path, error, messag
     monkeypatch.setattr("virtperf.core.params.load_parameters", fails)
     result = CliRunner().invoke(main, ["--root", str(tmp_path), "site"])
     assert result.exit_code == 1 and result.output == f"Error: {message}\n"
+
+
+def test_an_output_that_can_not_be_written_is_named_with_a_remedy(monkeypatch, tmp_path):
+    for name, seconds in (("a", "2.0"), ("b", "3.0")):
+        for k in range(2):
+            file = tmp_path / name / f"{k}.csv"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"seconds\n{seconds}{k}\n")
+    system_open = os.open
+
+    def refuse(path, flags, *more, **named):
+        if ".x.html." in str(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return system_open(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["compare", "a", "b", "-o", "x.html"])
+    assert result.exit_code == 1
+    assert result.output == (
+        "Error: x.html: Permission denied. Write to a folder for which you have write permission, or "
+        "ask for the permission\n"
+    )
 
 
 @pytest.mark.parametrize("stage", ["runs", "report"])

@@ -25,29 +25,46 @@ def replace_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     for leftover in folder.parent.glob(f".{folder.name}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with _errors_name(folder):
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o755)
+            if folder.exists():
+                shutil.rmtree(folder)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file that atomically replaces `path` when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with _errors_name(path):
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                yield out
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _errors_name(target: Path) -> Iterator[None]:
+    """Replace the temporary name in an `OSError` by that of `target`, which the user knows."""
+    prefix = str(target.parent.absolute() / f".{target.name}.")
     try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+        yield
+    except OSError as err:
+        if err.filename is not None:
+            file = os.path.abspath(os.fsdecode(err.filename))  # noqa: PTH100 - keeps links
+            if file.startswith(prefix):
+                _, inside, rest = file.removeprefix(prefix).partition(os.sep)
+                err.filename = str(target / rest) if inside else str(target)
+        raise
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from pathlib import Path
 
 import click
 
-from rawperf.cli import SuggestingGroup
+from rawperf.cli import SuggestingGroup, write_remedy
 from rawperf.core.errors import RawperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
@@ -36,11 +37,7 @@ class _Commands(SuggestingGroup):
             raise
         except OSError as err:  # a full disk, a read-only folder, a stage's missing output
             where = f"{err.filename}: " if err.filename else ""
-            remedy = (
-                ". `virtperf pipeline` runs the stages in order"
-                if isinstance(err, FileNotFoundError)
-                else ""
-            )
+            remedy = _remedy(err)
             raise click.ClickException(f"{where}{err.strerror or err}{remedy}") from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -66,6 +63,25 @@ class _Commands(SuggestingGroup):
                     formatter.write_dl(
                         [(name, c.get_short_help_str(width)) for name, c in commands]
                     )
+
+
+def _remedy(err: OSError) -> str:
+    """Remedy for a file that can't be read or written, as a sentence; "" if none is known."""
+    if isinstance(err, FileNotFoundError):
+        return ". `virtperf pipeline` runs the stages in order"
+    path = Path(os.fsdecode(err.filename)) if err.filename else None
+    if isinstance(err, PermissionError) and path is not None and _is_unreadable(path):
+        return ". Ask for read permission"
+    remedy = write_remedy(err, path.parent if path is not None else "the output's folder")
+    return f". {remedy[0].upper()}{remedy[1:]}" if remedy else ""
+
+
+def _is_unreadable(path: Path) -> bool:
+    """Whether a path exists but can't be read; False if its folder can't be searched."""
+    try:
+        return path.exists() and not os.access(path, os.R_OK)
+    except OSError:
+        return False
 
 
 def _modules() -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,25 @@ def test_file_is_written_atomically(tmp_path):
     write_atomically(tmp_path / "deep" / "x.html", "text")
     assert (tmp_path / "deep" / "x.html").read_text() == "text"
     assert len(list((tmp_path / "deep").iterdir())) == 1
+
+
+def test_errors_name_the_target_and_not_the_temporary_file(tmp_path):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with pytest.raises(PermissionError) as caught, replace_folder(tmp_path / "out") as folder:
+        refuse(folder / "a.txt")
+    assert caught.value.filename == str(tmp_path / "out" / "a.txt")
+    with pytest.raises(PermissionError) as caught, replace_folder(tmp_path / "out") as folder:
+        refuse(folder)
+    assert caught.value.filename == str(tmp_path / "out")
+    with pytest.raises(PermissionError) as caught, replace_folder(tmp_path / "out"):
+        refuse(tmp_path / "other")
+    assert caught.value.filename == str(tmp_path / "other")
+    (tmp_path / "x.svg").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write_atomically(tmp_path / "x.svg", "text")
+    assert caught.value.filename == str(tmp_path / "x.svg")
 
 
 def test_rounding_to_significant_digits():
