@@ -107,6 +107,13 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
     assert [len(m.runs) for m in row.measured] == [3] * 12
 
 
+def test_a_missing_place_is_said_to_be_missing(tmp_path):
+    with pytest.raises(RawperfError, match=r"no such file or folder; expected a table .*\.csv"):
+        virtperf.history(tmp_path / "nosuch.csv")
+    with pytest.raises(RawperfError, match="there are no runs"):
+        virtperf.history(str(tmp_path / "nosuch-*"))
+
+
 def test_nonpositive_values_are_rejected(tmp_path):
     with pytest.raises(RawperfError, match="x is not positive at revision rev3"):
         virtperf.history(table(tmp_path, {"x": lambda t: 0 if t == 3 else 1}))

@@ -222,6 +222,10 @@ def history(
     return HistoryTable(str(place), tuple(_adjust_holm(rows)), tuple(notes))
 
 
+PLACES = (
+    f"a table with one row per run ({', '.join(TABLE_SUFFIXES)}), a folder of runs for each revision, "
+    "run folders, or a study"
+)
 RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
 """Values by benchmark and condition, then by revision."""
 
@@ -273,6 +277,8 @@ def _read_runs(
         dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
     ):
         return _read_dated_folders(dated, layout, format_name, where)
+    elif not folder.exists() and not any(c in str(place) for c in "*?[:"):
+        raise RawperfError("there is no such file or folder", file=str(place), expected=PLACES)
     else:
         sides = read_sides((place,), layout, format_name, where)
     side = sides[0]
