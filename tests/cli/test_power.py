@@ -27,6 +27,26 @@ def test_power_from_pilot_runs_with_plot(run, tmp_path):
     assert (tmp_path / "b.svg").read_bytes() == first
 
 
+def test_pilot_runs_of_several_loads_are_no_replicates(run, tmp_path):
+    rows = [
+        f"{system},{guests},{10 * guests * factor * (1 + 0.01 * k)}"
+        for system, factor in (("a", 1.0), ("b", 1.1))
+        for guests in (1, 2, 4, 8, 16, 24)
+        for k in range(2)
+    ]
+    (tmp_path / "load.csv").write_text("\n".join(["system,guests,rate", *rows]) + "\n")
+    given = ("power", "load.csv", "--y", "rate", "--effect", "5")
+    said = run(*given).output
+    assert "warning: the rows are not replicates: guests explains 9" in said
+    assert "; name the column of conditions: --group guests, or select one level" in said
+    said = run(*given, "--group", "system").output
+    assert "guests explains 9" in said and "of the variation within the groups" in said
+    assert "; select one level: --where guests=LEVEL" in said and "--group guests" not in said
+    three = run(*given, "--group", "guests").output
+    assert "; select one level: --where system=LEVEL" in three
+    assert "warning" not in run(*given, "--group", "guests", "--where", "system=a").output
+
+
 def test_power_of_a_claim(run):
     text = run("power", "--cv", "3", "--effect", "-18", "--low", "0.8", "--high", "0.84").output
     assert "to decide the claim of a ratio from 0.8 to 0.84, if it is 0.82" in text

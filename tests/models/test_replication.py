@@ -98,7 +98,7 @@ def test_false_alarm_rate_for_true_replicates(spreads, runs):
             )
             for spread, n in zip(spreads, runs, strict=True)
         ]
-        found = explaining_column(*sides, "rate", ["run", "day", "errors"], log=True)
+        found = explaining_column(sides, "rate", ["run", "day", "errors"], log=True)
         called += found is not None
     assert called <= 14
 
@@ -114,10 +114,10 @@ def test_columns_that_explain_little_are_ignored():
         )
         for _ in range(2)
     ]
-    assert explaining_column(*sides, "rate", ["block", "id", "tags", "none"], log=False) is None
+    assert explaining_column(sides, "rate", ["block", "id", "tags", "none"], log=False) is None
     for side in sides:
         side["rate"] += side["block"]
-    found = explaining_column(*sides, "rate", ["block", "id", "tags", "none"], log=False)
+    found = explaining_column(sides, "rate", ["block", "id", "tags", "none"], log=False)
     assert found.name == "block" and found.share > MIN_SHARE
 
 

@@ -133,7 +133,9 @@ def _estimate_spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
     from virtperf.cli._table import filter_numeric, read_table, require_columns
+    from virtperf.cli._terminal import warn
     from virtperf.models.power import relative_spread
+    from virtperf.models.replication import explaining_column
 
     if (file is None) == (cv is None):
         raise click.UsageError("give either pilot runs (FILE) or --cv.")
@@ -143,8 +145,16 @@ def _estimate_spread(
         raise click.UsageError("pilot runs need --y, the column of observed values.")
     frame, _ = filter_numeric(read_table(str(file), where), [y], str(file))
     require_columns(frame, [group] if group else [], str(file))
-    samples = [rows for _, rows in frame.groupby(group, sort=False)[y]] if group else [frame[y]]
+    parts = [rows for _, rows in frame.groupby(group, sort=False)] if group else [frame]
+    samples = [rows[y] for rows in parts]
     deviation, df = relative_spread(*samples)
+    others = [name for name in frame.columns if name not in (y, group, "provenance", "file")]
+    column = explaining_column(parts, y, others, log=True)
+    if column is not None:
+        remedies = [f"select one level: --where {column.name}=LEVEL"]
+        if group is None:
+            remedies.insert(0, f"name the column of conditions: --group {column.name}")
+        warn([column.warning(", or ".join(remedies))])
     return (
         deviation,
         f"{df + len(samples)} pilot runs of {len(samples)} condition{'s' if len(samples) > 1 else ''}",

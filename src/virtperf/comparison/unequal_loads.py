@@ -43,7 +43,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
             for name in columns - {pair.quantity, *unequal}
             if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
         ]
-        column = explaining_column(first, second, pair.quantity, sorted(others), log=True)
+        column = explaining_column((first, second), pair.quantity, sorted(others), log=True)
         if column:
             explained.setdefault(column.name, []).append(pair.quantity)
     for name, quantities in explained.items():

@@ -406,7 +406,7 @@ def _compare_sides(
         if pooled and isinstance(estimates[name], Estimate) and isinstance(value, str):
             known = {value, *of, *to, *names_of(by)}
             others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
-            column = explaining_column(above, below, value, others, log=pooled == "ratio")
+            column = explaining_column((above, below), value, others, log=pooled == "ratio")
             if column is not None:
                 warnings = (*estimates[name].warnings, column.warning())
                 estimates[name] = replace(estimates[name], warnings=warnings)

@@ -44,9 +44,11 @@ class ExplainingColumn:
     pvalue : float
         P-value of the F test.
     common : bool
-        Whether both groups have the same levels.
+        Whether all groups have the same levels.
     single : bool
         Whether each level has one row per group.
+    groups : int
+        Number of groups.
     """
 
     name: str
@@ -54,30 +56,31 @@ class ExplainingColumn:
     pvalue: float
     common: bool
     single: bool
+    groups: int = 2
 
     @property
     def finding(self) -> str:
         """``guests explains 93 % of the variation within the groups (p = 1e-05)``."""
+        within = " within the groups" if self.groups > 1 else ""
         p = "p < 1e-12" if self.pvalue < 1e-12 else f"p = {self.pvalue:.1g}"
-        return f"{self.name} explains {int(100 * self.share)} % of the variation within the groups ({p})"
+        return f"{self.name} explains {int(100 * self.share)} % of the variation{within} ({p})"
 
-    def warning(self) -> str:
-        """Describe the problem of the pooled comparison, and the remedy."""
+    def warning(self, remedy: str = "") -> str:
+        """Describe the problem of the pooled rows, and the remedy; default: that of a comparison."""
+        return f"the rows are not replicates: {self.finding}; {remedy or self._comparison_remedy()}"
+
+    def _comparison_remedy(self) -> str:
         if not self.common:
-            remedy = (
-                f"and the groups have different levels of it: compare them at equal {self.name}"
-            )
-        elif self.single:
-            remedy = f'compare rows of equal {self.name}: `pairs` with on="{self.name}" (--on {self.name})'
-        else:
-            remedy = f'compare at each {self.name}: by="{self.name}" (--by {self.name})'
-        return f"the rows are not replicates: {self.finding}; {remedy}"
+            return f"and the groups have different levels of it: compare them at equal {self.name}"
+        if self.single:
+            return f'compare rows of equal {self.name}: `pairs` with on="{self.name}" (--on {self.name})'
+        return f'compare at each {self.name}: by="{self.name}" (--by {self.name})'
 
 
 def explaining_column(
-    first: pd.DataFrame, second: pd.DataFrame, value: str, columns: Collection[str], *, log: bool
+    parts: Sequence[pd.DataFrame], value: str, columns: Collection[str], *, log: bool
 ) -> ExplainingColumn | None:
-    """Return the one of `columns` that best explains the variation within two groups of rows, if it
+    """Return the one of `columns` that best explains the variation within groups of rows, if it
     explains most of it; None otherwise.
 
     F tests, Bonferroni-adjusted at `LEVEL` over all columns, of ``value = group + level`` against
@@ -89,7 +92,7 @@ def explaining_column(
 
     Parameters
     ----------
-    first, second : DataFrame
+    parts : sequence of DataFrame
         The rows of each group.
     columns : collection of str
         Candidate columns of conditions. Columns with a distinct value in each row, or with more
@@ -97,19 +100,18 @@ def explaining_column(
     log : bool
         Whether to test the logarithm of positive values, for ratios.
     """
-    first, second = (
-        part.sample(MAX_ROWS, random_state=SEED) if len(part) > MAX_ROWS else part
-        for part in (first, second)
-    )
-    y = np.concatenate([part[value].to_numpy(dtype=float) for part in (first, second)])
+    parts = [
+        part.sample(MAX_ROWS, random_state=SEED) if len(part) > MAX_ROWS else part for part in parts
+    ]
+    y = np.concatenate([part[value].to_numpy(dtype=float) for part in parts])
     if not np.isfinite(y).all():
         return None
     if log and y.min(initial=np.inf) > 0:
         y = np.log(y)
-    group = np.repeat([0, 1], (len(first), len(second)))
+    group = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     tests: list[_LevelTest] = []
     for name in columns:
-        levels = pd.concat([first[name], second[name]], ignore_index=True)
+        levels = pd.concat([part[name] for part in parts], ignore_index=True)
         codes = _codes(levels)
         if codes is not None:
             ordered = pd.api.types.is_numeric_dtype(levels)
@@ -129,7 +131,9 @@ def explaining_column(
         clear = _permuted_pvalue(tests, y, group, p[best]) <= LEVEL
     if not clear:
         return None
-    return ExplainingColumn(test.name, share, float(p[best]), test.common, test.single)
+    return ExplainingColumn(
+        test.name, share, float(p[best]), test.common, test.single, groups=len(parts)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +141,7 @@ class _LevelTest:
     """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups."""
 
     name: str
-    kept: NDArray[np.bool_]  # rows at levels of both groups, or all
+    kept: NDArray[np.bool_]  # rows at levels of all groups, or all
     group: NDArray[np.intp]  # of the kept rows
     basis: Array
     df: int
@@ -168,7 +172,7 @@ def _centre(y: Array, group: NDArray[np.intp]) -> Array:
 
 
 def _scale_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
-    spread = np.array([y[group == g].std() or 1.0 for g in (0, 1)])
+    spread = np.array([y[group == g].std() or 1.0 for g in np.unique(group)])
     return y / spread[group]
 
 
@@ -178,7 +182,7 @@ def _permuted_pvalue(
     """Permutation p-value of the smallest p-value of all tests, permuting within groups."""
     rng = np.random.default_rng(SEED)
     drawn = np.tile(y, (PERMUTATIONS, 1))
-    for g in (0, 1):
+    for g in np.unique(group):
         drawn[:, group == g] = rng.permuted(drawn[:, group == g], axis=1)
     least = np.min([test.of(drawn)[1] for test in tests], axis=0)
     return float((1 + np.sum(least <= smallest * (1 + 1e-9))) / (1 + PERMUTATIONS))
@@ -200,26 +204,29 @@ def _tests(
     name: str, group: NDArray[np.intp], level: NDArray[np.intp], ordered: bool
 ) -> list[_LevelTest]:
     """Build the F tests that the rows allow."""
-    sets = [set(level[group == g].tolist()) for g in (0, 1)]
-    cell = level * 2 + group
+    count = int(group.max()) + 1
+    sets = [set(level[group == g].tolist()) for g in range(count)]
+    shared = set.intersection(*sets)
+    cell = level * count + group
     single = len(np.unique(cell)) == len(cell)
-    is_common = np.isin(level, list(sets[0] & sets[1]))
+    is_common = np.isin(level, list(shared))
     every = np.ones(len(level), dtype=bool)
     designs: list[tuple[NDArray[np.bool_], Array]] = []
-    if len(sets[0] & sets[1]) >= 2:
+    if count > 1 and len(shared) >= 2:
         designs.append((is_common, _indicators(level[is_common])))
     if not single:
         designs.append((every, _indicators(cell)))
     if ordered and min(map(len, sets)) >= 3:
         powers = np.vander(level / level.max() - 0.5, 3)
-        designs.append((every, np.hstack([powers * (group == g)[:, None] for g in (0, 1)])))
+        designs.append((every, np.hstack([powers * (group == g)[:, None] for g in range(count)])))
     tests = []
     for rows, columns in designs:
         u, s, _ = np.linalg.svd(_centre(columns.T, group[rows]).T, full_matrices=False)
         basis = u[:, s > 1e-9 * max(s[0], 1.0)]
         df = int(rows.sum()) - 2 - basis.shape[1]
         if basis.shape[1] and df >= MIN_DF:
-            tests.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
+            common = all(each == shared for each in sets)
+            tests.append(_LevelTest(name, rows, group[rows], basis, df, common, single))
     return tests
 
 
