@@ -9,6 +9,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
+from virtperf.comparison.compare import ComparisonTable
 from virtperf.comparison.ratio_rows import (
     ComparedQuantity,
     Pair,
@@ -16,7 +17,7 @@ from virtperf.comparison.ratio_rows import (
     p_value,
     ratio_rows,
 )
-from virtperf.core.contrasts import Replicates
+from virtperf.core.contrasts import LogRatio, PooledError, Replicates, log_ratio
 from virtperf.models import ratio_of_means, ratio_of_pairs
 from virtperf.models.ratio import NO_SPREAD
 
@@ -165,6 +166,25 @@ def test_geometric_mean_over_conditions_has_an_interval():
     assert mean.ratio == pytest.approx(math.exp(sum(logs) / 3))
     assert mean.low < mean.ratio < mean.high
     assert mean.verdict == "slower"
+
+
+def test_an_error_pooled_over_conditions_is_a_remark():
+    pooled = PooledError(deviation=0.02, df=15, conditions=4)
+    kinds = {name: ComparedQuantity("1/s", "higher", name) for name in ("rate", "part", "own")}
+    pairs = [
+        pair(0.9, quantity=name, condition=(("guests", guests),))
+        for name in kinds
+        for guests in (1, 2)
+    ]
+
+    def ratio(two: Pair) -> LogRatio:
+        alone = two.quantity == "own" or (two.quantity == "part" and two.condition[0][1] == 2)
+        return log_ratio(two.b, two.a, None if alone else pooled)
+
+    rows = ratio_rows(pairs, kinds, margin=0.0, level=0.95, contrast_function=ratio)
+    table = ComparisonTable("a", "b", 0.0, 0.95, tuple(rows))
+    remark = "error pooled over 4 conditions: rate; part, guests=1"
+    assert table.remarks() == [remark] and f"- {remark}" in table.to_markdown()
 
 
 def test_geometric_mean_of_complete_runs_is_taken_per_run():

@@ -5,6 +5,7 @@ verbal summary.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -34,7 +35,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.comparison.unequal_loads import unequal_load_notes
-from virtperf.core.contrasts import Replicates, assign_blocks
+from virtperf.core.contrasts import POOLED, Replicates, assign_blocks
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
 from virtperf.core.order_statistics import is_percentile
@@ -217,7 +218,7 @@ class ComparisonTable:
         """Deduplicated notes of rows, then those of the comparison."""
         notes = dict.fromkeys(row.note for row in self.rows if row.note)
         splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
-        return [*notes, *self.notes, *splits]
+        return [*notes, *_pooling_notes(self.rows), *self.notes, *splits]
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -431,6 +432,26 @@ def _comparison_table(
             *(_unequal_variance_notes(pairs, selected) if settings.splits else ()),
         ),
     )
+
+
+def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
+    """Yield a note on rows whose error is pooled over conditions: ``error pooled over 4 conditions:
+    throughput; sent, guests=2``; single rows of a quantity with their condition.
+    """
+    pooled: dict[str, list[RatioRow]] = {}
+    for row in rows:
+        if (at := row.compared.find(POOLED)) >= 0:
+            pooled.setdefault(row.compared[at:], []).append(row)
+    counts = Counter(row.quantity for row in rows if not row.is_mean)
+    for pooling, its_rows in pooled.items():
+        pooled_counts = Counter(row.quantity for row in its_rows)
+        names = [
+            row.quantity
+            if pooled_counts[row.quantity] == counts[row.quantity] or not row.condition
+            else f"{row.quantity}, {row.condition}"
+            for row in its_rows
+        ]
+        yield f"{pooling}: {_join_names(list(dict.fromkeys(names)), separator='; ')}"
 
 
 def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -805,8 +826,8 @@ def _aa_sentence(equal: EqualSplits) -> str:
     )
 
 
-def _join_names(values: Sequence[str]) -> str:
-    shown = ", ".join(values[:3]) or "not known"
+def _join_names(values: Sequence[str], separator: str = ", ") -> str:
+    shown = separator.join(values[:3]) or "not known"
     return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
 
 

@@ -43,6 +43,8 @@ from scipy import special
 
 from virtperf.core.mean import MAX_DF_FACTOR, Mean, satterthwaite
 
+POOLED = "error pooled"
+"""Words of a ratio's `design` if its error is pooled over conditions."""
 POOLING_ALPHA = 0.1
 """Level of the test for a common coefficient of variation. A test at 5 % misses too many unequal
 ones, since conditions have few runs."""
@@ -316,7 +318,7 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     ratio = _own_log_ratio(a, b)
     if pooled is None or not math.isfinite(ratio.se):
         return ratio
-    pooling = f"error pooled over {pooled.conditions} conditions"
+    pooling = f"{POOLED} over {pooled.conditions} conditions"
     return replace(
         ratio,
         se=max(ratio.se, pooled.deviation * math.sqrt(2 / ratio.n)),

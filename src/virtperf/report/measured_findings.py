@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rawperf.core.errors import StudyError
-from virtperf.core.contrasts import Contrast
+from virtperf.core.contrasts import POOLED, Contrast
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import as_precise, interval, join_words, plural, pretty, short_number
@@ -62,7 +62,7 @@ def _compute_number(
     digits = sum(c.isdigit() for c in precise[0].lstrip("0."))
     text = short_number(sizes[0]) if digits > PROSE_DIGITS else precise[0]
     runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
-    if "error pooled" in contrast.design:
+    if POOLED in contrast.design:
         runs += " (pooled error)"
     ends = "no spread" if low == high else f"{precise[1]} to {precise[2]}{unit}"
     return ComputedNumber(f"{text}{unit}", ends, runs)
