@@ -305,6 +305,51 @@ def test_text_columns_are_skipped_and_empty_cells_are_missing(tmp_path):
     assert [(r.quantity, r.mean_a) for r in found.rows] == [("score", 2.5), ("left", 2.0)]
 
 
+def test_runs_without_a_column_and_empty_cells_are_noted(tmp_path):
+    number_tables(tmp_path / "a", [["5.0", "5.2"], ["5.1", "5.3"], ["5.2", "5.1"]], "lat")
+    number_tables(tmp_path / "b", [["6.0", "6.2"], ["6.1", "NaN"], ["6.2", "6.1"]], "lat")
+    (tmp_path / "b" / "3.csv").write_text("latency\n6.2\n6.1\n")
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert row(found, "lat").runs_b == 2
+    assert "B: 1 of 3 runs has no lat: 3.csv" in found.notes
+    assert "B: cells without a number are left out: 2.csv (lat line 3)" in found.notes
+    assert not any(note.startswith("A: ") for note in found.notes)
+
+
+def test_texts_in_all_runs_of_a_side_are_refused(tmp_path):
+    cells = [[["1,5.0", "2,5.2"], ["1,5.1", "2,5.3"]], [["1,6.0", "2,x"], ["1,6.1", "2,x"]]]
+    sides = [
+        number_tables(tmp_path / n, rows, "v,lat") for n, rows in zip("ab", cells, strict=True)
+    ]
+    with pytest.raises(RawperfError, match=r"column 'lat' contains .* found 'x'") as caught:
+        virtperf.compare(*sides)
+    assert (caught.value.file, caught.value.line) == (str(sides[1] / "1.csv"), 3)
+
+
+def test_labels_that_are_numbers_on_one_side_are_left_out(tmp_path):
+    number_tables(tmp_path / "a", [["1234567,1"], ["7654321,2"]], "commit,rate")
+    number_tables(tmp_path / "b", [["ab34567,3"], ["cd54321,4"]], "commit,rate")
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert [r.quantity for r in found.rows] == ["rate"]
+
+
+def test_a_number_beyond_floats_is_named_as_written(tmp_path):
+    number_tables(tmp_path / "a", [["5.0", "5.2"], ["5.1", "5.3"]], "lat")
+    number_tables(tmp_path / "b", [["6.0", "6.2"], ["6.1", "-1e400"]], "lat")
+    with pytest.raises(RawperfError, match=r"2\.csv line 3: .* too large.*; found '-1e400'"):
+        virtperf.compare(tmp_path / "a", tmp_path / "b")
+
+
+def test_a_run_without_files_is_named_with_its_path(tmp_path, folders):
+    for run in (1, 2):
+        raw_files(tmp_path / "c" / f"r{run}", A[run : run + 1])
+    (tmp_path / "c" / "r2" / "run-1.txt").unlink()
+    said = "no raw files. Copy the tools' output files to this folder, or remove it"
+    with pytest.raises(RawperfError, match=said) as caught:
+        virtperf.compare("a", "c")
+    assert caught.value.file == "c/r2"
+
+
 def test_overflowing_statistics_are_rejected(tmp_path):
     for side, value in (("a", 1.5), ("b", 1e200)):
         for k in (1, 2):

@@ -399,8 +399,9 @@ def _compare_sides(
     pairs = _common_pairs(sides[0], sides[1], selected)
     rows = ratio_rows(pairs, selected, contrast_function=contrast_function, **settings.options)
     unequal_loads = tuple(unequal_load_notes(sides[0], sides[1], pairs))
+    notes = [*_missing_value_notes(sides, pairs), *left_out]
     return _comparison_table(
-        sides, pairs, rows, selected, selection, settings, left_out, unequal_loads
+        sides, pairs, rows, selected, selection, settings, notes, unequal_loads
     )
 
 
@@ -737,6 +738,32 @@ def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:
         of_a, of_b = first.get(name, frozenset()), second.get(name, frozenset())
         if of_a != of_b:
             yield DifferentFact(name, tuple(sorted(of_a)), tuple(sorted(of_b)))
+
+
+def _missing_value_notes(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield a note on runs of a side that have no value of a compared quantity at the condition of
+    others that have: ``B: 1 of 3 runs has no lat: t2.csv``.
+    """
+    varied = sides[0].varied | sides[1].varied
+    for letter, side in zip("AB", sides, strict=True):
+        quantities_of: dict[tuple[str, ...], list[str]] = {}
+        for quantity in dict.fromkeys(pair.quantity for pair in pairs):
+            conditions = {frozenset(p.condition) for p in pairs if p.quantity == quantity}
+            lacking = tuple(
+                run.run_id
+                for run in side.runs
+                if quantity not in run.values
+                and quantity not in run.refused
+                and frozenset((n, at) for n, at in run.factors.items() if n in varied) in conditions
+            )
+            if lacking:
+                quantities_of.setdefault(lacking, []).append(quantity)
+        for runs, quantities in quantities_of.items():
+            has = "has" if len(runs) == 1 else "have"
+            yield (
+                f"{letter}: {len(runs)} of {len(side.runs)} runs {has} no {_join_names(quantities)}: "
+                f"{_join_names(runs)}"
+            )
 
 
 def _side_notes(sides: Sequence[Side]) -> Iterable[str]:

@@ -45,7 +45,13 @@ from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, merge_distributions
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
-from virtperf.runs.ingest.columns import first_text, number_columns, to_numbers
+from virtperf.runs.ingest.columns import (
+    first_text,
+    has_numbers,
+    number_columns,
+    row_place,
+    to_numbers,
+)
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.inputs import declared_inputs, study_inputs
 from virtperf.runs.ingest.runs import load_run
@@ -268,7 +274,7 @@ def read_sides(
                 runs = [_prefix_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, warnings))
         reader.require_format_used()
-        reader.require_numeric([run for side in sides for run in side.runs])
+        reader.require_numeric([side.runs for side in sides])
     _refuse_duplicates([run for side in sides for run in side.runs])
     return _drop_settings(sides)
 
@@ -332,7 +338,7 @@ def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> It
 def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
     if not where or not (path / RUN_FILE).is_file():
         return True
-    factors = load_run(path, None, "measured", raw_files(path)).factors
+    factors = load_run(path, None, "measured", _raw_files(path)).factors
     return all(factors.get(name, level) == level for name, level in where.items())
 
 
@@ -412,6 +418,30 @@ def _is_ignored(path: Path) -> bool:
     return named or path.name.lower().endswith(IGNORED_SUFFIXES)
 
 
+@dataclass(frozen=True)
+class _TextColumn:
+    """A column of a table that is not numeric: its first text, and whether it has numbers too."""
+
+    first_text: pd.Series
+    file: str
+    has_numbers: bool
+
+
+def _has_number(run: RunValues, name: str) -> bool:
+    return name in run.values or name in run.refused
+
+
+def _empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
+    """Name the cells without a number: ``lat line 3``; of several the first, and their count."""
+    for name, column in numbers.items():
+        empty = column.index[column.isna()]
+        if len(empty):
+            line, row = row_place(empty[0], file)
+            place = row.removeprefix(" in ") if line is None else f"line {line}"
+            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+            yield f"{name} {place}{more}"
+
+
 class RunReader:
     """Reader of runs that collects the metadata of their quantities."""
 
@@ -423,7 +453,9 @@ class RunReader:
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
         self._columns: dict[str, tuple[float, ...]] = {}  # of the last table read
-        self._text_columns: dict[str, list[tuple[pd.Series, str]]] = {}  # text columns of tables
+        self._text_columns: dict[str, list[_TextColumn]] = {}  # text columns of tables
+        self._empty: list[str] = []  # cells without a number, of the last run read
+        self._empty_cells: dict[str, str] = {}  # by run
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -456,16 +488,32 @@ class RunReader:
                 remedy="remove `match` to read every file in this format",
             )
 
-    def require_numeric(self, runs: Sequence[RunValues]) -> None:
-        """Raise `RawperfError` for a text column that is numeric in most runs: the comparison
-        would silently skip the others.
+    def require_numeric(self, sides: Sequence[Sequence[RunValues]]) -> None:
+        """Raise `RawperfError` for a text column that is numeric in other runs, which the comparison
+        would silently skip: in most runs, or in all runs of a side if the text column has numbers
+        too.
         """
+        numeric = [
+            {name for name in self._text_columns if all(_has_number(run, name) for run in runs)}
+            for runs in sides
+        ]
+        runs = [run for of_side in sides for run in of_side]
         for name, columns in self._text_columns.items():
-            if sum(name in run.values or name in run.refused for run in runs) > len(columns):
-                to_numbers(columns[0][0], name, columns[0][1])
+            most = sum(_has_number(run, name) for run in runs) > len(columns)
+            partly = next((column for column in columns if column.has_numbers), None)
+            if most or (partly and any(name in of_side for of_side in numeric)):
+                column = columns[0] if most or partly is None else partly
+                to_numbers(column.first_text, name, column.file)
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
-        return tuple(warning for run in runs for warning in self._warnings.get(run.place, ()))
+        warnings = [warning for run in runs for warning in self._warnings.get(run.place, ())]
+        empty = [self._empty_cells[run.place] for run in runs if run.place in self._empty_cells]
+        if empty:
+            more = len(empty) - MAX_NAMED_FILES
+            others = f"; and {more} more run{'s' if more > 1 else ''}" if more > 0 else ""
+            shown = "; ".join(empty[:MAX_NAMED_FILES])
+            warnings.append(f"cells without a number are left out: {shown}{others}")
+        return tuple(warnings)
 
     def run(self, path: Path) -> RunValues | None:
         """Read a run; None if its run.yaml excludes it."""
@@ -475,6 +523,7 @@ class RunReader:
         if path.is_dir() and STATISTICS_FILE in names:
             names = [STATISTICS_FILE]
         of_files: dict[str, dict[str, float]] = {}
+        self._empty = []
         single: list[dict[str, Distribution]] = []
         refused: dict[str, str] = {}
         unread: dict[str, RawperfError] = {}
@@ -489,6 +538,8 @@ class RunReader:
         columns = self._columns if len(names) == 1 else {}
         if warnings := [*_unread_notes(path.name, unread), *_refused_notes(path.name, refused)]:
             self._warnings[str(path)] = warnings
+        if self._empty:
+            self._empty_cells[str(path)] = f"{path.name} ({', '.join(self._empty)})"
         if not values and not refused:
             if len(unread) == len(names) == 1:
                 raise unread[names[0]]
@@ -540,9 +591,12 @@ class RunReader:
         if is_table:
             for of, column in frame.drop(columns=["provenance", "file"]).items():
                 if str(of) not in numbers and len(text := first_text(column)):
-                    self._text_columns.setdefault(str(of), []).append((text, str(path)))
+                    self._text_columns.setdefault(str(of), []).append(
+                        _TextColumn(text, str(path), has_numbers(column))
+                    )
                     if not numbers:  # raise for the first non-numeric cell
                         to_numbers(text, str(of), str(path))
+            self._empty += _empty_cells(numbers, str(path))
             if len(frame) > 1:
                 self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
                 refused |= {name: SEVERAL_PERCENTILES for name in numbers if is_percentile(name)}
@@ -580,7 +634,7 @@ class RunReader:
         return name
 
     def _run_folder(self, path: Path) -> RunValues | None:
-        names = raw_files(path)
+        names = _raw_files(path)
         study, dictionary = self._study_of(path)
         run = load_run(path, study, "measured", names)
         if run.excluded:
@@ -652,7 +706,7 @@ class RunReader:
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """Return the study named by a run, or None if not in the repository, and its dictionary."""
-        name = load_run(path, None, "measured", raw_files(path)).study
+        name = load_run(path, None, "measured", _raw_files(path)).study
         if name not in self._studies:
             study, dictionary = None, self._dictionary
             if name in self._layout.studies():
@@ -716,7 +770,22 @@ def quantity_metadata(study: Study, name: str, dictionary: MetricDictionary) -> 
 
 def _files_of(path: Path) -> tuple[Path, list[str]]:
     """Return the folder of a run's raw files and their names."""
-    return (path, raw_files(path)) if path.is_dir() else (path.parent, [path.name])
+    return (path, _raw_files(path)) if path.is_dir() else (path.parent, [path.name])
+
+
+def _raw_files(folder: Path) -> list[str]:
+    """List the raw files of a run as `raw_files`; errors name the folder's path, and `run.yaml` only
+    if there is one.
+    """
+    try:
+        return raw_files(folder)
+    except RunError as err:
+        if err.file != folder.name:
+            raise
+        remedy = err.remedy
+        if remedy and not (folder / RUN_FILE).is_file():
+            remedy = "copy the tools' output files to this folder, or remove it"
+        raise err.copy_as(RunError, file=str(folder), remedy=remedy) from err
 
 
 def _digest(folder: Path, names: Sequence[str]) -> str:

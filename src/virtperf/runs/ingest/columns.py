@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 EMPTY = ("", "-")
 TRUTH = ("True", "False")
+INFINITE = ("inf", "-inf")
+WRITTEN_NUMBER = re.compile(r"[+-]?\d[\d.]*(?:[eE][+-]?\d+)?")
 
 
 def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
@@ -57,8 +60,9 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         return values
     at = int(np.argmax(bad))
     place, cell = column.index[at], text.iloc[at]
-    large = bool(np.isfinite(values.iloc[at])) and cell not in TRUTH
     line, where = row_place(place, file)
+    overflow = _overflowing_number(file, line) if cell in INFINITE else ""
+    large = bool(overflow) or (bool(np.isfinite(values.iloc[at])) and cell not in TRUTH)
     raise RawperfError(
         f"column {name!r} contains "
         + ("a number that is too large" if large else "a value that is not a finite number")
@@ -68,9 +72,24 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         expected=f"numbers of at most {MAX_NUMBER:g}"
         if large
         else "one number per row, or an empty cell",
-        found=repr(cell),
+        found=repr(overflow or cell),
         remedy=_suggest_without_comma(cell) or "correct the cell, or clear it",
     )
+
+
+def _overflowing_number(file: str, line: int | None) -> str:
+    """Return the first number of a line, as written, that is too large for a float; "" without."""
+    if line is None:
+        return ""
+    text = io.StringIO(read_bytes(file).decode("utf-8", "replace"), newline=None)
+    written = "".join(islice(text, line - 1, line))
+    numbers = [n for n in WRITTEN_NUMBER.findall(written) if n.count(".") < 2]
+    return next((number for number in numbers if np.isinf(float(number))), "")
+
+
+def has_numbers(column: pd.Series) -> bool:
+    """Whether a column has a numeric cell."""
+    return bool(_parse_numbers(column).notna().any())
 
 
 def first_text(column: pd.Series) -> pd.Series:
