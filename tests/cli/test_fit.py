@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,10 @@ import pytest
 from rawperf.core.errors import ModelError
 from validation.curves import throughput
 from virtperf import models
+from virtperf.cli import _terminal
 from virtperf.cli.fit import COMPARISONS, CURVES
+
+fit = importlib.import_module("virtperf.cli.fit")
 
 COLUMNS = ("--x", "guests", "--y", "throughput")
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
@@ -75,6 +81,24 @@ def test_a_load_that_is_not_positive_is_named_with_column_and_line(run, table, t
     (tmp_path / "zero.csv").write_text("n,r\n1,2.0\n\n0,3.0\n4,5.0\n8,9.0\n")
     said = run("fit", "usl", "zero.csv", "--x", "n", "--y", "r", status=1).output
     assert "zero.csv: load (column 'n') in line 4 is not positive; found 0.0" in said
+
+
+def test_progress_is_shown_for_many_rows(run, table, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def status(title):
+        shown.append(title)
+        yield None
+
+    monkeypatch.setattr(_terminal, "status", status)
+    run("fit", "line", "load.csv", *COLUMNS)
+    assert shown == ["reading load.csv"]
+    monkeypatch.setattr(fit, "MANY_ROWS", 13)
+    run("fit", "line", "load.csv", *COLUMNS)
+    given = ("load.csv", "--y", "throughput", "--group", "system", "--of", "xen", "--to", "zvm")
+    run("fit", "ratios", *given)
+    assert shown[2] == "fitting line to 14 rows" and shown[4] == "fitting ratios to 14 rows"
 
 
 def test_level_noise_and_weights(run, table):

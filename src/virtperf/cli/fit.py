@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import click
@@ -18,6 +19,8 @@ CURVES = {
     "segmented": "two line segments and their breakpoint",
     "closed": "closed queueing network: clients with think time, one station; its service demand",
 }
+MANY_ROWS = 100_000
+"""Number of rows above which a fit takes seconds."""
 COMPARISONS = {
     "ratios": "ratio of the means of two groups of independent runs",
     "pairs": "ratio of paired runs, for example of one load or one block",
@@ -102,18 +105,28 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
     """
     from rawperf.core.errors import ModelError
     from virtperf.cli._table import filter_numeric, read_table, row_names
-    from virtperf.cli._terminal import warn
+    from virtperf.cli._terminal import status, warn
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
     options = {name: value for name, value in named.items() if value not in (None, (), False)}
     _check_options(model, options)
     numbers = [name for name in (options.get("x"), y, options.get("weights")) if name]
-    frame, warnings = filter_numeric(read_table(file, where), numbers, file)
+    with status(f"reading {file}"):
+        frame, warnings = filter_numeric(read_table(file, where), numbers, file)
+        frame = row_names(frame, file)
     warn(warnings)
     try:
-        call(model, file, row_names(frame, file), y, alpha, options)
+        call(model, file, frame, y, alpha, options)
     except ModelError as err:
         raise err.copy_as(type(err), file=file) from err
+
+
+def _progress(model: str, frame: Any) -> AbstractContextManager[Any]:
+    """Status line on a terminal while a model is fitted to many rows."""
+    from virtperf.cli._terminal import status
+
+    rows = len(frame)
+    return status(f"fitting {model} to {rows:,} rows") if rows > MANY_ROWS else nullcontext()
 
 
 def _check_options(model: str, options: Mapping[str, Any]) -> None:
@@ -154,7 +167,8 @@ def _curve(
     if model == "closed":
         options = _closed_options(named_options, frame, file)
     function: Callable[..., models.Fits] = getattr(models, model)
-    fits = function(f"{y} ~ {named_options['x']}", frame, by=by, **options)
+    with _progress(model, frame):
+        fits = function(f"{y} ~ {named_options['x']}", frame, by=by, **options)
     if not any(fit.available for fit in fits.values()):
         reasons = [f"{label}: {fit.reason}" if by else fit.reason for label, fit in fits.items()]
         raise ModelError("; ".join(reasons), file=file)
@@ -216,7 +230,8 @@ def _comparison(
     options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}
     if "on" in named_options:
         options["on"] = list(named_options["on"])
-    estimates = getattr(models, model)(y, frame, **options)
+    with _progress(model, frame):
+        estimates = getattr(models, model)(y, frame, **options)
     if not any(e.available for e in estimates.values()):
         raise ModelError(
             "; ".join(f"{name}: {e.reason}" for name, e in estimates.items()), file=file
