@@ -335,7 +335,7 @@ HEADING = "table,row,column,printed,corrected,reason\n"
         (b"", 1, "the file is empty; expected a header"),
         (b"a,b\n1,2\n", 1, f"unexpected header; expected {HEADING.strip()}"),
         (f"{HEADING}table-1,\xff\n".encode("latin-1"), 2, "not UTF-8; found the byte 0xff. Save"),
-        (f"{HEADING}table-1\n".encode(), 2, "has no cell in row ''"),
+        (f"{HEADING}table-1\n".encode(), 2, "a row has fewer cells than the header"),
         (f"{HEADING}table-1,a,b,c,d,e,f\n".encode(), 2, "a row has more cells than the header"),
         (f'{HEADING}table-1,"a\n'.encode(), 2, "not a table"),
     ],

@@ -8,6 +8,7 @@ from rawperf.core.errors import RawperfError
 from virtperf.comparison import precision as module
 from virtperf.comparison.precision import Precision
 from virtperf.comparison.sides import RunValues
+from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import stop_when
 
@@ -42,12 +43,18 @@ def test_ratios_within_blocks_stop_earlier_than_means(so_far, tmp_path):
     means, ratios = so_far(7), so_far(7, baseline={"guests": 1})
     rule = stop_when([s / 50 for s in STEADY[:7]])
     share = 100 * ((rule.estimate.high / rule.estimate.low) ** 0.5 - 1)
-    assert ratios.words("a") == f"ratio of throughput ±{share:.2g} % after 7 blocks"
+    assert ratios.words("a") == f"ratio of throughput ±{pretty(share, 2)} % after 7 blocks"
     assert ratios.enough("a", 8) == (
-        f"7 blocks are enough: the half-width of the ratio of throughput is at most {share:.2g} %"
+        f"7 blocks are enough: the half-width of the ratio of throughput is at most {pretty(share, 2)} %"
     )
     assert (means.enough("a", 8), means.words("a")[-10:]) == ("", "(guests=2)")
     assert float(means.words("a").split("±")[1].split(" ")[0]) > 10
+
+
+def test_wide_interval_is_printed_without_exponent(so_far, monkeypatch):
+    means = so_far(7)
+    monkeypatch.setattr(means, "widest", lambda rules: ("guests=2", 3.0, 2))
+    assert means.words("a") == "throughput ±300 % after 2 blocks (guests=2)"
 
 
 def test_no_early_stop_before_six_complete_blocks(so_far, tmp_path):

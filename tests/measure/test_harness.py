@@ -290,7 +290,9 @@ def test_disk_filled_by_the_workload(repository, then):
         process = repository.start()
         out, _ = process.communicate(timeout=30)
         assert process.returncode == 1
-        assert out.splitlines()[-1].endswith("Read-only file system")
+        assert (
+            "Read-only file system. Write to a folder that is not read-only" in out.splitlines()[-1]
+        )
     finally:
         subprocess.run(["umount", str(runs)], check=True)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError, did_you_mean
+from rawperf.core.errors import FormatError, suggest_similar
 from rawperf.core.patterns import capture_groups, first_group, full_match_mask
 from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.chunks import Chunk
@@ -167,9 +167,13 @@ class Collector:
         else:
             optional = self.part.entity.name if self.part.entity.optional else ()
             required += sorted(self._text_fields() - {*optional})
+        declared = {rule.field for rule in self.part.fields}
         for name in required:
             if name not in present:
-                remedy = did_you_mean(name, [n for n in candidates if n != name])
+                similar = suggest_similar(name, [n for n in candidates if n not in declared])
+                remedy = similar or (
+                    "the file may be truncated; a field that some files lack is declared optional"
+                )
                 raise FormatError(
                     f"{name!r} is missing from the file",
                     file=self._file,

@@ -130,6 +130,9 @@ class IntervalAggregator:
                 file=self._file,
                 expected=f"1 to {MAX_INTERVALS} intervals of {self._length:g} s",
                 found=f"{span:g} s",
+                remedy=None
+                if count < 1
+                else "check that all time stamps are in one unit and from one clock",
             )
         return count
 

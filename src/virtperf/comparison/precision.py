@@ -17,6 +17,7 @@ from rawperf.core.errors import RawperfError
 from virtperf.comparison.ratio_rows import condition_text
 from virtperf.comparison.sides import RunReader
 from virtperf.core.levels import Level
+from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import Stopping, stop_when
 
@@ -116,7 +117,7 @@ class Precision:
         name, share, blocks = self.widest(rules)
         ratio = "ratio of " if self.baseline else ""
         where = f" ({name})" if name else ""
-        return f"{ratio}{self.quantity} ±{100 * share:.2g} % after {blocks} blocks{where}"
+        return f"{ratio}{self.quantity} ±{pretty(100 * share, 2)} % after {blocks} blocks{where}"
 
     def enough(self, experiment: str, block: int) -> str:
         """Describe why a block can be skipped; "" if it is needed or already started."""
@@ -128,4 +129,4 @@ class Precision:
         name, share, blocks = self.widest(rules)
         of = f"the half-width of {'the ratio of ' * bool(self.baseline)}{self.quantity}"
         worst = f" ({name})" if name else ""
-        return f"{blocks} blocks are enough: {of} is at most {100 * share:.2g} %{worst}"
+        return f"{blocks} blocks are enough: {of} is at most {pretty(100 * share, 2)} %{worst}"

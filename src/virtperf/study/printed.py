@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -62,6 +63,10 @@ def _table(path: Path) -> pd.DataFrame:
         raise _invalid_table(file, line, str(err).strip()) from err
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus cells as the index
         raise _invalid_table(file, 2, "a row has more cells than the header")
+    rows = csv.reader(io.StringIO(text))
+    for row in rows:  # pandas fills up short rows
+        if row and len(row) < len(table.columns):
+            raise _invalid_table(file, rows.line_num, "a row has fewer cells than the header")
     return table
 
 

@@ -76,6 +76,11 @@ def test_times_are_required_in_all_snapshots_or_none() -> None:
         ("Free: 5 MB\n", 1, "found 5 MB"),
         ("Free: 5\n", 1, "expected a number and one of 'kB'"),
         ("Freee: 5 kB\n", None, "'Free' is missing from the file. Did you mean 'Freee'?"),
+        (
+            "Huge: 5 kB\n",
+            None,
+            "'Free' is missing from the file. The file may be truncated; a field that some files lack",
+        ),
         ("Free 5 kB\n", 1, "expected a key, : and a value"),
         ("Free: x kB\n", 1, "not a number"),
         ("", None, "expected rows with Free"),
