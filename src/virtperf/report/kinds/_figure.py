@@ -281,41 +281,26 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
         q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
         for q in shown
     }
-    table = (
-        points.assign(
-            unit=points["quantity"].map(units),
-            low_set_by=points["low_by"].map(_claim_list),
-            high_set_by=points["high_by"].map(_claim_list),
-            **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
-            **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
-        )
-        .drop(columns=factor.name)
-        .rename(columns={"x": factor.name, **_COLUMN_NAMES})
-    )
-    runs = [f"{kind}{part}" for kind in PROVENANCES for part in ("", "_low", "_high", "_runs")]
-    columns = [
-        "exhibit",
-        "series",
-        factor.name,
-        "quantity",
-        "unit",
-        *_COLUMN_NAMES.values(),
-        "low_set_by",
-        "high_set_by",
-        *runs,
-        "printed",
-    ]
-    return table[columns].replace([math.inf, -math.inf], math.nan)
-
-
-_COLUMN_NAMES = {
-    "low": "allowed_low",
-    "high": "allowed_high",
-    "pieces": "allowed",
-    "low_text": "text_alone_low",
-    "high_text": "text_alone_high",
-    "pieces_text": "text_alone",
-}
+    columns = {
+        "exhibit": points["exhibit"],
+        "series": points["series"],
+        factor.name: points["x"],
+        "quantity": points["quantity"],
+        "unit": points["quantity"].map(units),
+        "allowed_low": points["low"],
+        "allowed_high": points["high"],
+        "allowed": points["pieces"].map(_pieces),
+        "text_alone_low": points["low_text"],
+        "text_alone_high": points["high_text"],
+        "text_alone": points["pieces_text"].map(_pieces),
+        "low_set_by": points["low_by"].map(_claim_list),
+        "high_set_by": points["high_by"].map(_claim_list),
+    }
+    for kind in PROVENANCES:
+        columns |= {name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")}
+        columns[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
+    columns["printed"] = points["printed"]
+    return pd.DataFrame(columns).replace([math.inf, -math.inf], math.nan)
 
 
 def _pieces(pieces: Sequence[float]) -> str:
