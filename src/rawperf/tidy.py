@@ -173,37 +173,29 @@ class MetricTranslator:
         `records` are indexed from 0; no part of a file ends within a sample. `clock` is that of
         `RawTables`.
         """
-        gauges = self._dictionary.translate_gauges(records, self._format)
-        if gauges is not None:
-            units = [self._dictionary[name].unit if name else "" for name in gauges.metrics]
-            return records.assign(
-                metric=category(gauges.codes, gauges.metrics),
-                metric_value=gauges.values,
-                metric_unit=category(gauges.codes, units),
-            )
-        # a sum has the index of its first part
-        translated = self._dictionary.translate(
-            records.assign(line=np.arange(len(records))), self._format
-        )
-        if not translated["line"].is_monotonic_increasing or not translated["line"].is_unique:
-            translated = translated.drop_duplicates("line")
-        rows, converted = (
-            translated["line"].to_numpy(),
-            translated["value"].to_numpy(dtype=float, copy=True),
-        )
-        is_counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
+        found = self._dictionary.translate(records, self._format)
+        first = np.flatnonzero(np.diff(found.rows, prepend=-1))  # of several metrics of a record
+        rows, codes, converted = found.rows[first], found.codes[first], found.values[first]
+        is_counter = np.array([kind == "counter" for *_, kind in found.series], dtype=bool)[codes]
         if is_counter.any():
             converted[is_counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                rates = self._counter_rates(translated[is_counter])
+                counters = first[is_counter]
+                rates = self._counter_rates(
+                    [name[:3] for name in found.series],
+                    found.codes[counters],
+                    t=records["t"].to_numpy(dtype=float)[found.rows[counters]],
+                    value=found.values[counters],
+                    order=found.rows[counters],
+                )
                 converted[np.searchsorted(rows, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
         values[rows] = converted
-        metrics = translated["metric"].cat.categories.tolist()
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[rows] = translated["metric"].cat.codes.to_numpy() + 1
+        code[rows] = codes + 1
+        metrics = [metric for _, _, metric, _ in found.series]
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),
@@ -219,13 +211,15 @@ class MetricTranslator:
         }
         return [*reasons.get(self._clock_without_rates, []), *self._rates.messages()]
 
-    def _counter_rates(self, counters: pd.DataFrame) -> SampleRows:
-        keys = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
-        series = [
-            self._series.setdefault((self._format, *name), len(self._series)) for name in keys
-        ]
-        columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
-        return self._rates.compute(build_samples(len(counters), series=series, **columns))
+    def _counter_rates(
+        self, names: list[tuple[str, str, str]], codes: np.ndarray, **columns: np.ndarray
+    ) -> SampleRows:
+        """Rates of counters; `names[codes[k]]` is entity kind, entity and metric of counter k."""
+        number = np.zeros(len(names), dtype=np.int64)
+        for code in np.unique(codes).tolist():
+            key = (self._format, *names[code])
+            number[code] = self._series.setdefault(key, len(self._series))
+        return self._rates.compute(build_samples(len(codes), series=number[codes], **columns))
 
 
 def read_raw(stream: BinaryIO, **options: object) -> RawTables:

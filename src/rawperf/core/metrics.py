@@ -10,11 +10,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import Field
 
 from rawperf.core.errors import RawperfError, Report, StudyError, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
-from rawperf.core.tables import encode_categories, factorize_rows
+from rawperf.core.tables import factorize_rows
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
@@ -78,24 +79,17 @@ SeriesName = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class TranslatedRows:
-    """Values in the dictionary's units; `series[codes[k]]` identifies row k of `rows`."""
+class Translation:
+    """Values in the dictionary's units, in the order of their records; arrays of shape (values,).
 
-    rows: pd.DataFrame
-    codes: np.ndarray
-    series: list[SeriesName]
-
-
-@dataclass(frozen=True)
-class GaugeValues:
-    """Values of records in the dictionary's units; value k belongs to `metrics[codes[k]]`.
-
-    Records without a metric have the value NaN and the metric "".
+    `rows`: position of each value's record, of the first part for a combined metric; `codes`: index
+    of its name in `series`. A record has no value, or one for each metric of its field.
     """
 
-    values: np.ndarray
-    codes: np.ndarray
-    metrics: list[str]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    codes: NDArray[np.int64]
+    series: list[SeriesName]
 
 
 class MetricDictionary:
@@ -122,50 +116,22 @@ class MetricDictionary:
     def __contains__(self, name: str) -> bool:
         return name in self.metrics
 
-    def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
-        """Translate records as `translate_rows` does, with columns entity_kind, entity, metric and kind."""
-        translated = self.translate_rows(records, format_name)
-        texts = zip(*translated.series, strict=True) if translated.series else [()] * 4
-        columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
-        return translated.rows.assign(
-            **{name: encode_categories(translated.codes, list(column)) for name, column in columns}
-        )
+    def translate(self, records: pd.DataFrame, format_name: str) -> Translation:
+        """Translate raw records into metrics.
 
-    def translate_rows(self, records: pd.DataFrame, format_name: str) -> TranslatedRows:
-        """Translate raw records (`Reading.records`, optionally with further columns) into metrics.
-
-        Values are in the dictionary's units. Rows keep their order and all columns but the names;
-        records of fields without a metric are dropped. Counters stay cumulative. A value is NaN if
-        parts of a sum, or the first part of a rest, are missing.
+        Counters stay cumulative. A value is NaN if parts of a sum, or the first part of a rest, are
+        missing. `records` has the columns of `Reading.records`; the parts of a combined metric have
+        equal times, and are equal in all further columns.
         """
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)
-        row_numbers, codes = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
-        rows = records.drop(columns=_NAMES).take(row_numbers).reset_index(drop=True)
-        factors = np.array([source.factor for _, source in sources], dtype=float)[codes]
+        rows, codes = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
+        factors = np.array([source.factor for _, source in sources], dtype=float)
         with np.errstate(over="ignore"):
-            rows["value"] *= factors
-        return _combine_parts(TranslatedRows(rows, codes, series), sources, self._fields_by_metric)
-
-    def translate_gauges(self, records: pd.DataFrame, format_name: str) -> GaugeValues | None:
-        """Fast path of `translate_rows` for gauges: one value per record, a number times a factor.
-
-        None if there are counters, combined metrics, or fields of several metrics.
-        """
-        combination, source_counts, series, sources = self._lookup_sources(records, format_name)
-        if max(source_counts, default=0) > 1:
-            return None
-        if any(metric.combine for metric, _ in sources) or any(n[3] == "counter" for n in series):
-            return None
-        has_source = np.array(source_counts, dtype=bool)
-        factors = np.full(len(source_counts), np.nan)
-        factors[has_source] = [source.factor for _, source in sources]
-        codes = np.zeros(len(source_counts), dtype=np.int64)
-        codes[has_source] = np.arange(1, len(sources) + 1)
-        with np.errstate(over="ignore"):
-            values = records["value"].to_numpy(dtype=float) * factors[combination]
-        return GaugeValues(
-            values, codes[combination], ["", *(metric.name for metric, _ in sources)]
-        )
+            values = records["value"].to_numpy(dtype=float)[rows] * factors[codes]
+        translation = Translation(rows, values, codes, series)
+        if not any(metric.combine for metric, _ in sources):
+            return translation
+        return _combine_parts(translation, records, sources, self._fields_by_metric)
 
     def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
@@ -192,28 +158,27 @@ class MetricDictionary:
 
 
 def _combine_parts(
-    translated: TranslatedRows,
+    parts: Translation,
+    records: pd.DataFrame,
     sources: list[tuple[Metric, Source]],
-    parts: dict[tuple[str, str, str, str], list[str]],
-) -> TranslatedRows:
-    """Combine the parts of combined metrics; the row of the first part carries the result."""
-    if not any(metric.combine for metric, _ in sources):
-        return translated
+    fields_by_metric: dict[tuple[str, str, str, str], list[str]],
+) -> Translation:
+    """Combine the parts of combined metrics into one value, at the row of the first part."""
     group_numbers: dict[tuple[str, ...], int] = {}
     group, n_required = np.full((2, len(sources)), -1)
     is_first, is_rest = np.zeros((2, len(sources)), dtype=bool)
-    for k, ((metric, source), name) in enumerate(zip(sources, translated.series, strict=True)):
+    for k, ((metric, source), name) in enumerate(zip(sources, parts.series, strict=True)):
         if metric.combine:
-            part_fields = parts[source.format, source.report, source.entity_kind, metric.name]
+            fields = fields_by_metric[source.format, source.report, source.entity_kind, metric.name]
             group[k] = group_numbers.setdefault((*name, source.report), len(group_numbers))
-            n_required[k] = 1 if metric.combine == "present" else len(part_fields)
-            is_first[k], is_rest[k] = source.field == part_fields[0], metric.combine == "rest"
-    combined = group[translated.codes] >= 0
-    codes, rows = translated.codes[combined], translated.rows[combined]
-    combination, _ = factorize_rows(
-        rows.assign(group=group[codes]), ["group", *(c for c in rows if c not in ("value", "line"))]
-    )
-    columns = {"value": rows["value"], "first": is_first[codes], "same": combination}
+            n_required[k] = 1 if metric.combine == "present" else len(fields)
+            is_first[k], is_rest[k] = source.field == fields[0], metric.combine == "rest"
+    combined = group[parts.codes] >= 0
+    codes = parts.codes[combined]
+    same = records.drop(columns=[*_NAMES, "value"]).take(parts.rows[combined])
+    same["group"] = group[codes]
+    combination, _ = factorize_rows(same, list(same.columns))
+    columns = {"value": parts.values[combined], "first": is_first[codes], "same": combination}
     groups = pd.DataFrame(columns).groupby("same", sort=False)
     total, count = (
         groups["value"].transform(statistic).to_numpy() for statistic in ("sum", "count")
@@ -221,17 +186,10 @@ def _combine_parts(
     is_complete = np.where(
         is_rest[codes], groups["first"].transform("sum") == 1, count >= n_required[codes]
     )
-    value, is_kept = (
-        translated.rows["value"].to_numpy(copy=True),
-        np.ones(len(combined), dtype=bool),
-    )
-    value[combined] = np.where(is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan)
+    values, is_kept = parts.values.copy(), np.ones(len(combined), dtype=bool)
+    values[combined] = np.where(is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan)
     is_kept[combined] = groups.cumcount() == 0
-    return TranslatedRows(
-        translated.rows.assign(value=value)[is_kept].reset_index(drop=True),
-        translated.codes[is_kept],
-        translated.series,
-    )
+    return Translation(parts.rows[is_kept], values[is_kept], parts.codes[is_kept], parts.series)
 
 
 def _expand_rows(

@@ -8,6 +8,7 @@ from rawperf.core.metrics import load_metrics
 from rawperf.perfkit.layout import load_layouts
 from rawperf.registry import extend_with_presets
 from tests.rawperf.sample_files import sample
+from tests.rawperf.translated import translate
 
 DICTIONARY = """\
 metrics:
@@ -55,7 +56,8 @@ def records(*rows):
 
 
 def test_field_becomes_a_metric_in_its_unit(dictionary):
-    found = dictionary.translate(
+    found = translate(
+        dictionary,
         records(("R", "processor", "P0", "%CPU", 60, 250), ("R", "processor", "P0", "?", 60, 1)),
         "f",
     )
@@ -73,8 +75,8 @@ def test_field_becomes_a_metric_in_its_unit(dictionary):
 
 def test_metric_requires_matching_format_and_entity_kind(dictionary):
     row = records(("R", "guest", "P0", "%CPU", 60, 250))
-    assert dictionary.translate(row, "f").empty
-    assert dictionary.translate(records(("R", "processor", "P0", "%CPU", 60, 1)), "g").empty
+    assert translate(dictionary, row, "f").empty
+    assert translate(dictionary, records(("R", "processor", "P0", "%CPU", 60, 1)), "g").empty
 
 
 def test_sum_is_taken_per_entity_and_time(dictionary):
@@ -83,7 +85,7 @@ def test_sum_is_taken_per_entity_and_time(dictionary):
         for g, t, low, high in (("a", 1, 1, 10), ("b", 1, 2, 20), ("a", 2, 3, 30))
         for part, v in (("low", low), ("high", high))
     ]
-    found = dictionary.translate(records(*rows), "f")
+    found = translate(dictionary, records(*rows), "f")
     assert list(zip(found["entity"], found["t"], found["value"] / 4096, strict=True)) == [
         ("a", 1, 11),
         ("b", 1, 22),
@@ -92,7 +94,7 @@ def test_sum_is_taken_per_entity_and_time(dictionary):
 
 
 def test_sum_with_a_missing_part_is_nan(dictionary):
-    found = dictionary.translate(records(("M", "guest", "a", "low", 1, 5)), "f")
+    found = translate(dictionary, records(("M", "guest", "a", "low", 1, 5)), "f")
     assert len(found) == 1 and np.isnan(found["value"].iloc[0])
 
 
@@ -107,17 +109,17 @@ def test_part_may_be_subtracted(real):
         for name, v in (("%CPU", 75), ("%EMU", 60), ("%SYS", 5))
     ]
     for rows in (log, page):
-        found = real.translate(records(*rows), "perfkit").set_index("metric")["value"]
+        found = translate(real, records(*rows), "perfkit").set_index("metric")["value"]
         assert found["processor_guests"] == pytest.approx(0.7)
         assert found["processor_guest_overhead"] == pytest.approx(0.1)
-    alone = real.translate(records(log[0]), "perfkit").set_index("metric")["value"]
+    alone = translate(real, records(log[0]), "perfkit").set_index("metric")["value"]
     assert np.isnan(alone["processor_guest_overhead"])
 
 
 def test_sum_may_skip_missing_parts(real):
     rows = [("jobs", "job", "mixed", f"{way}/bw", np.nan, 8) for way in ("read", "write")]
     rows.append(("jobs", "job", "reads", "read/bw", np.nan, 3))
-    found = real.translate(records(*rows), "fio")
+    found = translate(real, records(*rows), "fio")
     found = found[found["metric"] == "io_job_rate"]
     assert dict(zip(found["entity"], found["value"], strict=True)) == {
         "mixed": 16 * 1024,
@@ -157,7 +159,7 @@ def test_remainder_is_one_minus_the_parts(tmp_path):
         for name, v in of.items()
         for cpu in ("all", "0")
     ]
-    found = load_metrics(path).translate(records(*rows), "f")
+    found = translate(load_metrics(path), records(*rows), "f")
     busy = found[found["metric"] == "busy"]
     assert np.allclose(busy["value"], [0.25, 0.4, np.nan], equal_nan=True)
     assert busy["t"].tolist() == [1, 2, 3]
@@ -171,25 +173,27 @@ def test_source_may_name_several_formats(tmp_path):
     both = load_metrics(path)
     assert both["busy"].formats == ("f", "g")
     row = records(("R", "processor", "P0", "%CPU", 60, 250))
-    assert both.translate(row, "f").equals(both.translate(row, "g"))
-    assert len(both.translate(row, "g")) == 1
+    assert translate(both, row, "f").equals(translate(both, row, "g"))
+    assert len(translate(both, row, "g")) == 1
 
 
 def test_counter_stays_cumulative_and_its_factor_converts_the_rate(dictionary):
-    found = dictionary.translate(records(("", "guest", "a", "tx", 1, 3)), "f")
+    found = translate(dictionary, records(("", "guest", "a", "tx", 1, 3)), "f")
     assert found[["value", "kind"]].iloc[0].tolist() == [3 * 1024, "counter"]
 
 
 def test_all_processors_row_becomes_the_host(dictionary):
-    found = dictionary.translate(
-        records(("cpu", "cpu", "all", "%user", 1, 40), ("cpu", "cpu", "0", "%user", 1, 99)), "f"
+    found = translate(
+        dictionary,
+        records(("cpu", "cpu", "all", "%user", 1, 40), ("cpu", "cpu", "0", "%user", 1, 99)),
+        "f",
     )
     assert found[["entity_kind", "entity", "value"]].to_numpy().tolist() == [["host", "", 0.4]]
 
 
 def test_extra_columns_and_order_are_kept(dictionary):
     rows = records(*(("R", "processor", f"P{i}", "%CPU", i, i) for i in range(5)))
-    found = dictionary.translate(rows.assign(file=[3, 1, 4, 1, 5]), "f")
+    found = translate(dictionary, rows.assign(file=[3, 1, 4, 1, 5]), "f")
     assert found["file"].tolist() == [3, 1, 4, 1, 5]
 
 
@@ -251,7 +255,7 @@ def test_field_belongs_to_one_metric(real):
 
 def test_dictionary_fields_occur_in_real_files(real):
     def found_in(name, file):
-        return real.translate(all_formats()[name].read(sample(file)).records, name)
+        return translate(real, all_formats()[name].read(sample(file)).records, name)
 
     def wanted(name):
         return {m.name for m in real.metrics.values() for s in m.sources if s.format == name}

@@ -15,6 +15,7 @@ from rawperf.core.metrics import load_metrics
 from rawperf.registry import extend_with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
+from tests.rawperf.translated import translate
 
 FIO_2 = """\
 db: (g=0): rw=randrw, bs=8K-8K/8K-8K/8K-8K, ioengine=libaio, iodepth=4
@@ -85,7 +86,7 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
     def of(data: str | bytes) -> dict[tuple[str, str], list[float]]:
         data = data.encode() if isinstance(data, str) else data
         form = sniff(data)
-        found = dictionary.translate(form.read(data).records, form.name)
+        found = translate(dictionary, form.read(data).records, form.name)
         return found.groupby(["metric", "entity"])["value"].apply(list).to_dict()
 
     return of

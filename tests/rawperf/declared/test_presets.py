@@ -20,6 +20,7 @@ from rawperf.registry import extend_with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 from tests.rawperf.seeds import SEEDS
+from tests.rawperf.translated import translate
 
 PRESETS = sorted(name for name, form in all_formats().items() if isinstance(form, DeclaredFormat))
 
@@ -31,7 +32,7 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
 
     def of(name: str) -> pd.DataFrame:
         form = sniff(sample(name))
-        return dictionary.translate(form.read(sample(name), file=name).records, form.name)
+        return translate(dictionary, form.read(sample(name), file=name).records, form.name)
 
     return of
 
@@ -323,7 +324,7 @@ def test_file_in_the_user_folder_is_a_preset(folder: Path, root: Path) -> None:
     assert form.title == "a tool of mine"
     dictionary = extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
     records = form.read(b"my tool v1\nrate=5\n").records
-    assert dictionary.translate(records, "my-tool")[["metric", "value"]].to_numpy().tolist() == [
+    assert translate(dictionary, records, "my-tool")[["metric", "value"]].to_numpy().tolist() == [
         ["my_rate", 5.0]
     ]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rawperf import Format, Reading, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replace_file
-from rawperf.core.metrics import HOST, MetricDictionary
+from rawperf.core.metrics import HOST, MetricDictionary, Translation
 from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
 from rawperf.declared.read import DeclaredFormat
 from rawperf.pieces import CHUNK_BYTES
@@ -324,77 +324,73 @@ class SampleCollector:
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
-        named = self._dictionary.translate_rows(records.assign(t=t, line=line, file=file), name)
-        rows = named.rows
-        order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
-        self._read += len(rows)
-        file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(named.series) + named.codes)
-        of_file = [
-            (int(code) // len(named.series), *named.series[code % len(named.series)])
-            for code in different
-        ]
-        keys = [
-            (name, *self._owned(number, kind, entity), metric)
-            for number, kind, entity, metric, _ in of_file
-        ]
-        kinds = np.array([each[-1] for each in of_file], dtype=object)
+        named = self._dictionary.translate(records.assign(t=t, file=file), name)
+        t, line, file = (column[named.rows] for column in (t, line, file))
+        place, keys, kinds = self._series_by_file(name, named, file)
         total, counter = ((kinds == kind)[place] for kind in ("total", "counter"))
         if self._run.duration_s is None:
             total = ~counter & (total | np.isnan(t))
-        t = np.where(total, np.nan, t)
-        value = rows["value"].to_numpy(dtype=float)
-        large = np.flatnonzero(np.abs(value) > MAX_NUMBER)
-        if len(large):
-            self._raise_too_large(large, file, line, [key[-1] for key in keys], place, value)
-        incomplete = ~np.isfinite(value)
+        rows = build_samples(
+            len(t),
+            t=np.where(total, np.nan, t),
+            value=named.values,
+            line=line,
+            file=file,
+            counter=counter,
+            order=(list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(t)),
+        )
+        self._read += len(rows)
+        self._check_sizes(rows, place, keys)
+        incomplete = ~np.isfinite(named.values)
         for where in np.flatnonzero(incomplete).tolist():
             metric = keys[place[where]][-1]
             earliest, count = self._incomplete.get(metric, (_DERIVED_ORDER, 0))
-            self._incomplete[metric] = min(earliest, int(order[where])), count + 1
+            self._incomplete[metric] = min(earliest, int(rows["order"][where])), count + 1
         untimed = ~total & np.isnan(t)
         self._found += np.bincount(file, minlength=len(self._found))
         self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
         later = keep & counter & np.isin(file, list(pending.snapshots))
-        columns = {"t": t, "value": value, "line": line, "file": file, "order": order}
         if later.any():
-            who = dict(
-                zip(
-                    ("source", *_ENTITY_COLUMNS),
-                    zip(*(keys[k] for k in place[later].tolist()), strict=True),
-                    strict=True,
+            who = zip(*(keys[k] for k in place[later].tolist()), strict=True)
+            self._snapshots.append(
+                pd.DataFrame(select_rows(rows, later)).assign(
+                    **dict(zip(("source", *_ENTITY_COLUMNS), who, strict=True))
                 )
             )
-            self._snapshots.append(
-                pd.DataFrame({**who, **{key: column[later] for key, column in columns.items()}})
-            )
         keep &= ~later
-        series = self._numbers(keys, place[keep])
-        columns["counter"] = counter
-        self._spill.add(
-            build_samples(
-                len(series), series=series, **{key: column[keep] for key, column in columns.items()}
-            )
-        )
+        kept = select_rows(rows, keep)
+        kept["series"] = self._numbers(keys, place[keep])
+        self._spill.add(kept)
 
-    def _raise_too_large(
-        self,
-        large: np.ndarray,
-        file: np.ndarray,
-        line: np.ndarray,
-        metrics: Sequence[str],
-        place: np.ndarray,
-        value: np.ndarray,
-    ) -> None:
-        """Raise `FormatError` for the first of the rows `large`, whose values exceed `MAX_NUMBER`."""
-        row = int(large[np.lexsort((line[large], file[large]))[0]])
+    def _series_by_file(
+        self, name: str, named: Translation, file: np.ndarray
+    ) -> tuple[np.ndarray, list[SeriesKey], np.ndarray]:
+        """Return the series of each value, with its entity named within the run: indices into the
+        following keys and kinds.
+        """
+        place, different = pd.factorize(file * len(named.series) + named.codes)
+        keys, kinds = [], []
+        for code in different.tolist():
+            number, position = divmod(code, len(named.series))
+            kind, entity, metric, metric_kind = named.series[position]
+            keys.append((name, *self._owned(number, kind, entity), metric))
+            kinds.append(metric_kind)
+        return place, keys, np.array(kinds, dtype=object)
+
+    def _check_sizes(self, rows: SampleRows, place: np.ndarray, keys: Sequence[SeriesKey]) -> None:
+        """Raise `FormatError` for the first value in file order that exceeds `MAX_NUMBER`."""
+        large = np.flatnonzero(np.abs(rows["value"]) > MAX_NUMBER)
+        if not len(large):
+            return
+        first = int(large[np.lexsort((rows["line"][large], rows["file"][large]))[0]])
+        row = rows[first]
         raise FormatError(
-            f"the value of {metrics[place[row]]} is too large",
-            file=f"{self._run.run_id}/{self._run.files[int(file[row])].path}",
-            line=int(line[row]) or None,
+            f"the value of {keys[place[first]][-1]} is too large",
+            file=f"{self._run.run_id}/{self._run.files[int(row['file'])].path}",
+            line=int(row["line"]) or None,
             expected=f"numbers of at most {MAX_NUMBER:g} in the unit of the metric",
-            found=f"{value[row]:g}",
+            found=f"{row['value']:g}",
             remedy="the file is damaged, or its declaration wrong: correct it, or remove the file",
         )
 
