@@ -13,8 +13,9 @@ from typing import BinaryIO
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
+from rawperf.core.sample_rows import HOST
 from rawperf.pieces import PieceReader, cut_after_line, recode_piece
-from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"

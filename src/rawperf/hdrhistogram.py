@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
+from rawperf.core.sample_rows import HOST
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode, match_certainty
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303

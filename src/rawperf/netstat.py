@@ -10,7 +10,8 @@ from functools import partial
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import HOST, RecordBuilder, Warnings, split_lines
+from rawperf.core.sample_rows import HOST
+from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
 SPELLINGS = (

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from rawperf.base import RECORD_COLUMNS
 
-HOST = "host"
-"""Entity kind of numbers that describe the whole system of the tool; their entity is empty."""
-
 MAX_WARNINGS = 20
 
 

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
+from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
 from rawperf.pieces import PieceReader, recode_piece
-from rawperf.rows import HOST, RecordBuilder, Warnings, build_records
+from rawperf.rows import RecordBuilder, Warnings, build_records
 from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)

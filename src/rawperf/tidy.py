@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from rawperf import Reading, rank_formats, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
-from rawperf.core.metrics import MetricDictionary
+from rawperf.core.metrics import MetricDictionary, SeriesName
+from rawperf.core.sample_rows import CounterRates, SampleRows, SeriesKey, select_rows
 from rawperf.core.tables import decode_categories
 from rawperf.core.tables import encode_categories as category
 from rawperf.declared.read import DeclaredFormat, load_declaration
@@ -29,7 +30,6 @@ from rawperf.registry import (
     format_dictionary,
     is_recognised_by_name,
 )
-from rawperf.sample_rows import CounterRates, SampleRows, SeriesKey, build_samples
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""
@@ -174,27 +174,20 @@ class MetricTranslator:
         `RawTables`.
         """
         found = self._dictionary.translate(records, self._format)
-        first = np.flatnonzero(np.diff(found.rows, prepend=-1))  # of several metrics of a record
-        rows, codes, converted = found.rows[first], found.codes[first], found.values[first]
-        is_counter = np.array([kind == "counter" for *_, kind in found.series], dtype=bool)[codes]
-        if is_counter.any():
+        # the first of several metrics of a record
+        rows = select_rows(found.rows, np.diff(found.rows["order"], prepend=-1) > 0)
+        converted = rows["value"].copy()
+        if (is_counter := rows["counter"]).any():
             converted[is_counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                counters = first[is_counter]
-                rates = self._counter_rates(
-                    [name[:3] for name in found.series],
-                    found.codes[counters],
-                    t=records["t"].to_numpy(dtype=float)[found.rows[counters]],
-                    value=found.values[counters],
-                    order=found.rows[counters],
-                )
-                converted[np.searchsorted(rows, rates["order"])] = rates["value"]
+                rates = self._counter_rates(select_rows(rows, is_counter), found.series)
+                converted[np.searchsorted(rows["order"], rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
-        values[rows] = converted
+        values[rows["order"]] = converted
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[rows] = codes + 1
+        code[rows["order"]] = rows["series"] + 1
         metrics = [metric for _, _, metric, _ in found.series]
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
@@ -211,15 +204,14 @@ class MetricTranslator:
         }
         return [*reasons.get(self._clock_without_rates, []), *self._rates.messages()]
 
-    def _counter_rates(
-        self, names: list[tuple[str, str, str]], codes: np.ndarray, **columns: np.ndarray
-    ) -> SampleRows:
-        """Rates of counters; `names[codes[k]]` is entity kind, entity and metric of counter k."""
-        number = np.zeros(len(names), dtype=np.int64)
-        for code in np.unique(codes).tolist():
-            key = (self._format, *names[code])
-            number[code] = self._series.setdefault(key, len(self._series))
-        return self._rates.compute(build_samples(len(codes), series=number[codes], **columns))
+    def _counter_rates(self, counters: SampleRows, names: list[SeriesName]) -> SampleRows:
+        """Rates of counters, whose `series` is an index into `names`; renumbers it."""
+        numbers = np.zeros(len(names), dtype=np.int32)
+        for code in np.unique(counters["series"]).tolist():
+            key = (self._format, *names[code][:3])
+            numbers[code] = self._series.setdefault(key, len(self._series))
+        counters["series"] = numbers[counters["series"]]
+        return self._rates.compute(counters)
 
 
 def read_raw(stream: BinaryIO, **options: object) -> RawTables:

@@ -10,18 +10,16 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import Field
 
 from rawperf.core.errors import RawperfError, Report, StudyError, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
+from rawperf.core.sample_rows import HOST, SampleRows, build_samples, select_rows
 from rawperf.core.tables import factorize_rows
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
 MetricKind = Literal["gauge", "counter", "total"]
-HOST = "host"
-"""Entity kind of records that describe the whole system that a file was written on."""
 
 
 class Source(Model):
@@ -80,15 +78,14 @@ SeriesName = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Translation:
-    """Values in the dictionary's units, in the order of their records; arrays of shape (values,).
+    """Samples in the dictionary's units, in the order of their records.
 
-    `rows`: position of each value's record, of the first part for a combined metric; `codes`: index
-    of its name in `series`. A record has no value, or one for each metric of its field.
+    `series` of `rows` is an index into `series`, `order` the position of the record, of the first
+    part for a combined metric; `counter` is set, `file` and `line` are not. A record has no row, or
+    one for each metric of its field.
     """
 
-    rows: NDArray[np.int64]
-    values: NDArray[np.float64]
-    codes: NDArray[np.int64]
+    rows: SampleRows
     series: list[SeriesName]
 
 
@@ -124,14 +121,22 @@ class MetricDictionary:
         equal times, and are equal in all further columns.
         """
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)
-        rows, codes = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
+        position, code = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
         factors = np.array([source.factor for _, source in sources], dtype=float)
+        is_counter = np.array([kind == "counter" for *_, kind in series], dtype=bool)
         with np.errstate(over="ignore"):
-            values = records["value"].to_numpy(dtype=float)[rows] * factors[codes]
-        translation = Translation(rows, values, codes, series)
-        if not any(metric.combine for metric, _ in sources):
-            return translation
-        return _combine_parts(translation, records, sources, self._fields_by_metric)
+            value = records["value"].to_numpy(dtype=float)[position] * factors[code]
+        rows = build_samples(
+            len(code),
+            series=code,
+            counter=is_counter[code],
+            t=records["t"].to_numpy(dtype=float)[position],
+            value=value,
+            order=position,
+        )
+        if any(metric.combine for metric, _ in sources):
+            rows = _combine_parts(rows, records, series, sources, self._fields_by_metric)
+        return Translation(rows, series)
 
     def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
@@ -158,27 +163,29 @@ class MetricDictionary:
 
 
 def _combine_parts(
-    parts: Translation,
+    rows: SampleRows,
     records: pd.DataFrame,
+    series: list[SeriesName],
     sources: list[tuple[Metric, Source]],
     fields_by_metric: dict[tuple[str, str, str, str], list[str]],
-) -> Translation:
-    """Combine the parts of combined metrics into one value, at the row of the first part."""
+) -> SampleRows:
+    """Combine the parts of combined metrics into one row, that of the first part."""
     group_numbers: dict[tuple[str, ...], int] = {}
     group, n_required = np.full((2, len(sources)), -1)
     is_first, is_rest = np.zeros((2, len(sources)), dtype=bool)
-    for k, ((metric, source), name) in enumerate(zip(sources, parts.series, strict=True)):
+    for k, ((metric, source), name) in enumerate(zip(sources, series, strict=True)):
         if metric.combine:
             fields = fields_by_metric[source.format, source.report, source.entity_kind, metric.name]
             group[k] = group_numbers.setdefault((*name, source.report), len(group_numbers))
             n_required[k] = 1 if metric.combine == "present" else len(fields)
             is_first[k], is_rest[k] = source.field == fields[0], metric.combine == "rest"
-    combined = group[parts.codes] >= 0
-    codes = parts.codes[combined]
-    same = records.drop(columns=[*_NAMES, "value"]).take(parts.rows[combined])
+    combined = group[rows["series"]] >= 0
+    parts = select_rows(rows, combined)
+    codes = parts["series"]
+    same = records.drop(columns=[*_NAMES, "value"]).take(parts["order"])
     same["group"] = group[codes]
     combination, _ = factorize_rows(same, list(same.columns))
-    columns = {"value": parts.values[combined], "first": is_first[codes], "same": combination}
+    columns = {"value": parts["value"], "first": is_first[codes], "same": combination}
     groups = pd.DataFrame(columns).groupby("same", sort=False)
     total, count = (
         groups["value"].transform(statistic).to_numpy() for statistic in ("sum", "count")
@@ -186,10 +193,12 @@ def _combine_parts(
     is_complete = np.where(
         is_rest[codes], groups["first"].transform("sum") == 1, count >= n_required[codes]
     )
-    values, is_kept = parts.values.copy(), np.ones(len(combined), dtype=bool)
-    values[combined] = np.where(is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan)
+    rows["value"][combined] = np.where(
+        is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan
+    )
+    is_kept = np.ones(len(rows), dtype=bool)
     is_kept[combined] = groups.cumcount() == 0
-    return Translation(parts.rows[is_kept], values[is_kept], parts.codes[is_kept], parts.series)
+    return select_rows(rows, is_kept)
 
 
 def _expand_rows(

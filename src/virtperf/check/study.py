@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
-from rawperf.core.metrics import HOST, MetricDictionary
+from rawperf.core.metrics import MetricDictionary
+from rawperf.core.sample_rows import HOST
 from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems

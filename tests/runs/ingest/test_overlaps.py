@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import FormatError
-from rawperf.sample_rows import SampleRows, build_samples, sort_samples
+from rawperf.core.sample_rows import SampleRows, build_samples, sort_samples
 from tests.cases import each_case
 from virtperf.runs.ingest.samples import Overlaps
 

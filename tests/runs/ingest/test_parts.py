@@ -14,7 +14,7 @@ import pytest
 from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.sample_rows import ROW, CounterRates, DuplicateFilter, SampleRows, build_samples
+from rawperf.core.sample_rows import ROW, CounterRates, DuplicateFilter, SampleRows, build_samples
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.runs.ingest import samples

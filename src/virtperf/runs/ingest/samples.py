@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 from rawperf import Format, Reading, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replace_file
-from rawperf.core.metrics import HOST, MetricDictionary, Translation
-from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
-from rawperf.declared.read import DeclaredFormat
-from rawperf.pieces import CHUNK_BYTES
-from rawperf.registry import choose_format
-from rawperf.sample_rows import (
+from rawperf.core.metrics import MetricDictionary, Translation
+from rawperf.core.sample_rows import (
+    HOST,
     ROW,
     CounterRates,
     DuplicateFilter,
@@ -37,6 +34,10 @@ from rawperf.sample_rows import (
     select_rows,
     sort_samples,
 )
+from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
+from rawperf.declared.read import DeclaredFormat
+from rawperf.pieces import CHUNK_BYTES
+from rawperf.registry import choose_format
 from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
@@ -325,32 +326,27 @@ class SampleCollector:
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
         named = self._dictionary.translate(records.assign(t=t, file=file), name)
-        t, line, file = (column[named.rows] for column in (t, line, file))
-        place, keys, kinds = self._series_by_file(name, named, file)
-        total, counter = ((kinds == kind)[place] for kind in ("total", "counter"))
+        rows = named.rows
+        rows["line"], rows["file"] = line[rows["order"]], file[rows["order"]]
+        place, keys, kinds = self._series_by_file(name, named)
+        total, counter, untimed = (kinds == "total")[place], rows["counter"], np.isnan(rows["t"])
         if self._run.duration_s is None:
-            total = ~counter & (total | np.isnan(t))
-        rows = build_samples(
-            len(t),
-            t=np.where(total, np.nan, t),
-            value=named.values,
-            line=line,
-            file=file,
-            counter=counter,
-            order=(list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(t)),
-        )
+            total = ~counter & (total | untimed)
+        untimed &= ~total
+        rows["t"][total] = np.nan
+        rows["order"] = np.arange(len(rows)) + self._read
+        rows["order"] += list(self._pending).index(name) << _ORDER_BITS
         self._read += len(rows)
         self._check_sizes(rows, place, keys)
-        incomplete = ~np.isfinite(named.values)
+        incomplete = ~np.isfinite(rows["value"])
         for where in np.flatnonzero(incomplete).tolist():
             metric = keys[place[where]][-1]
             earliest, count = self._incomplete.get(metric, (_DERIVED_ORDER, 0))
             self._incomplete[metric] = min(earliest, int(rows["order"][where])), count + 1
-        untimed = ~total & np.isnan(t)
-        self._found += np.bincount(file, minlength=len(self._found))
-        self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
+        self._found += np.bincount(rows["file"], minlength=len(self._found))
+        self._untimed += np.bincount(rows["file"][untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
-        later = keep & counter & np.isin(file, list(pending.snapshots))
+        later = keep & counter & np.isin(rows["file"], list(pending.snapshots))
         if later.any():
             who = zip(*(keys[k] for k in place[later].tolist()), strict=True)
             self._snapshots.append(
@@ -364,12 +360,13 @@ class SampleCollector:
         self._spill.add(kept)
 
     def _series_by_file(
-        self, name: str, named: Translation, file: np.ndarray
+        self, name: str, named: Translation
     ) -> tuple[np.ndarray, list[SeriesKey], np.ndarray]:
-        """Return the series of each value, with its entity named within the run: indices into the
+        """Return the series of each row, with its entity named within the run: indices into the
         following keys and kinds.
         """
-        place, different = pd.factorize(file * len(named.series) + named.codes)
+        file = named.rows["file"].astype(np.int64)
+        place, different = pd.factorize(file * len(named.series) + named.rows["series"])
         keys, kinds = [], []
         for code in different.tolist():
             number, position = divmod(code, len(named.series))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rawperf.core.metrics import HOST
-
+HOST = "host"
+"""Entity kind of numbers that describe a whole system; their entity is empty."""
 ROW = np.dtype(
     [
         ("series", "i4"),
