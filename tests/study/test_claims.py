@@ -131,7 +131,37 @@ MISTAKES = {
     "a rule over names": (
         "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
         "kind: rule, of: speed, over: system, levels: [a, b], intercept: 1, slope: 2, intercept_half_width: 0, slope_half_width: 0",
-        "a rule needs numeric levels",
+        "rule needs numeric levels",
+    ),
+    "a line over names": (
+        "over: guests, levels: [1, 2, 4], margin: 0.1",
+        "over: system, levels: [a, b, c], margin: 0.1",
+        "linear needs numeric levels",
+    ),
+    "a line of two points": (
+        "levels: [1, 2, 4], margin: 0.1",
+        "levels: [1, 2], margin: 0.1",
+        "linear needs at least 3 levels",
+    ),
+    "a curve against its axis": (
+        "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
+        "kind: concave, of: speed, over: guests, levels: [4, 2, 1]",
+        "concave needs ascending levels",
+    ),
+    "a level given twice": (
+        "levels: [1, 2, 4], at: 4",
+        "levels: [1, 2, 4, 4], at: 4",
+        "levels: 4 is listed twice",
+    ),
+    "a level of for_each given twice": (
+        "for_each: {system: [a, b]}",
+        "for_each: {system: [a, b, a]}",
+        "for_each, system: 'a' is listed twice",
+    ),
+    "a factor given twice": (
+        '"speed[guests=4]"',
+        '"speed[guests=4, guests=2]"',
+        "guests is given twice",
     ),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),

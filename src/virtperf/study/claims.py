@@ -23,6 +23,9 @@ from virtperf.study.readings import NUMBERED, WITHIN, Readings, load_repository_
 TABLE_ROW = re.compile(r"\brow\b")
 """Pattern of a sentence key that denotes a table row, whose cells are claims of their own."""
 
+MIN_LEVELS_OF_A_SHAPE = 3
+"""Minimum number of levels of a linear or concave claim: two points have one slope."""
+
 ClaimKind = Literal[
     "value",
     "ratio",
@@ -147,9 +150,24 @@ class Claim(Model):
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
             raise ValueError(f"word sets the limits: omit {', '.join(sorted(twice))}")
-        if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
-            raise ValueError("a rule needs numeric levels")
+        self._check_levels()
         return self
+
+    def _check_levels(self) -> None:
+        for name, levels in {
+            "levels": self.levels,
+            **{f"for_each, {factor}": levels for factor, levels in self.for_each.items()},
+        }.items():
+            if twice := [level for level, count in Counter(levels).items() if count > 1]:
+                raise ValueError(f"{name}: {twice[0]!r} is listed twice")
+        if self.kind not in ("rule", "linear", "concave"):
+            return
+        if not all(isinstance(level, int | float) for level in self.levels):
+            raise ValueError(f"{self.kind} needs numeric levels")
+        if self.kind != "rule" and len(self.levels) < MIN_LEVELS_OF_A_SHAPE:
+            raise ValueError(f"{self.kind} needs at least {MIN_LEVELS_OF_A_SHAPE} levels")
+        if self.kind == "concave" and list(self.levels) != sorted(self.levels):
+            raise ValueError("concave needs ascending levels")
 
     def read(self, readings: Readings) -> Claim:
         """The claim with the limits of its word; raises `ValueError` as `Readings.read` does."""

@@ -73,7 +73,10 @@ def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
         factor, equals, level = part.partition("=")
         if not equals:
             raise ValueError(f"{part!r} in {text!r} is not factor=level")
-        levels[factor.strip()] = parse_level(level)
+        name = factor.strip()
+        if name in levels:
+            raise ValueError(f"{name} is given twice in {text!r}")
+        levels[name] = parse_level(level)
     return match[1], levels
 
 
