@@ -150,3 +150,34 @@ def test_level_has_the_spread_of_its_blocks():
     means = np.array([*runs.by_block.values()])
     expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
     assert found.interval(0.95) == pytest.approx(tuple(expected))
+
+
+def test_sum_over_quantities_of_the_same_runs_has_the_spread_of_its_runs():
+    rng = np.random.default_rng(11)
+    ids = ("r1", "r2", "r3", "r4", "r5")
+    drift = rng.standard_normal(5)
+    parts = [
+        replace(drawn(rng, 10.0, 0.01, ("",) * 5, 10 + drift), days=("1",) * 5, run_ids=ids)
+        for _ in range(3)
+    ]
+    found = linear_ratio(parts, np.array([1.0, 1.0, -1.0, 0.0]), np.array([0, 0, 0, 1.0]))
+    sums = parts[0].values + parts[1].values - parts[2].values
+    expected = stats.ttest_1samp(sums, 0).confidence_interval(0.95)
+    assert found.interval(0.95) == pytest.approx(tuple(expected))
+    assert found.design == "within 5 blocks"
+
+
+def test_three_conditions_without_a_common_day_are_compared_by_their_days():
+    rng = np.random.default_rng(12)
+    days = (("1", "1", "2", "2"), ("3", "3", "4", "4"), ("5", "5", "6", "6"))
+    sides = [replace(drawn(rng, 1.0), blocks=("",) * 4, days=of) for of in days]
+    found = linear_ratio(sides, np.array([1.0, 1.0, -1.0, 0.0]), np.array([0, 0, 0, 1.0]))
+    assert (found.design, found.confounded, found.n) == ("by block means", True, 2)
+
+
+def test_two_quantities_of_a_single_run_are_in_one_block_without_an_error():
+    first, second = (Replicates(np.array([value]), ("",), ("1",), ("r1",)) for value in (2.0, 1.0))
+    level = linear_ratio([first, second], np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    for found in (log_ratio(first, second), level):
+        assert (found.value, found.n, found.design) == (2.0, 1, "within one block")
+        assert math.isnan(found.se) and not found.confounded

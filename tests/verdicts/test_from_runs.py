@@ -84,6 +84,13 @@ def test_disagreeing_data_refute_the_number_but_not_the_direction(tiny):
     assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.3")
 
 
+def test_single_runs_in_different_blocks_include_no_spread(tiny):
+    frame = observed([200.0], a=[400.0]).assign(block=["1", "2"])
+    reason = verdicts(tiny, frame).loc["b-half", "reason"]
+    assert reason.startswith("measured 0.5 (1 run per condition); the claim allows ")
+    assert "blocks" not in reason
+
+
 def test_factor_of_an_order_is_in_the_limit_not_the_number(tiny):
     """ "b is below a quarter of a" is a to b above 4, whose number is the ratio that it names; a
     little above 4, since throughput differs by its resolution at least.
@@ -266,11 +273,14 @@ def test_conditions_in_different_blocks_need_several_blocks(tiny):
         one = far.assign(**{column: np.where(far["system"] == "a", monday, tuesday)})
         found = verdicts(tiny, one).loc["b-half"]
         assert found["measured_verdict"] == "undecided"
-        assert "the conditions are in different blocks" in found["reason"]
+        assert (
+            "the spread between blocks is included" not in found["reason"]
+        )  # there is no interval
         assert found["reason"].endswith("in the same blocks, or in at least 2 blocks each")
     several = far.assign(block=far["system"] + far["run_id"])
     found = verdicts(tiny, several).loc["b-half"]
     assert found["measured_verdict"] == "refuted" and "by block means" in found["reason"]
+    assert "so the spread between blocks is included" in found["reason"]
 
 
 def test_two_quantities_of_the_same_runs_are_paired(tiny):

@@ -373,18 +373,19 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 
-def assign_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
-    """Assign blocks to both conditions where none are known: runs, if both were observed in the
-    same runs; days, if they have no day in common, since the difference then includes that between
-    days.
+def assign_blocks(*sides: Replicates) -> tuple[Replicates, ...]:
+    """Assign blocks to conditions where none are known: runs, if all were observed in the same
+    runs; days, if no two have a day in common, since differences then include those between days.
     """
-    if a.in_blocks and b.in_blocks:
-        return a, b
-    if a.run_ids and {*a.run_ids} == {*b.run_ids}:
-        return replace(a, blocks=a.run_ids), replace(b, blocks=b.run_ids)
-    if a.days and b.days and not {*a.days} & {*b.days}:
-        return replace(a, blocks=a.days), replace(b, blocks=b.days)
-    return a, b
+    if all(side.in_blocks for side in sides):
+        return sides
+    runs = {*sides[0].run_ids}
+    if runs and all({*side.run_ids} == runs for side in sides):
+        return tuple(replace(side, blocks=side.run_ids) for side in sides)
+    days = [{*side.days} for side in sides]
+    if all(days) and len(set().union(*days)) == sum(map(len, days)):
+        return tuple(replace(side, blocks=side.days) for side in sides)
+    return sides
 
 
 def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
@@ -394,11 +395,18 @@ def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
     if len(common) > 1:
         x, y = (np.array([side.by_block[block] for block in common]) for side in (a, b))
         return paired_log_ratio(x, y, f"within {len(common)} blocks")
-    if common and min(len(side.within(common[0])) for side in (a, b)) > 1:
+    if common and _replicated_only_within(common[0], (a, b)):
         x, y = (side.within(common[0]) for side in (a, b))
         return independent_log_ratio(x, y, "within one block")
     x, y = (np.array([*side.by_block.values()]) for side in (a, b))
     return replace(independent_log_ratio(x, y, "by block means"), confounded=True)
+
+
+def _replicated_only_within(block: str, sides: Sequence[Replicates]) -> bool:
+    """Whether runs of their single common block give the error of conditions, or nothing does."""
+    return min(len(side.within(block)) for side in sides) > 1 or all(
+        len(side.by_block) == 1 for side in sides
+    )
 
 
 def _equal_spreads(logs: np.ndarray) -> bool:
@@ -465,8 +473,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
     if m == 1:
         several = len(samples[0].units) < samples[0].n
         return _independent(over, under, [samples[0].units], "by block means" if several else "")
-    if m == 2:
-        samples = assign_blocks(*samples)
+    samples = assign_blocks(*samples)
     if not all(side.in_blocks for side in samples):
         return _independent(over, under, [side.values for side in samples], "")
     common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]
@@ -477,7 +484,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
         means = np.append(x.mean(axis=1), 1.0)
         n, words = len(common), f"within {len(common)} blocks"
         return LinearRatio(over, under, means, covariance, (n - 1.0,), n, words)
-    if common and min(len(side.within(common[0])) for side in samples) > 1:
+    if common and _replicated_only_within(common[0], samples):
         runs = [side.within(common[0]) for side in samples]
         return _independent(over, under, runs, "within one block")
     units = [np.array([*side.by_block.values()]) for side in samples]

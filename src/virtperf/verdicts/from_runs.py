@@ -442,7 +442,7 @@ def judge_claim(
     reason = _reason_text(claim, shown, (low, high), level, at_once, source, labelled=total > 1)
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
-    if any(each.contrast.confounded for each in compared):
+    if any(each.known and each.contrast.confounded for each in compared):
         reason += (
             "; the conditions are in different blocks, so the spread between blocks is included"
         )
@@ -547,7 +547,7 @@ def _reason_text(
         if shown.strict
         else interval(shown.low, shown.high, unit)
     )
-    design = f", {shown.contrast.design}" if shown.contrast.design else ""
+    design = f", {shown.contrast.design}" if shown.contrast.design and most > 1 else ""
     text = (
         f"{at}{source} {value}{unit} ({region}{runs} per condition{design}); "
         f"the {'hypothesis' if isinstance(claim, Hypothesis) else 'claim'} allows {allowed}"
