@@ -174,7 +174,9 @@ def test_benchmark_suite_iterations_are_runs(tmp_path, monkeypatch):
         for number, rate in enumerate(rates):
             lkp = tmp_path / f"lkp-{side}" / str(number)
             lkp.mkdir(parents=True)
-            (lkp / "stats.json").write_text(f'{{"x.ops": {rate}, "vmstat.cpu.sy": 1}}')
+            (lkp / "stats.json").write_text(
+                f'{{"x.ops": {rate}, "vmstat.cpu.sy": 1, "cycles": {10**20}}}'
+            )
             (lkp / "dmesg").write_text("whatever")
             mmtests = tmp_path / f"mm-{side}" / f"iter-{number}"
             for test in ("one", "two"):  # two benchmarks with the same monitor

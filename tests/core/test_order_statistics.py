@@ -10,6 +10,7 @@ from scipy import stats
 
 from tests.cases import each_case
 from virtperf.core.order_statistics import (
+    BucketCounts,
     band_half_width,
     interquartile_range,
     quantile,
@@ -79,3 +80,16 @@ def test_confidence_band_covers_the_true_distribution():
     after, before = np.arange(1, n + 1) / n, np.arange(n) / n
     far = np.maximum(np.abs(after - draws), np.abs(draws - before)).max(axis=1)
     assert np.mean(far <= band_half_width(n, 0.95)) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_too_few_values_in_buckets_leave_the_interval_open():
+    """Three values give no lower limit of the median at 95 %: all are above it in 1 of 8 samples."""
+    x = np.array([1.0, 2.0, 3.0])
+    found = BucketCounts(x - 1e-9, x + 1e-9, np.ones(3)).quantile(0.5, 0.95)
+    assert found[1:] == quantile(x, 0.5, 0.95)[1:] == (-math.inf, math.inf)
+
+
+def test_bucket_of_one_value_at_the_limit_is_not_above_it():
+    buckets = BucketCounts(np.array([5.0, 6.0]), np.array([5.0, 6.0]), np.array([906.0, 94.0]))
+    samples = np.array([5.0] * 906 + [6.0] * 94)
+    assert buckets.share_above(5.0, 0.95) == pytest.approx(share_above(samples, 5.0, 0.95))

@@ -23,6 +23,10 @@ def test_percentiles_equal_numpy():
         assert Distribution.of(x).percentile(percent) == by_counts.percentile(percent) == expected
 
 
+def test_percentile_of_less_than_one_event_is_its_value():
+    assert Distribution.of([5.0], [0.5]).percentile(50) == 5.0
+
+
 def test_driver_samples_are_pooled_not_their_percentiles():
     fast, slow = RNG.exponential(1, 900), RNG.exponential(10, 100)
     both = merge_distributions([Distribution.of(fast), Distribution.of(slow)])

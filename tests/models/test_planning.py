@@ -43,6 +43,12 @@ def test_balanced_variance_components_equal_anova():
     assert found.variances[1:] == pytest.approx((boots, within))
 
 
+def test_row_without_a_level_is_rejected():
+    frame = pd.DataFrame({"host": ["a", "a", "b", None], "value": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ModelError, match="a row has no host"):
+        models.variance_components("value", frame, levels=["host"])
+
+
 def test_repetitions_reach_the_half_width_at_minimum_cost():
     frame = nested(np.random.default_rng(8), (0.02, 0.02, 0.01), False)
     parts = models.variance_components("value", frame, levels=["host", "boot"])

@@ -253,7 +253,6 @@ def compare(
         Folders of runs (run folders or raw files, one per run), glob patterns, ids of studies of
         the repository, or ``REVISION:`` followed by one of these. Or `a` alone, with `factor` or
         `revisions`.
-        `revisions`.
     factor : sequence of str
         ``["kernel=6.1", "kernel=6.6"]``, two levels of a factor of the runs of `a`, or two values
         (patterns) of a fact about their machines or tools, such as ``host``.

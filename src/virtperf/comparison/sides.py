@@ -13,6 +13,7 @@ single one per run can be compared, several in a run have no valid mean.
 from __future__ import annotations
 
 import json
+import math
 import re
 import tempfile
 from collections import Counter
@@ -746,15 +747,15 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
     if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
         return None
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes(), parse_int=float)
     except (ValueError, RecursionError):
         return None
     if not isinstance(content, dict) or not content:
         return None
     numbers = {
-        name: float(value)
+        name: value
         for name, value in content.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+        if isinstance(value, float) and math.isfinite(value)
     }
     return numbers if len(numbers) == len(content) else None
 

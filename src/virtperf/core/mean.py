@@ -130,19 +130,23 @@ def mean_over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
 
     Runs in the same bucket have equal values without being equal, so their spread is not
     informative: the interval reaches from the lower limit of the mean of the lower ends to the
-    upper limit of that of the upper ends. `n` counts the events of all runs.
+    upper limit of that of the upper ends; an end is infinite if that of a run is. `n` counts the
+    events of all runs.
     """
     if len(runs) == 1:
         return runs[0].at(level)
-    none = [math.nan] * len(runs)
-    value, low, high = (
-        mean_over_runs([getattr(run, end) for run in runs], none, none, level=level)
-        for end in ("value", "low", "high")
-    )
-    ends = low.low, high.high if math.isfinite(high.value) else math.inf
-    se = (ends[1] - ends[0]) / (2 * float(special.ndtri((1 + level) / 2)))
+
+    def over_runs(values: Sequence[float]) -> Mean:
+        none = [math.nan] * len(values)
+        return mean_over_runs(values, none, none, level=level)
+
+    value = over_runs([run.value for run in runs]).value
+    lows, highs = [run.low for run in runs], [run.high for run in runs]
+    low = over_runs(lows).low if all(map(math.isfinite, lows)) else -math.inf
+    high = over_runs(highs).high if all(map(math.isfinite, highs)) else math.inf
+    se = (high - low) / (2 * float(special.ndtri((1 + level) / 2)))
     n = sum(run.n for run in runs)
-    return Mean(value.value, se, len(runs) - 1.0, *ends, level, n, BUCKETED)
+    return Mean(value, se, len(runs) - 1.0, low, high, level, n, BUCKETED)
 
 
 def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:

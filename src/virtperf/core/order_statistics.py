@@ -101,13 +101,13 @@ class BucketCounts:
         interpolation within the bucket.
 
         The interval reaches from the lower bound of one order statistic's bucket to the upper bound
-        of another's; the two order statistics contain the quantile at `level`.
+        of another's; the two order statistics contain the quantile at `level`. An end is infinite
+        with too few values, as in `quantile`.
         """
         n, tail = max(round(self.n), 1), (1 - level) / 2
         first = _first_count(n, share, lambda p: p > tail)
         last = _first_count(n, share, lambda p: p >= 1 - tail) + 1
-        least = float(self.lower[self.count > 0].min())
-        low = _ranked(self.lower, self.count, first) if first >= 1 else least
+        low = _ranked(self.lower, self.count, first) if first >= 1 else -math.inf
         high = _ranked(self.upper, self.count, last) if last <= n else math.inf
         value = _ranked(self.upper, self.count, self.n * share)
         if interpolate and math.isfinite(value):
@@ -119,8 +119,9 @@ class BucketCounts:
         contains the limit counts for the value and the upper end, not for the lower end.
         """
         n = self.n
-        least = float(self.count[self.lower >= limit].sum())
-        most = float(self.count[self.upper > limit].sum())
+        may_be_above = self.upper > limit
+        least = float(self.count[may_be_above & (self.lower >= limit)].sum())
+        most = float(self.count[may_be_above].sum())
         tail = (1 - level) / 2
         low = float(special.betaincinv(least, n - least + 1, tail)) if least > 0 else 0.0
         high = float(special.betaincinv(most + 1, n - most, 1 - tail)) if most < n else 1.0

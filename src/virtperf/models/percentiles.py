@@ -86,7 +86,7 @@ class Distribution:
         HdrHistogram's tools.
         """
         _require_percent(percent)
-        rank = max(percent / 100 * self.total, 1.0)
+        rank = min(max(percent / 100 * self.total, 1.0), self.total)
         # guard against rounding of ranks such as 0.99 * 200
         return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
 

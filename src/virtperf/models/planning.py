@@ -189,6 +189,13 @@ def variance_components(
     """
     names = names_of(levels)
     require_columns(frame, value, *names, *names_of(by))
+    for name in names:
+        if frame[name].isna().any():
+            raise ModelError(
+                f"a row has no {name}",
+                expected="every level in every row",
+                remedy="name it, or drop the row",
+            )
     y = checks.column(frame[value], value, positive=log, remedy="use log=False")
     rows = frame.assign(**{VALUE: np.log(y) if log else y})
     deep = rows.groupby([*names_of(by), *names], observed=True).size().max() > 1

@@ -121,6 +121,14 @@ def test_equal_buckets_of_runs_still_have_an_interval():
     assert (both.value, both.low, both.high, both.n) == (256.0, 128.0, 256.0, 300)
 
 
+def test_mean_over_runs_with_open_intervals_is_open():
+    run = Mean(256.0, np.inf, 1.0, -np.inf, np.inf, 0.95, 2, BUCKETED)
+    both = mean_over_bucketed([run, run], level=0.95)
+    assert (both.value, both.low, both.high, both.se) == (256.0, -np.inf, np.inf, np.inf)
+    low = Mean(256.0, 1.0, 1.0, 128.0, np.inf, 0.95, 2, BUCKETED)
+    assert mean_over_bucketed([run, low], level=0.95).low == -np.inf
+
+
 def test_narrow_buckets_give_the_interval_of_samples():
     x = np.sort(np.random.default_rng(5).normal(100, 10, 400))
     for share in (0.5, 0.9):
