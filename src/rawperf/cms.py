@@ -207,7 +207,7 @@ def _is_range(begin: str, end: str) -> bool:
     return len(begin) == len(end) and begin <= end
 
 
-COMMAND, LOGON, SAVED = "command", "LOGON", "HCPNSS440I"
+COMMAND, LOGON = "command", "LOGON"
 RETURN_CODE, VIRTUAL_CPU, TOTAL_CPU, ELAPSED = "return code", "virtual CPU", "total CPU", "elapsed"
 """Fields of report `COMMAND`, in order; CPU and elapsed times in seconds."""
 

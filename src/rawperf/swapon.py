@@ -19,7 +19,7 @@ from rawperf.text import decode, match_certainty
 SUMMARY, SHOW = "summary", "show"
 """Values of `report`: ``swapon -s`` and ``/proc/swaps`` (KiB); ``swapon --show`` (bytes)."""
 
-SUMMARY_FIELDS, SHOW_FIELDS = ("Size", "Used", "Priority"), ("SIZE", "USED", "PRIO")
+SHOW_FIELDS = ("SIZE", "USED", "PRIO")
 ENTITY_KIND = "swap device"
 
 _HEAD = ("Filename", "Type", "Size", "Used", "Priority")

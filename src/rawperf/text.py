@@ -93,6 +93,8 @@ EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _ONE_NUMBER = re.compile(NUMBER)
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
 MAX_PYTHON_NUMBERS = 40
 """Number of texts that Python parses in the time of one Arrow call."""
 

@@ -35,7 +35,6 @@ class XmlTarget:
         self.root = root  # name of the root element
         self.max_depth = max_depth  # largest nesting depth
         self.parser: Any = None  # expat parser, for the current line
-        self.lines_before = 0  # lines of the file before the parser's input
         self.path: list[str] = []  # local names of the open elements
         self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
@@ -83,7 +82,7 @@ class XmlTarget:
 
     def line(self) -> int:
         """Current line of the parser."""
-        return int(self.parser.CurrentLineNumber) + self.lines_before
+        return int(self.parser.CurrentLineNumber)
 
     def error(
         self, problem: str, expected: str, found: str, line: int | None = None
@@ -170,12 +169,12 @@ class XmlPieceReader(PieceReader):
 
 
 class XmlParser:
-    """Feed a document, or the part below a file's first `lines_before` lines, to a target piecewise."""
+    """Feed a document to a target piecewise."""
 
-    def __init__(self, target: XmlTarget, lines_before: int = 0) -> None:
+    def __init__(self, target: XmlTarget) -> None:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
-        target.parser, target.lines_before = self._parser.parser, lines_before
+        target.parser = self._parser.parser
         self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
@@ -209,7 +208,7 @@ class XmlParser:
                 remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
-            line = err.position[0] + target.lines_before
+            line = err.position[0]
             if err.code in _TRUNCATION_CODES and target.has_content():
                 self._cut = line
                 return

@@ -134,11 +134,14 @@ def raise_problem(problem: RawperfError) -> None:
     raise problem
 
 
-def _shorten(text: str, limit: int = 160) -> str:
+MAX_FOUND_LENGTH = 160
+
+
+def _shorten(text: str) -> str:
     if _BINARY.search(str(text)):
         return "binary data"
     flat = " ".join(str(text).split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+    return flat if len(flat) <= MAX_FOUND_LENGTH else f"{flat[: MAX_FOUND_LENGTH - 1]}…"
 
 
 class FormatError(RawperfError):

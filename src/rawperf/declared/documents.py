@@ -12,6 +12,7 @@ from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.json_lines import first_line, loads_strict, parse_with_lines, reject_constant
+from rawperf.text import SURROGATE
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -21,7 +22,6 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 """Escapes of label values, as in Prometheus."""
 _PARENT = "../"
 """Prefix of a path to a cell of the enclosing object."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Lines = Any
 """A document with each value replaced by its line."""
@@ -339,7 +339,7 @@ def _iter_paths(node: Any, prefix: str, depth: int) -> Iterator[str]:
 
 def _replace_surrogates(cell: Any) -> Any:
     """Replace lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
-    return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
+    return SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 
 
 def _build_lines(

@@ -13,10 +13,9 @@ from rawperf.core.errors import FormatError
 from rawperf.json_lines import first_line, parse_with_lines
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, ResultCollector
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
-from rawperf.text import decode
+from rawperf.text import SURROGATE, decode
 
 _FIRST = re.compile(rb'\s*\{\s*"Results"\s*:\s*\{')
-_SURROGATE = re.compile("[\ud800-\udfff]")  # lone surrogates
 _SWINGBENCH_NAMES = re.compile(
     rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCompletedTransactions|DMLResults)"'
 )
@@ -131,7 +130,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in members:
             raise ValueError(f"the key {key[:60]!r} is given twice")
-        if _SURROGATE.search(key):
+        if SURROGATE.search(key):
             raise ValueError(f"the key {key[:60]!r} contains a lone surrogate")
         members[key] = value
     return members
@@ -151,7 +150,7 @@ def _require_object(value: Any, name: str, file: str) -> dict[str, Any]:
 def _scalar_text(value: Any, name: str, file: str) -> str:
     """Text of a scalar: numbers and booleans as printed, null as ""."""
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
-    if not isinstance(text, str) or _SURROGATE.search(text):
+    if not isinstance(text, str) or SURROGATE.search(text):
         raise FormatError(
             f"{name!r} is not a string", file=file, expected="a string", found=repr(value)[:60]
         )

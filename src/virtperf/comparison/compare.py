@@ -41,6 +41,7 @@ from virtperf.core.numbers import as_precise, number
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, percentile_ratio
+from virtperf.study.run_groups import AA_LABELS
 
 MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
@@ -130,8 +131,6 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
 
 SEED = 20090131
 MAX_SENTENCES = 5
-AA_LABELS = ("a", "b")
-"""Prefixes of run names made by `virtperf measure --aa`."""
 MIN_POSSIBLE_SPLITS = 100
 """Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
 splits, so one is 10 %."""

@@ -33,11 +33,11 @@ from virtperf.core.numbers import number
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import number_columns, row_place
+from virtperf.study.definition import REPLICATE
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 REVISION = "revision"
 DATE = "date"
-REPLICATE = "replicate"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
 COLUMNS = ("benchmark", "revisions", "autocorrelation", "changes", "newest", "p (Holm)", "verdict")

@@ -30,6 +30,8 @@ from rawperf.core.model import (
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
 
+FIELDS_FILE = ".fields.yaml"
+"""File of the run folder to which commands write fields of run.yaml known only afterwards."""
 PRESETS_FILE = Path(__file__).with_name("presets.yaml")
 PRESET_KEYS = ("preset", "every", "of")
 CONTROL_GROUP = re.compile(r"[\w$][\w$@.:/-]*")

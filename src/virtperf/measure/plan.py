@@ -14,6 +14,7 @@ from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
 from virtperf.measure.commands import Call, calls, filled_command
 from virtperf.measure.definition import (
+    FIELDS_FILE,
     PHASES,
     Command,
     Definition,
@@ -23,13 +24,10 @@ from virtperf.measure.definition import (
     Settings,
 )
 from virtperf.study.definition import Study
+from virtperf.study.run_groups import AA_LABELS
 
-AA_LABELS = ("a", "b")
-"""Labels of the two sides of an A/A test."""
 Place = tuple[str | int, ...]
 """Key path of a setting in measure.yaml."""
-FIELDS_FILE = ".fields.yaml"
-"""File of the run folder to which commands write fields of run.yaml known only afterwards."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import Any
 
 from virtperf.core.archives import extract_member
 from virtperf.measure.commands import Call
-from virtperf.measure.definition import RemoteHost
+from virtperf.measure.definition import FIELDS_FILE, RemoteHost
 from virtperf.measure.disturbance import ProcessorTimes, processor_times
 from virtperf.measure.processes import CLOCK_ENVIRONMENT, MARK, SSH_FAILED, Failure, LostHost
 
@@ -51,7 +51,6 @@ TIMEOUT_S = 20.0
 RETRY_S = 0.5
 TRANSFER_S = 600.0
 ROUND_TRIPS = 8
-FIELDS_FILE = ".fields.yaml"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import yaml
 from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
-from virtperf.measure.definition import PHASES, Phase
+from virtperf.measure.definition import FIELDS_FILE, PHASES, Phase
 from virtperf.measure.disturbance import (
     counters,
     disturbance,
@@ -24,7 +24,7 @@ from virtperf.measure.disturbance import (
     limit_violations,
     wait_until_quiet,
 )
-from virtperf.measure.plan import FIELDS_FILE, PlannedRun
+from virtperf.measure.plan import PlannedRun
 from virtperf.measure.processes import POLL_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files

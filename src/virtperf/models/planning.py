@@ -29,7 +29,7 @@ from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import By, groups, names_of, require_columns
-from virtperf.models.result import Estimate, t_interval, t_quantile
+from virtperf.models.result import Estimate, exp, t_interval, t_quantile
 
 MIN_BLOCKS = 6
 """Minimum number of blocks before `stop_when` may stop."""
@@ -321,7 +321,7 @@ def stop_when(
     interval = t_interval(float(values.mean()), sd / math.sqrt(n), n - 1, shared, "t, sequential")
     half = (interval.high - interval.low) / 2
     if log:
-        interval, half = interval.map(_exp), _exp(half) - 1
+        interval, half = interval.map(exp), exp(half) - 1
     estimate = Estimate(interval.value, interval.low, interval.high, 1 - alpha, "t, sequential")
     needed = at_most if n < 2 else _predicted_blocks(sd, half_width, at_most, shared, log)
     if n >= at_most:
@@ -361,7 +361,3 @@ def _predicted_blocks(sd: float, half_width: float, at_most: int, alpha: float, 
         if t_quantile(n - 1, alpha) * sd / math.sqrt(n) <= width:
             return n
     return at_most
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 709 else math.inf

@@ -15,7 +15,7 @@ from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_
 from virtperf.core.mean import MAX_DF_FACTOR, Mean, mean_over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.result import Estimate, t_interval, t_quantile
+from virtperf.models.result import Estimate, exp, t_interval, t_quantile
 
 METHODS = ("log-ratio", "fieller", "pooled")
 UNEQUAL_CV_LEVEL = 0.05
@@ -142,7 +142,7 @@ def _pool(x: Array, y: Array, alpha: float) -> Estimate:
         return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
     se, df = float(results.bse[1]), float(results.df_resid)
-    estimate = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
+    estimate = t_interval(math.log(value), se, df, alpha, "log link").map(exp)
     return replace(estimate, value=value, warnings=_unequal_cv_note(x, y))
 
 
@@ -185,10 +185,6 @@ def _contrast_estimate(
 ) -> Estimate:
     level = checks.level(alpha)
     return Estimate(log_ratio.value, *log_ratio.interval(level), level, method, notes)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 709 else math.inf
 
 
 def fieller(

@@ -166,6 +166,11 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
     return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
 
 
+def exp(value: float) -> float:
+    """The exponential, infinite beyond the range of floats."""
+    return math.exp(value) if value < 709 else math.inf
+
+
 def with_origin(method: Method) -> Method:
     """Decorator that sets the fit's origin on the estimates and tests a method returns."""
 

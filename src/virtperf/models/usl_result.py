@@ -399,13 +399,13 @@ class USLResult(FitResult):
         low, high = limits(excess, value, se, domain, quantile, tolerance)
         return low, high, least < (1 - 1e-6) * best
 
-    def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
+    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
         """Profile confidence band: limits of the throughput at each load."""
         rows = design_columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
-            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c), tolerance
+            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
         )
         with np.errstate(divide="ignore"):
             return 1 / high, 1 / low

@@ -59,7 +59,7 @@ class StageTimes:
         """Write the durations for the next run."""
         write_atomically(self._file, json_text(dict(sorted(self._seconds.items()))))
 
-    def forecast(self, stages: Mapping[str, Sequence[str]], jobs: int, last: str = "") -> str:
+    def forecast(self, stages: Mapping[str, Sequence[str]], jobs: int) -> str:
         """Describe which stages will run, with an estimate of the total time.
 
         Parameters
@@ -68,15 +68,13 @@ class StageTimes:
             The stages that will run, by study.
         jobs : int
             Number of studies that run in parallel.
-        last : str, optional
-            The study that runs after all others.
         """
         known, unknown = {}, 0
         for study, names in stages.items():
             seconds = [self.expected_s(study, name) for name in names]
             known[study] = sum(value for value in seconds if value is not None)
             unknown += seconds.count(None)
-        after = known.pop(last, 0.0)
+        after = known.pop(SHARED, 0.0)  # runs after all studies
         parallel_s = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
         names = ", ".join(f"{study} ({', '.join(stages[study])})" for study in stages)
         count = f"{unknown} stage{'' if unknown == 1 else 's'}"
@@ -263,7 +261,7 @@ def run_pipeline(
             selected = [study for study in selected if study in changed]
             if shared and selected:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
-        tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
+        tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs))))
         tell = _record_times(times, tell)
         arguments = ["--force"] if force else []
         try:

@@ -16,6 +16,8 @@ PROTOCOL = "protocol"
 NOT_RECORDED = "not recorded"
 MEASURE_SETTINGS = "settings of measure.yaml"
 MAX_LISTED_RUNS = 4
+AA_LABELS = ("a", "b")
+"""Prefixes of the run names of an A/A test, `virtperf measure --aa`."""
 
 RunEntry = Mapping[str, Any]
 """A run, from the index of samples or from a loaded `run.yaml` in JSON types."""

@@ -255,6 +255,7 @@ MIN_BATCHES_AFTER_CUT = 5
 """Minimum number of batches after the cut: with fewer, MSER's statistic falls by chance (Hoad et
 al. 2010)."""
 MIN_FOR_STATIONARITY = 12
+ALPHA = 0.01
 MIN_FOR_SLOPE = 3
 
 
@@ -327,12 +328,12 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     return bool(difference > special.stdtrit(steady.df, (1 + level) / 2) * se)
 
 
-def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
+def stationarity(x: np.ndarray) -> str:
     """Classify a series as ``constant``, ``drift`` (a trend), ``step``, or ``undetermined`` with
     few samples.
 
     A straight line and the best single step are fitted by least squares to equally spaced samples,
-    and each is tested at level `alpha`. Tests account for autocorrelation by the effective sample
+    and each is tested at level `ALPHA`. Tests account for autocorrelation by the effective sample
     size of the residuals; the step's p-value is multiplied by the effective number of candidate
     positions (Bonferroni). If both are significant, the smaller residual variance decides.
     """
@@ -342,7 +343,7 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
     if np.ptp(x) <= 1e-12 * np.abs(x).max():
         return "constant"
     fits = {"drift": _drift(x), "step": _step(x)}
-    rejected = {kind: squares for kind, (squares, p) in fits.items() if p < alpha}
+    rejected = {kind: squares for kind, (squares, p) in fits.items() if p < ALPHA}
     return min(rejected, key=lambda kind: rejected[kind]) if rejected else "constant"
 
 
