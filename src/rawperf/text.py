@@ -208,7 +208,7 @@ def unwrap_midnight(
     ----------
     seconds : ndarray, shape (n,)
         Times of day in file order.
-    before, days : float
+    previous, days : float
         The preceding time of day, NaN if there is none, and the seconds that midnights before it
         add.
     """

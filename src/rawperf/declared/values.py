@@ -436,7 +436,7 @@ class ArrowRowParser:
     ----------
     width : int
         Columns of the file.
-    wanted : dict of int to str
+    required : dict of int to str
         Columns to read, by position.
     melted : collection of str
         Columns that `melt` turns into rows.

@@ -112,7 +112,7 @@ Means = dict[tuple[Quantity, str, str], Mean]
 
 
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Build the table `MEANS`: `core.mean.over_runs` of each condition's `OBSERVATIONS`, per scale.
+    """Build the table `MEANS`: the mean over runs of each condition's `OBSERVATIONS`, per scale.
 
     The independent samples of a single run count in place of runs. A relative mean over several
     runs includes the error of its reference point (delta method, Welch-Satterthwaite degrees of
