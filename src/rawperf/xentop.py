@@ -472,57 +472,86 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
     with too many or too few values, or an invalid number.
     """
     words, columns = listing.words, listing.parser_state.columns[2:]
-    row_ends = words.first_word[listing.rows + 1]
-    counts = row_ends - listing.state_words - 1
-    begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
-    # "no limit" is two words in one column
-    no_limit = np.flatnonzero(begin[:-1] == ord("n"))
-    no_limit = no_limit[
-        (words.end[no_limit] - words.begin[no_limit] == 2)
-        & (words.begin[no_limit + 1] - words.end[no_limit] == 1)
-    ]
-    no_limit = no_limit[words.starts_with(words.begin[no_limit], b"no limit")]
-    row_of_limit = np.searchsorted(listing.state_words, no_limit, side="right") - 1
-    is_inside = (
-        (row_of_limit >= 0) & (no_limit + 1 < row_ends[row_of_limit])
-        if len(row_ends)
-        else np.zeros(len(no_limit), dtype=bool)
-    )
-    counts = counts - np.bincount(row_of_limit[is_inside], minlength=len(counts))
-    mismatched = np.flatnonzero(counts != len(columns))
-    if (
-        is_last
-        and len(mismatched) == 1
-        and mismatched[0] == len(counts) - 1
-        and counts[-1] < len(columns)
-    ):
-        listing.truncated_line = (
-            int(listing.rows[-1]) if listing.truncated_line < 0 else listing.truncated_line
-        )
-        listing.rows, listing.state_words, listing.name_codes = (
-            listing.rows[:-1],
-            listing.state_words[:-1],
-            listing.name_codes[:-1],
-        )
-    elif len(mismatched):
-        row, expected = int(mismatched[0]), f"{len(columns)} values after the state"
-        tail = f"{counts[row]}: {listing.tail(row)}"
-        raise listing.error(
-            "a row does not fit its header", int(listing.rows[row]), expected, tail, _REMEDY
-        )
+    limit_words = _second_words_of_no_limit(listing)
+    _check_row_lengths(listing, limit_words, is_last)
     value_words = (listing.state_words[:, None] + np.arange(1, len(columns) + 1)).ravel()
-    if len(no_limit):
+    if len(limit_words):
         is_value = np.zeros(len(words.begin) + 1, dtype=np.int8)
         is_value[listing.state_words + 1] = 1
         is_value[words.first_word[listing.rows + 1]] -= 1
         is_in_row = np.cumsum(is_value[:-1], dtype=np.int8)
-        is_in_row[no_limit[is_inside] + 1] = 0
+        is_in_row[limit_words] = 0
         value_words = np.flatnonzero(is_in_row)
-    non_numeric = np.flatnonzero(begin[value_words] - np.uint8(ord("0")) > 9)
+    values = _parse_numeric_words(listing, value_words)
+    limits = np.array([_UNDERFLOW_LIMITS.get(name, _LIMIT) for name in columns])
+    large = values >= limits
+    for row, column in np.argwhere(large) if large.any() else ():
+        name, text = (
+            listing.names[listing.name_codes[row]],
+            words.array[int(value_words[row * len(columns) + column])].as_py(),
+        )
+        sentence = (
+            f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
+        )
+        listing.warn(int(listing.rows[row]), sentence)
+    values[large] = np.nan
+    return values
+
+
+def _second_words_of_no_limit(listing: ListingLines) -> NDArray[np.int64]:
+    """Indices of the words "limit" in domain rows: "no limit" is two words in one column."""
+    words = listing.words
+    if not len(listing.rows):
+        return np.zeros(0, dtype=np.int64)
+    no = np.flatnonzero(words.bytes[words.begin[:-1]] == ord("n"))
+    no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
+    no = no[words.starts_with(words.begin[no], b"no limit")]
+    row = np.searchsorted(listing.state_words, no, side="right") - 1
+    is_inside = (row >= 0) & (no + 1 < words.first_word[listing.rows + 1][row])
+    return no[is_inside] + 1
+
+
+def _check_row_lengths(
+    listing: ListingLines, limit_words: NDArray[np.int64], is_last: bool
+) -> None:
+    """Check the numbers of values of the rows, and remove a truncated row; see `parse_values`."""
+    words, n_columns = listing.words, len(listing.parser_state.columns) - 2
+    counts = words.first_word[listing.rows + 1] - listing.state_words - 1
+    row_of_limit = np.searchsorted(listing.state_words, limit_words, side="right") - 1
+    counts = counts - np.bincount(row_of_limit, minlength=len(counts))
+    mismatched = np.flatnonzero(counts != n_columns)
+    if not len(mismatched):
+        return
+    row = int(mismatched[0])
+    if is_last and row == len(counts) - 1 and counts[row] < n_columns:
+        if listing.truncated_line < 0:
+            listing.truncated_line = int(listing.rows[row])
+        listing.rows = listing.rows[:-1]
+        listing.state_words = listing.state_words[:-1]
+        listing.name_codes = listing.name_codes[:-1]
+        return
+    raise listing.error(
+        "a row does not fit its header",
+        int(listing.rows[row]),
+        f"{n_columns} values after the state",
+        f"{counts[row]}: {listing.tail(row)}",
+        _REMEDY,
+    )
+
+
+def _parse_numeric_words(
+    listing: ListingLines, value_words: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Parse the words of all values, shape (rows, columns - 2); NaN for the words of
+    `_NON_NUMERIC`.
+    """
+    words, columns = listing.words, listing.parser_state.columns[2:]
+    first_bytes = words.bytes[words.begin[value_words]]
+    non_numeric = np.flatnonzero(first_bytes - np.uint8(ord("0")) > 9)
     tokens = words.array.take(pa.array(value_words))
     invalid = -1
     if len(non_numeric):
-        texts = words.array.take(pa.array(value_words[non_numeric])).dictionary_encode()
+        texts = tokens.take(pa.array(non_numeric)).dictionary_encode()
         allowed = np.array(
             [
                 [name in _NON_NUMERIC.get(text, ()) for name in columns]
@@ -543,20 +572,7 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
                 problem, int(listing.rows[row]), found=listing.tail(row), remedy=_REMEDY
             )
     values[non_numeric] = np.nan
-    values = values.reshape(-1, len(columns))
-    limits = np.array([_UNDERFLOW_LIMITS.get(name, _LIMIT) for name in columns])
-    large = values >= limits
-    for row, column in np.argwhere(large) if large.any() else ():
-        name, text = (
-            listing.names[listing.name_codes[row]],
-            words.array[int(value_words[row * len(columns) + column])].as_py(),
-        )
-        sentence = (
-            f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
-        )
-        listing.warn(int(listing.rows[row]), sentence)
-    values[large] = np.nan
-    return values
+    return values.reshape(-1, len(columns))
 
 
 def listing_records(

@@ -276,41 +276,7 @@ def table_records(
     code = heading_code[heading_indices]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
-    mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
-    n_complete = len(counts) - table.last
-    short_rows = _short_aligned_rows(
-        table, mismatched[(counts < fixed)[mismatched] & (mismatched < n_complete)]
-    )
-    mismatched = np.setdiff1d(mismatched, short_rows)
-    is_last_truncated = (
-        table.last
-        and len(mismatched) == 1
-        and mismatched[0] == len(counts) - 1
-        and counts[-1] < fixed[-1]
-    )
-    if len(mismatched) and not is_last_truncated:
-        first = int(mismatched[0])
-        expected = (
-            f"{fixed[first]} words under {' '.join(table.headings[heading_indices[first]].fields)}"
-        )
-        raise table.error("a row does not fit its heading", first, file, expected=expected)
-    is_kept = np.ones(len(counts), dtype=bool)
-    if len(short_rows):
-        suffix = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
-        number = table.lines_before + table.lines[short_rows[0]] + 1
-        messages.append(
-            f"{file} line {number}: a value is missing in the row, which was left out{suffix}"
-        )
-    if table.truncated_line >= 0 or is_last_truncated:
-        if is_last_truncated:
-            table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
-        is_kept = _complete_sample_mask(table, t)
-        number = table.lines_before + table.truncated_line + 1
-        messages.append(
-            f"{file} line {number}: the file is truncated; the incomplete sample was left out"
-        )
-
-    is_kept[short_rows] = False
+    is_kept = _check_rows(table, t, counts, fixed, open_end, messages, file)
     reports, kinds, names, fields = (
         DictionaryEncoder(),
         DictionaryEncoder(),
@@ -372,6 +338,56 @@ def table_records(
     )
     frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.lines_before + 1
+
+
+def _check_rows(
+    table: SarRows,
+    t: np.ndarray,
+    counts: np.ndarray,
+    fixed: np.ndarray,
+    open_end: np.ndarray,
+    messages: list[str],
+    file: str,
+) -> NDArray[np.bool_]:
+    """Mask of the complete rows; raises as `table_records` for others that are not left out.
+
+    By row, `counts` is its number of words, `fixed` that of its heading, and `open_end` whether
+    more words may follow.
+    """
+    mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
+    n_complete = len(counts) - table.last
+    short_rows = _short_aligned_rows(
+        table, mismatched[(counts < fixed)[mismatched] & (mismatched < n_complete)]
+    )
+    mismatched = np.setdiff1d(mismatched, short_rows)
+    is_last_truncated = (
+        table.last
+        and len(mismatched) == 1
+        and mismatched[0] == len(counts) - 1
+        and counts[-1] < fixed[-1]
+    )
+    if len(mismatched) and not is_last_truncated:
+        first = int(mismatched[0])
+        words = table.headings[table.heading_indices[first]].fields
+        expected = f"{fixed[first]} words under {' '.join(words)}"
+        raise table.error("a row does not fit its heading", first, file, expected=expected)
+    is_kept = np.ones(len(counts), dtype=bool)
+    if len(short_rows):
+        suffix = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
+        number = table.lines_before + table.lines[short_rows[0]] + 1
+        messages.append(
+            f"{file} line {number}: a value is missing in the row, which was left out{suffix}"
+        )
+    if table.truncated_line >= 0 or is_last_truncated:
+        if is_last_truncated:
+            table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
+        is_kept = _complete_sample_mask(table, t)
+        number = table.lines_before + table.truncated_line + 1
+        messages.append(
+            f"{file} line {number}: the file is truncated; the incomplete sample was left out"
+        )
+    is_kept[short_rows] = False
+    return is_kept
 
 
 def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
