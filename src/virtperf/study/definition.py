@@ -251,12 +251,23 @@ def _expand_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     return exhibit.model_copy(update={"series": series})
 
 
-_NO_FACTOR = Factor.model_validate({"<name>": "none", "levels": ["none"]})
-
-
 def _check(study: Study, report: Report) -> None:
     """Check the cross-references within `study.yaml`."""
     _check_names_of_factors(study, report)
+    _check_factors(study, report)
+    _check_quantities(study, report)
+    _check_headline_figure(study, report)
+    for position, exhibit in enumerate(study.exhibits):
+        try:
+            study.points(exhibit)
+        except ValueError as err:
+            report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
+    _check_findings(study, report)
+    _check_derived(study, report)
+
+
+def _check_factors(study: Study, report: Report) -> None:
+    """Check the levels of factors, and the settings that name a factor."""
     for name, factor in study.factors.items():
         if factor.default is not None and factor.default not in factor.levels:
             problem = f"the default {factor.default!r} of {name} is not one of its levels"
@@ -269,67 +280,63 @@ def _check(study: Study, report: Report) -> None:
             parts = {"expected": f"a factor, or {REPLICATE}"}
             parts["remedy"] = did_you_mean(name, (*study.factors, REPLICATE))
             report(study.document.error(f"unknown factor {name!r}", "blocks", position, **parts))
+    if study.machine_factor and study.machine_factor not in study.factors:
+        _report_unknown_factor(study, report, study.machine_factor, "machine_factor")
+    judged_over = study.factors.get(study.judged_over)
+    if study.judged_over and (judged_over is None or judged_over.default is None):
+        expected = "a factor whose default is the level of the paper's claims"
+        problem = f"{study.judged_over!r} is not a factor with a default"
+        report(study.document.error(problem, "judged_over", expected=expected))
+
+
+def _report_unknown_factor(study: Study, report: Report, name: str, *place: str) -> None:
+    expected = f"one of {', '.join(study.factors)}"
+    report(study.document.error(f"unknown factor {name!r}", *place, expected=expected))
+
+
+def _check_quantities(study: Study, report: Report) -> None:
+    """Check the levels and factors that quantities refer to."""
     for name, kind in study.quantities.items():
         for position, (at, _) in enumerate(kind.references):
             try:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
-        for known, levels in (kind.observed_by.at if kind.observed_by else {}).items():
+        if kind.observed_by is None:
+            continue
+        place = ("quantities", name, "observed")
+        for factor, levels in kind.observed_by.at.items():
             for level in as_list(levels):
-                if wrong := study.level_problem(known, level):
-                    place = ("quantities", name, "observed", "at")
-                    report(study.document.error(wrong.pop("problem"), *place, **wrong))
-        less = kind.observed_by.less if kind.observed_by else None
+                if wrong := study.level_problem(factor, level):
+                    report(study.document.error(wrong.pop("problem"), *place, "at", **wrong))
+        less = kind.observed_by.less
         if less is not None and less not in study.factors:
-            expected = f"one of {', '.join(study.factors)}"
-            place = ("quantities", name, "observed", "less")
-            report(study.document.error(f"unknown factor {less!r}", *place, expected=expected))
-    if study.machine_factor and study.machine_factor not in study.factors:
-        expected = f"one of {', '.join(study.factors)}"
-        report(
-            study.document.error(
-                f"unknown factor {study.machine_factor!r}", "machine_factor", expected=expected
-            )
-        )
-    if study.judged_over and study.factors.get(study.judged_over, _NO_FACTOR).default is None:
-        expected = "a factor whose default is the level of the paper's claims"
-        report(
-            study.document.error(
-                f"{study.judged_over!r} is not a factor with a default",
-                "judged_over",
-                expected=expected,
-            )
-        )
-    if study.headline_figure not in (
-        None,
-        *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),
-    ):
-        expected = "the id of a line or bar figure, or of a table with bars"
+            _report_unknown_factor(study, report, less, *place, "less")
+
+
+def _check_headline_figure(study: Study, report: Report) -> None:
+    figures = [e.id for e in study.exhibits if e.series or e.spec.get("bars")]
+    if study.headline_figure not in (None, *figures):
         report(
             study.document.error(
                 f"headline_figure {study.headline_figure!r} is not a figure with points",
                 "headline_figure",
-                expected=expected,
+                expected="the id of a line or bar figure, or of a table with bars",
                 remedy="set it after adding the exhibit.",
             )
         )
-    for position, exhibit in enumerate(study.exhibits):
-        try:
-            study.points(exhibit)
-        except ValueError as err:
-            report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
+
+
+def _check_findings(study: Study, report: Report) -> None:
+    """Check the expressions of the numbers in findings."""
     for position, finding in enumerate(study.findings):
         for name, number in finding.numbers.items():
             for key, text in (("of", number.of), ("to", number.to)):
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:
-                    finding_error = study.document.error(
-                        str(err), "findings", position, "numbers", name, key
-                    )
-                    report(finding_error)
-    _check_derived(study, report)
+                    place = ("findings", position, "numbers", name, key)
+                    report(study.document.error(str(err), *place))
 
 
 def _check_names_of_factors(study: Study, report: Report) -> None:
