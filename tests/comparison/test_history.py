@@ -107,6 +107,30 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
     assert [len(m.runs) for m in row.measured] == [3] * 12
 
 
+def test_revisions_that_look_like_numbers_are_texts(tmp_path):
+    """Kernel 6.10 is not 6.1, and a commit of digits keeps its zeros."""
+    path = tmp_path / "runs.csv"
+    for names in (["6.1", "6.9", "6.10", "6.11"], ["0012345", "12345", "1e5", "100000"]):
+        lines = ["revision,x", *(f"{name},{k + 1}" for k, name in enumerate(names))]
+        path.write_text("\n".join(lines) + "\n")
+        (row,) = virtperf.history(path).rows
+        assert [(m.revision, m.runs) for m in row.measured] == [
+            (name, (k + 1,)) for k, name in enumerate(names)
+        ]
+
+
+def test_revision_measured_on_two_days_keeps_all_runs(tmp_path):
+    for day, revision in ((1, "c1"), (2, "c2"), (3, "c1")):
+        raw_files(
+            tmp_path / f"2026-02-{day:02}-{revision}", [1000.0 * rate + day for rate in A[:3]]
+        )
+    (row,) = virtperf.history(tmp_path, quantities=["page_element_throughput_total"]).rows
+    assert [(m.revision, m.date, len(m.runs)) for m in row.measured] == [
+        ("c1", "2026-02-01", 6),
+        ("c2", "2026-02-02", 3),
+    ]
+
+
 def test_a_missing_place_is_said_to_be_missing(tmp_path):
     with pytest.raises(RawperfError, match=r"no such file or folder; expected a table .*\.csv"):
         virtperf.history(tmp_path / "nosuch.csv")

@@ -15,6 +15,7 @@ from tests.toy_runs import write_run
 from virtperf.comparison import compare as module
 from virtperf.comparison.compare import compare_equal
 from virtperf.comparison.ratio_rows import ComparedQuantity
+from virtperf.comparison.sides import RunValues, Side
 from virtperf.comparison.studies import MeasuredStudy
 from virtperf.core.contrasts import Replicates
 from virtperf.study.quantities import Quantity
@@ -64,6 +65,25 @@ def test_git_revision_is_compared_with_the_working_tree(repository):
     assert any("1 runs have identical files on both sides" in note for note in table.notes)
     assert virtperf.compare("old:runs", "runs").rows == table.rows
     assert virtperf.compare("runs", revisions=["old"]).b == "the working tree"
+
+
+def test_branches_with_similar_names_are_extracted_apart(repository):
+    git(repository, "branch", "fix/x", "old")
+    git(repository, "branch", "fix-x", "new")
+    table = virtperf.compare("runs", revisions=["fix/x", "fix-x"])
+    expected = virtperf.compare("runs", revisions=["old", "new"])
+    assert row(table, RATE).ratio == row(expected, RATE).ratio
+    assert (table.a, table.b) == ("fix/x", "fix-x")
+
+
+def test_order_of_factors_does_not_separate_runs():
+    factors = ({"guests": 2, "think_ms": 0}, {"think_ms": 0, "guests": 2}, {"guests": 4})
+    runs = tuple(RunValues(f"r{k}", {RATE: 1.0 + k}, factors=at) for k, at in enumerate(factors))
+    cells = Side("a", runs, {}).cells(frozenset({"guests", "think_ms"}))
+    assert {at: side.n for (_, at), side in cells.items()} == {
+        (("guests", 2), ("think_ms", 0)): 2,
+        (("guests", 4),): 1,
+    }
 
 
 def test_revision_without_new_runs_is_rejected(repository):

@@ -233,7 +233,7 @@ RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
 def _read_table(
     path: Path, revision: str, date: str
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
-    frame = own.read(path)
+    frame = own.read(path, texts=(revision,))
     if revision not in frame.columns:
         raise RawperfError(
             f"there is no column {revision!r}",
@@ -327,9 +327,12 @@ def _read_dated_folders(
 def _add_revision(
     values: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
 ) -> None:
+    """Add the runs of a revision, to those of other days if there are any."""
     for (quantity, condition), runs in side.cells(varied).items():
         of = values.setdefault((quantity, condition_text(condition)), {})
-        of[revision] = RevisionRuns(revision, date, tuple(runs.values.tolist()))
+        before = of.get(revision, RevisionRuns(revision, date, ()))
+        first = min(before.date, date, key=_timestamp)
+        of[revision] = RevisionRuns(revision, first, (*before.runs, *runs.values.tolist()))
 
 
 def _factor_or_fact(run: RunValues, name: str) -> str | None:

@@ -5,7 +5,6 @@ either at a git revision.
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 import tarfile
 from collections.abc import Sequence
@@ -42,12 +41,13 @@ def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
     if text in layout.studies():
         return Place(text, str(layout.measured(text)), study=text)
     revision, colon, rest = text.partition(":")
-    if not colon or not rest or _commit(layout.root, revision) is None:
+    commit = _commit(layout.root, revision) if colon and rest else None
+    if commit is None:
         return Place(text, text)
     study = rest if rest in layout.studies() else ""
     inside = layout.measured(rest) if study else Path(rest)
     relative = _relative(inside, layout.root, text)
-    target = scratch / re.sub(r"\W", "_", revision)
+    target = scratch / commit
     _extract(layout.root, revision, relative, target)
     return Place(text, str(target / relative), study, revision)
 

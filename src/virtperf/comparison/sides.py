@@ -201,8 +201,10 @@ class Side:
     def cells(self, varied: frozenset[str]) -> dict[ComparedCell, Replicates]:
         """Group runs by quantity and condition, the levels of the factors in `varied`."""
         gathered: dict[ComparedCell, list[tuple[float, RunValues]]] = {}
+        # in one order: run.yaml may list factors in any
+        names = dict.fromkeys(name for run in self.runs for name in run.factors if name in varied)
         for run in self.runs:
-            at = tuple((name, level) for name, level in run.factors.items() if name in varied)
+            at = tuple((name, run.factors[name]) for name in names if name in run.factors)
             for quantity, value in run.values.items():
                 gathered.setdefault((quantity, at), []).append((value, run))
         return {cell: _replicates(runs) for cell, runs in gathered.items()}

@@ -27,14 +27,18 @@ from rawperf.registry import (
 from rawperf.tidy import open_input, read_bytes, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
+from virtperf.runs.ingest.columns import DELIMITED
 from virtperf.runs.ingest.inputs import declared_inputs
 
 DELIMITERS = ("\t", ";", ",", "|", " ")
 """Column delimiters, in order of preference: a comma may be a decimal comma."""
 
 
-def _parse_delimited(stream: io.BytesIO) -> pd.DataFrame:
-    """Parse a delimited table with a header; pandas' sniffer fails for single columns."""
+def _parse_delimited(stream: io.BytesIO, texts: Sequence[str] = ()) -> pd.DataFrame:
+    """Parse a delimited table with a header; pandas' sniffer fails for single columns.
+
+    The columns `texts` are not converted to numbers.
+    """
     data = stream.getvalue()
     blank = len(data) - len(data.lstrip(b"\r\n"))
     first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
@@ -49,7 +53,7 @@ def _parse_delimited(stream: io.BytesIO) -> pd.DataFrame:
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
             # without index_col, surplus cells would shift all columns by one
-            return pd.read_csv(stream, index_col=False, **options)
+            return pd.read_csv(stream, index_col=False, dtype=dict.fromkeys(texts, str), **options)
         except pd.errors.ParserWarning:
             raise _TableError("a row has more cells than the header") from None
 
@@ -84,8 +88,7 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
 
 
 TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
-    ".csv": _parse_delimited,
-    ".tsv": _parse_delimited,
+    **dict.fromkeys(DELIMITED, _parse_delimited),
     ".parquet": pd.read_parquet,
     ".json": _records,
     ".jsonl": partial(pd.read_json, lines=True),
@@ -99,6 +102,7 @@ def read(
     format: str | Path | None = None,  # noqa: A002 - users' word
     interval_s: float | None = None,
     study: str | None = None,
+    texts: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read a raw file of any known format, or a table, as a tidy frame.
 
@@ -110,6 +114,9 @@ def read(
         Seconds between samples, for raw files that only number them.
     study : str, optional
         Id of a study of this repository whose declared inputs take precedence.
+    texts : sequence of str
+        Columns of a delimited table that are texts even if all cells look like numbers: the
+        versions 6.1 and 6.10 differ.
 
     Returns
     -------
@@ -137,7 +144,7 @@ def read(
             certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1]
         )
         if not is_recognised and place.suffix.lower() in TABLE_READERS:
-            frame = table(read_bytes(place), str(path), place.suffix.lower())
+            frame = table(read_bytes(place), str(path), place.suffix.lower(), texts)
         else:
             raw = read_raw(
                 stream,
@@ -155,8 +162,8 @@ def read(
     return frame
 
 
-def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
-    """Parse a table by its suffix; errors name `file`.
+def table(data: bytes, file: str, suffix: str, texts: Sequence[str] = ()) -> pd.DataFrame:
+    """Parse a table by its suffix; errors name `file`. `texts` as in `read`.
 
     Raises
     ------
@@ -167,6 +174,8 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
         _require_utf8(data, file)
     expected = "a header row, then rows with as many cells"
     try:
+        if suffix in DELIMITED:
+            return _parse_delimited(io.BytesIO(data), texts)
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
         raise err.copy_as(RawperfError, file=file, expected=err.expected or expected) from None
