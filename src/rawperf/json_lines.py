@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from array import array
 from bisect import bisect_left
@@ -17,13 +18,34 @@ TOKEN = re.compile(
 
 
 def loads_strict(text: str) -> Any:
-    """Parse a JSON document, rejecting NaN and infinities."""
-    return json.loads(text, parse_constant=reject_constant)
+    """Parse a JSON document.
+
+    Raises `json.JSONDecodeError` also for NaN, infinities, and numbers beyond the range of float64.
+    """
+    try:
+        return STRICT.decode(text)
+    except _NotFinite as err:
+        word = str(err)
+        # the same text fails wherever it stands, so its first place is that of the error
+        position = next(m.start() for m in TOKEN.finditer(text) if m[0] == word)
+        raise json.JSONDecodeError(f"{word} is not a finite number", text, position) from None
 
 
-def reject_constant(word: str) -> float:
-    """Reject a constant, as a callback of `json`."""
-    raise ValueError(f"{word} is not a JSON number")
+class _NotFinite(ValueError):
+    """A number that is not finite, as written."""
+
+
+def _reject(word: str) -> float:
+    raise _NotFinite(word)
+
+
+def _finite(word: str) -> float:
+    value = float(word)
+    return value if math.isfinite(value) else _reject(word)
+
+
+STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_reject)
+"""Decoder that raises `ValueError` without a position for a number that is not finite."""
 
 
 def parse_with_lines(

@@ -465,7 +465,7 @@ def time_zone(timestamp: dict[str, Any]) -> str:
 def json_error(file: str, line: int | None, err: Exception) -> FormatError:
     """Build the error of invalid JSON."""
     return FormatError(
-        "not JSON",
+        "invalid JSON",
         file=file,
         line=line,
         expected="the complete output of sadf -j",

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.json_lines import first_line, parse_with_lines
+from rawperf.json_lines import first_line, loads_strict, parse_with_lines
+from tests.cases import each_case
 
 
 def test_every_value_has_its_line_number() -> None:
@@ -28,6 +29,15 @@ def test_every_value_has_its_line_number() -> None:
 def test_invalid_document_raises_the_parser_error() -> None:
     with pytest.raises(json.JSONDecodeError):
         parse_with_lines('{"a": 1', json.loads)
+
+
+@each_case("number", ["NaN", "-Infinity", "1e400", "-2.5E+999"])
+def test_a_number_that_is_not_finite_is_rejected_at_its_place(number: str) -> None:
+    text = f'{{"a": "{number}", "{number}": 1e300,\n"b": [0, {number}]}}'
+    with pytest.raises(json.JSONDecodeError) as caught:
+        loads_strict(text)
+    assert caught.value.msg == f"{number} is not a finite number"
+    assert (caught.value.lineno, caught.value.colno) == (2, 10)
 
 
 def test_first_line_of_a_part() -> None:

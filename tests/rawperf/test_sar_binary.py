@@ -64,7 +64,7 @@ def test_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
             "failed to convert the file; found Invalid system activity file: sa03",
         ),
         ("exit 0", "0 bytes of output"),
-        ("echo '{'", "sadf's output: not JSON"),
+        ("echo '{'", "sadf's output: invalid JSON"),
         ("sleep 9", "TimeoutExpired"),
     ],
 )

@@ -11,7 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import first_line, loads_strict, parse_with_lines, reject_constant
+from rawperf.json_lines import STRICT, first_line, loads_strict, parse_with_lines
 from rawperf.text import SURROGATE
 
 ROWS = 5_000
@@ -52,7 +52,10 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
     except ValueError as err:
         line = err.lineno if isinstance(err, json.JSONDecodeError) else start
         raise context.error(
-            "not JSON", line, found=str(err), remedy="collect the file again."
+            "invalid JSON",
+            line,
+            found=getattr(err, "msg", str(err)),
+            remedy="collect the file again.",
         ) from err
     _emit_tables(document, lines, context)
     return {"documents": str(len(documents))} if len(documents) > 1 else {}
@@ -108,7 +111,6 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
 
 def _iter_documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
-    decoder = json.JSONDecoder(parse_constant=reject_constant)
     opening = _OPENS.search(text)
     if opening is None:
         raise context.error(
@@ -118,7 +120,7 @@ def _iter_documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]
     while opening is not None:
         line = text.count("\n", 0, opening.end()) + 1
         try:
-            _, end = decoder.raw_decode(text, opening.end() - 1)
+            _, end = STRICT.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
             if n_documents:
                 context.messages.append(

@@ -186,8 +186,13 @@ def test_xml_elements_attributes_and_child_texts() -> None:
         ),
         (
             JOBS,
-            '{"jobs": [{"name": "a", "read": {"iops": NaN, "ms": 1}}]}',
-            "NaN is not a JSON number",
+            '{"jobs": [\n{"name": "NaN", "read": {"iops": NaN, "ms": 1}}]}',
+            "line 2: invalid JSON; found NaN is not a finite number",
+        ),
+        (
+            JOBS,
+            '{"jobs": [\n{"name": "a", "read": {"iops": 1,\n "ms": -1e400}}]}',
+            "line 3: invalid JSON; found -1e400 is not a finite number",
         ),
         (
             JOBS,
