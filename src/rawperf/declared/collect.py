@@ -64,7 +64,7 @@ class Collector:
         )
         aggregations = {rule.record: rule.each for rule in part.fields}
         self._intervals = (
-            IntervalAggregator(part.every_s, aggregations, file)
+            IntervalAggregator(part.every_s, aggregations, file, part.report)
             if part.every_s is not None
             else None
         )

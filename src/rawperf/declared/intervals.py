@@ -29,8 +29,11 @@ class IntervalAggregator:
     complete intervals count; `messages` reports that rows after the last one were left out.
     """
 
-    def __init__(self, length_s: float, aggregations: Mapping[str, Aggregation], file: str) -> None:
-        self._length, self._aggregations, self._file = length_s, aggregations, file
+    def __init__(
+        self, length_s: float, aggregations: Mapping[str, Aggregation], file: str, report: str
+    ) -> None:
+        self._length, self._aggregations = length_s, aggregations
+        self._file, self._report = file, report or "the table"
         self.messages: list[str] = []
         self._row = np.dtype(
             [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(aggregations),))]
@@ -38,7 +41,8 @@ class IntervalAggregator:
         self._rows = SpooledTemporaryFile(MAX_BUFFERED_BYTES)  # noqa: SIM115 - it lives as long as its owner
         weakref.finalize(self, self._rows.close)
         self._first: dict[int, int] = {}  # line of each entity's first row
-        self._count, self._begin, self._end = 0, np.nan, np.nan
+        self._count, self._begin, self._end = 0, np.inf, -np.inf
+        self._lines_of_ends = [0, 0]  # of the earliest and the latest row
 
     def add(
         self, entity: np.ndarray, t: np.ndarray, lines: np.ndarray, values: Sequence[np.ndarray]
@@ -56,10 +60,11 @@ class IntervalAggregator:
         for code, line in zip(entities.tolist(), lines[first_rows].tolist(), strict=True):
             self._first.setdefault(code, line)
         self._count += len(t)
-        self._begin, self._end = (
-            float(np.fmin(self._begin, t.min())),
-            float(np.fmax(self._end, t.max())),
-        )
+        first, last = int(t.argmin()), int(t.argmax())
+        if t[first] < self._begin:
+            self._begin, self._lines_of_ends[0] = float(t[first]), int(lines[first])
+        if t[last] > self._end:
+            self._end, self._lines_of_ends[1] = float(t[last]), int(lines[last])
 
     def aggregates(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield the aggregates of each field, as arrays over entities and intervals.
@@ -123,13 +128,14 @@ class IntervalAggregator:
         span = self._end - self._begin
         count = int(span // self._length) if span > 0 else 0
         if not 1 <= count <= min(MAX_INTERVALS, MAX_INTERVALS_PER_ROW * self._count):
+            first, last = self._lines_of_ends
+            problem = "cover less than one interval" if count < 1 else "are too far apart in time"
             raise FormatError(
-                "the rows cover less than one interval"
-                if count < 1
-                else "the rows are too far apart in time",
+                f"the rows of {self._report} {problem}",
                 file=self._file,
+                line=max(first, last),
                 expected=f"1 to {MAX_INTERVALS} intervals of {self._length:g} s",
-                found=f"{span:g} s",
+                found=f"{span:.3g} s from line {first} to line {last}",
                 remedy=None
                 if count < 1
                 else "check that all time stamps are in one unit and from one clock",

@@ -245,21 +245,29 @@ class TimeParser:
             t = self._parse_formatted(cells, name, lines)
         else:
             t = self._number_parser.parse(cells, lines, name)
+        self._require_all(t, name, lines)
+        if time.format is None:
             if plus is not None:
+                plus_name = f"{time.plus}, which is added to {name},"
+                added = self._number_parser.parse(plus, lines, plus_name)
+                self._require_all(added, plus_name, lines)
                 with np.errstate(over="ignore"):  # infinite times are rejected below
-                    t = t + self._number_parser.parse(
-                        plus, lines, f"{time.plus}, which is added to the time,"
-                    )
+                    t = t + added
             t = t / time.per_second
-        missing = np.flatnonzero(np.isnan(t))
-        if len(missing):
-            raise self._error(f"{name} is missing", lines[missing[0]], None)
         invalid = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.clock == "absolute")))
         if len(invalid):
             raise self._error(f"{name} is out of range", lines[invalid[0]], cells[invalid[0]])
         if time.format is None and self.clock == "absolute" and time.zone != "UTC" and len(t):
             t = t + _utc_offsets(t, time.zone)
         return self._unwrap(t) if self.clock == "time-of-day" and len(t) else t
+
+    def _require_all(
+        self, values: np.ndarray, name: str, lines: Sequence[int] | np.ndarray
+    ) -> None:
+        """Raise `FormatError` at the first row without a value."""
+        missing = np.flatnonzero(np.isnan(values))
+        if len(missing):
+            raise self._error(f"{name} is missing", lines[missing[0]], None)
 
     def number_samples(self, entities: Sequence[str]) -> np.ndarray:
         """Times of numbered samples, counted from 0 for each entity."""

@@ -223,7 +223,7 @@ def test_xml_elements_attributes_and_child_texts() -> None:
         (
             XML,
             '<results><a ts="1" d="x" who="w"/></results>',
-            "d, which is added to the time, is not a number",
+            "d, which is added to the time ts, is not a number",
         ),
         (XML, '<results><a d="1" who="w"/></results>', "the time ts is missing"),
     ],

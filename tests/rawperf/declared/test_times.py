@@ -205,5 +205,25 @@ def test_rows_after_the_last_complete_interval_are_reported() -> None:
     assert reading.warnings == (
         "a/b.txt: rows after the last complete interval of 0.5 s were left out",
     )
-    with pytest.raises(FormatError, match="too far apart"):
-        read(SUMMED, "t,d,who,ok\n0,0,a,true\n99999999999999,0,a,true\n")
+
+
+@each_case(
+    ("data", "words"),
+    [
+        (
+            "0,0,a,true\n99999999999999,0,a,true\n1,0,a,true\n",
+            "line 3: the rows of the table are too far apart in time; expected 1 to 1000000 "
+            "intervals of 0.5 s; found 1e+11 s from line 2 to line 3",
+        ),
+        (
+            "5,0,a,true\n7,2,a,true\n4,0,a,true\n",
+            "line 4: the rows of the table cover less than one interval; expected 1 to 1000000 "
+            "intervals of 0.5 s; found 0.005 s from line 4 to line 3",
+        ),
+        ("0,,a,true\n600,0,a,true\n", "line 2: d, which is added to the time t, is missing"),
+    ],
+)
+def test_rows_that_give_no_interval_are_located(data: str, words: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(SUMMED, f"t,d,who,ok\n{data}")
+    assert words in str(caught.value)
