@@ -105,6 +105,29 @@ def test_number_with_an_overflowing_square_quarantines_its_run(
     assert refused["found"] == f"{float(number):g}"
 
 
+@pytest.mark.filterwarnings("error")
+def test_rate_of_a_counter_with_an_overflowing_square_quarantines_its_run(
+    tmp_path: Path, study: Study, root: Path
+) -> None:
+    place = tmp_path / "toy" / "study.yaml"
+    text = place.read_text().replace(
+        "metric: page_element_throughput, unit: 1/s", "metric: my_total, unit: count"
+    )
+    place.write_text(text.replace("unit: count, kind: total", "unit: 1/s, kind: counter"))
+    study = load_study(tmp_path / "toy")
+    for name, seconds in (("fine", "01"), ("large", "00.000001")):
+        text = "time,tps,millis\n2009-01-09T14:05:00,0,1\n"
+        text += f"2009-01-09T14:05:{seconds},1e149,1\n2009-01-09T14:06:00,2e149,1\n"
+        write_run(tmp_path / "runs", name, raw={"driver1.csv": text.encode()})
+    metrics = root / "src" / "rawperf" / "metrics.yaml"
+    roots = {"measured": tmp_path / "runs"}
+    done = ingest(study, roots, metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
+    (refused,) = done.quarantined
+    assert done.n_ok == 1
+    assert (refused["file"], refused["line"]) == ("large/driver1.csv", 3)
+    assert refused["problem"] == "the rate of my_total is too large"
+
+
 def test_declarations_of_the_study_take_precedence(study: Study) -> None:
     inputs = study_inputs(study)
     assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"

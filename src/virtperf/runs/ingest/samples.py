@@ -337,7 +337,7 @@ class SampleCollector:
         rows["order"] = np.arange(len(rows)) + self._read
         rows["order"] += list(self._pending).index(name) << _ORDER_BITS
         self._read += len(rows)
-        self._check_sizes(rows, place, keys)
+        self._check_range(rows, lambda row: f"the value of {keys[place[row]][-1]}")
         incomplete = ~np.isfinite(rows["value"])
         for where in np.flatnonzero(incomplete).tolist():
             metric = keys[place[where]][-1]
@@ -375,15 +375,18 @@ class SampleCollector:
             kinds.append(metric_kind)
         return place, keys, np.array(kinds, dtype=object)
 
-    def _check_sizes(self, rows: SampleRows, place: np.ndarray, keys: Sequence[SeriesKey]) -> None:
-        """Raise `FormatError` for the first value in file order that exceeds `MAX_NUMBER`."""
+    def _check_range(self, rows: SampleRows, what: Callable[[int], str]) -> None:
+        """Raise `FormatError` for the first value, in file order, that exceeds `MAX_NUMBER`.
+
+        `what` describes the value of a row.
+        """
         large = np.flatnonzero(np.abs(rows["value"]) > MAX_NUMBER)
         if not len(large):
             return
         first = int(large[np.lexsort((rows["line"][large], rows["file"][large]))[0]])
         row = rows[first]
         raise FormatError(
-            f"the value of {keys[place[first]][-1]} is too large",
+            f"{what(first)} is too large",
             file=f"{self._run.run_id}/{self._run.files[int(row['file'])].path}",
             line=int(row["line"]) or None,
             expected=f"numbers of at most {MAX_NUMBER:g} in the unit of the metric",
@@ -471,6 +474,9 @@ class SampleCollector:
         counter = rows["counter"]
         if counter.any():
             rates = self._rates.compute(select_rows(rows, counter))
+            self._check_range(
+                rates, lambda row: f"the rate of {self._keys[rates['series'][row]][3]}"
+            )
             rates["order"] = _DERIVED_ORDER
             rows = sort_samples(concat_rows([select_rows(rows, ~counter), rates]), "series")
         rows = self._duplicates.drop_duplicates(rows)
