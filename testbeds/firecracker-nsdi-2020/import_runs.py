@@ -52,8 +52,14 @@ def main() -> None:
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     artifact, out = map(Path, sys.argv[1:])
+    machines = sorted(path.parent for path in artifact.glob("*/raw"))
+    if not machines:
+        sys.exit(
+            f"{artifact}: no folder of a machine, with raw and sys in it; "
+            "give the folder data of the repository nsdi2020-data"
+        )
     count = 0
-    for machine in sorted(path for path in artifact.iterdir() if (path / "raw").is_dir()):
+    for machine in machines:
         facts = sorted((machine / "sys").iterdir())
         recorded = system_date((machine / "sys" / "sys_date.txt").read_text())
         write(out, machine, f"{machine.name}-sys", facts, recorded, {"test": "system"}, [])

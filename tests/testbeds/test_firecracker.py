@@ -112,6 +112,15 @@ def test_runs_contain_the_published_files_unchanged(tmp_path):
         assert sorted(same) == sorted(compared.common_files), name
 
 
+def test_folder_without_machines_is_an_error(tmp_path):
+    for artifact in (tmp_path / "missing", tmp_path):
+        script = [sys.executable, "-S", str(TESTBED / "import_runs.py"), str(artifact), "out"]
+        done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"{artifact}: no folder of a machine, with raw and sys in it")
+        assert not (tmp_path / "out").exists()
+
+
 def test_every_file_is_read_or_listed_with_a_reason(study):
     index = study.data.index
     assert not index["quarantined"]
