@@ -87,6 +87,11 @@ def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
     script = layout.root / "testbeds" / STUDY / "import_runs.py"
     command = [sys.executable, "-S", str(script), str(tmp_path / "tables")]
     made = [*command, str(layout.measured(STUDY))]
+    for folder in (tmp_path / "missing", tmp_path):
+        empty = [*made[:3], str(folder), made[4]]
+        refused = subprocess.run(empty, capture_output=True, text=True)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith(f"{folder}: no table NAME.csv in this folder")
     assert subprocess.run(made, capture_output=True, text=True).stdout == "6 runs\n"
     assert call("check", STUDY).output.startswith("no problems in 1 study, 6 measured runs")
     for stage in COMPUTED:
