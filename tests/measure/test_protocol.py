@@ -161,13 +161,38 @@ def test_commit_and_uncommitted_changes_are_recorded(repository):
 
 def test_changed_measure_yaml_is_rejected_before_measuring(repository):
     repository.measure(replicates=1)
-    with pytest.raises(RawperfError, match=r"differ in settings of measure\.yaml") as caught:
+    with pytest.raises(RawperfError) as caught:
         repository.measure(replicates=2, window_s=0.3)
-    assert "remove the runs of one kind" in str(caught.value).lower()
+    assert (
+        "the settings of experiment cpu in measure.yaml are not those of cpu-guests-1-r1, "
+        "cpu-guests-2-r1; git has no version with the earlier settings. Undo the change, or "
+        "remove the runs of one kind"
+    ) in str(caught.value)
     assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
     edit_study(repository, "machine_may_differ: {protocol: the window was too short at first}")
     outcome, _, _ = repository.measure()
     assert outcome.measured == 2
+
+
+def test_changed_settings_are_named_if_git_has_the_earlier_ones(repository):
+    git = ["git", "-C", str(repository.root), "-c", "user.name=x", "-c", "user.email=x@y.z"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    disturbed, sleep = {"others_cpus": 5}, {"run": ["sleep", "9"], "stop": "SIGTERM"}
+    first = {"replicates": 1, "disturbed": disturbed, "monitors": [sleep]}
+    for fields in ({**first, "window_s": 0.1}, first, {"replicates": 1}):
+        repository.write(**fields)  # the version of the runs is neither the first nor the last
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", "version"], check=True)
+    repository.measure(**first)
+    monitors = [{**sleep, "timeout_s": 7}, {**sleep, "run": "sleep 8"}]
+    changed = {"warmup_s": 0.5, "disturbed": {"steal_percent": 90}, "monitors": monitors}
+    with pytest.raises(RawperfError) as caught:
+        repository.measure(**{**first, **changed, "replicates": 2})
+    assert (
+        "are not those of cpu-guests-1-r1, cpu-guests-2-r1: warmup_s was 0.0, is 0.5; "
+        "disturbed/steal_percent was not set, is 90.0; disturbed/others_cpus was 5.0, is not set; "
+        "monitors. Undo the change"
+    ) in str(caught.value)
 
 
 def test_changed_testbed_file_ends_the_session_between_runs(repository, testbed):

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
-from virtperf.measure.identity import settings_hash
-from virtperf.measure.plan import PlannedRun
+from virtperf.measure.identity import (
+    HASHED,
+    committed_versions,
+    hashed_settings,
+    settings_hash,
+)
+from virtperf.measure.plan import PlannedRun, load_definition
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.study.definition import Study
-from virtperf.study.run_groups import experiment_of, fact_differences
+from virtperf.study.run_groups import (
+    MEASURE_SETTINGS,
+    FactDifference,
+    experiment_of,
+    fact_differences,
+    join_runs,
+)
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass
 class EarlierRuns:
-    """The runs of a study in `folder`, from their run.yaml; unreadable ones are skipped."""
+    """The runs of a study in `folder`, from their run.yaml; unreadable ones are skipped.
+
+    `measure_file` defines the new runs.
+    """
 
     study: Study
     folder: Path
+    measure_file: Path
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
@@ -59,7 +75,7 @@ class EarlierRuns:
 
         None if there are none.
         """
-        settings = settings_hash(run)
+        settings = settings_hash(run.experiment)
         took = []
         for entry in self._entries.values():
             protocol = entry.get("protocol") or {}
@@ -133,11 +149,67 @@ class EarlierRuns:
         for difference in fact_differences(self.study, [*old, *new]):
             sides = [set(run_ids) for run_ids in difference.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
+                words, remedy = difference.words, difference.remedy
+                if difference.what == MEASURE_SETTINGS:
+                    words = self._settings_words(difference, runs)
+                    remedy = f"undo the change, or {remedy}"
                 raise RawperfError(
-                    f"new runs would not be comparable with existing ones: {difference.words}",
-                    file=self.folder / "measure.yaml",
-                    remedy=difference.remedy,
+                    f"new runs would not be comparable with existing ones: {words}",
+                    file=self.measure_file,
+                    remedy=remedy,
                 )
+
+    def _settings_words(self, difference: FactDifference, runs: Sequence[PlannedRun]) -> str:
+        """Which settings of an experiment changed since its earlier runs, if git has those."""
+        new = {run.run_id: run.experiment for run in runs}
+        experiment = next(new[r] for ids in difference.runs.values() for r in ids if r in new)
+        now = hashed_settings(experiment)
+        earlier = [
+            (recorded, [run_id for run_id in run_ids if run_id not in new])
+            for recorded, run_ids in difference.runs.items()
+            if recorded != settings_hash(experiment)
+        ]
+        recorded, run_ids = next((r, ids) for r, ids in earlier if ids)
+        then = self._committed_settings(experiment.name, recorded)
+        return (
+            f"the settings of experiment {experiment.name} in {self.measure_file.name} are not "
+            f"those of {join_runs(run_ids)}"
+            + (
+                "; git has no version with the earlier settings"
+                if then is None
+                else f": {'; '.join(_changes(then, now))}"
+            )
+        )
+
+    def _committed_settings(self, name: str, recorded: str) -> dict[str, Any] | None:
+        """Settings of an experiment with this hash, from the versions of measure.yaml in git."""
+        with TemporaryDirectory() as folder:
+            version = Path(folder, self.measure_file.name)
+            for text in committed_versions(self.measure_file):
+                version.write_text(text, encoding="utf-8")
+                try:
+                    definition = load_definition(version, self.study)
+                except RawperfError:
+                    continue  # the study has changed too
+                for experiment in definition.experiments:
+                    if experiment.name == name and settings_hash(experiment) == recorded:
+                        return hashed_settings(experiment)
+        return None
+
+
+def _changes(then: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Changed settings with both values; of lists of commands the name only."""
+    for name in HASHED if not above else now:
+        before, after = then.get(name), now.get(name)
+        if before == after:
+            continue
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from _changes(before, after, f"{name}/")
+        elif isinstance(after, list):
+            yield f"{above}{name}"
+        else:
+            was, is_now = ("not set" if v is None else str(v) for v in (before, after))
+            yield f"{above}{name} was {was}, is {is_now}"
 
 
 def _comparable(entry: Mapping[str, Any]) -> dict[str, Any]:

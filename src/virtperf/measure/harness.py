@@ -124,7 +124,7 @@ class Harness:
         )
         self._state = self._running / "state.json"
         self._disturbed = state_folder / "disturbed.json"
-        self.earlier = EarlierRuns(self.study, self.runs)
+        self.earlier = EarlierRuns(self.study, self.runs, self.here / MEASURE_FILE)
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
     def present(self, run: PlannedRun) -> bool:

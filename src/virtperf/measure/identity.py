@@ -18,7 +18,7 @@ from typing import Any
 
 from rawperf.core.errors import RawperfError
 from virtperf.measure.commands import Call
-from virtperf.measure.definition import PHASES
+from virtperf.measure.definition import PHASES, Experiment
 from virtperf.measure.plan import PlannedRun
 
 MACHINE_ID = Path("/etc/machine-id")
@@ -71,7 +71,7 @@ class Protocols:
         RawperfError
             A pattern of `testbed` or `not_part_of_runs` matches no file.
         """
-        settings = settings_hash(run)
+        settings = settings_hash(run.experiment)
         left_out = run.experiment.not_part_of_runs
         for pattern in left_out:
             _matching("not_part_of_runs", pattern, self.root)
@@ -113,14 +113,14 @@ class Protocols:
         return current
 
 
-def settings_hash(run: PlannedRun) -> str:
-    """Hash the settings of a run's experiment."""
-    return short_hash(json.dumps(_settings(run), sort_keys=True))
+def settings_hash(experiment: Experiment) -> str:
+    """Hash the settings of an experiment."""
+    return short_hash(json.dumps(hashed_settings(experiment), sort_keys=True))
 
 
-def _settings(run: PlannedRun) -> dict[str, Any]:
+def hashed_settings(experiment: Experiment) -> dict[str, Any]:
     """The hashed settings with placeholders unfilled, so independent of levels and run values."""
-    settings = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
+    settings = experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
     for phase in PHASES:
         settings[phase] = [_hashed_fields(command) for command in settings[phase]]
         for command in settings[phase]:
@@ -258,6 +258,15 @@ def _contents(paths: list[Path]) -> Iterator[str]:
         size = path.stat().st_size
         inside = str(size) if size > MAX_FILE_BYTES else short_hash(path.read_bytes())
         yield f"{path.name} {inside}\n"
+
+
+def committed_versions(file: Path) -> Iterator[str]:
+    """Texts of a file in the commits of the current branch that changed it, newest first."""
+    folder, name = file.parent, file.name
+    for commit in (_git(folder, "log", "--format=%H", "--", name) or "").split():
+        text = _git(folder, "show", f"{commit}:./{name}")
+        if text is not None:  # a commit may have removed it
+            yield text
 
 
 def session(root: Path) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class FactDifference:
 
     @property
     def words(self) -> str:
-        values = "; ".join(f"{value} in {_join_runs(runs)}" for value, runs in self.runs.items())
+        values = "; ".join(f"{value} in {join_runs(runs)}" for value, runs in self.runs.items())
         return f"{self.group} differ in {self.what}: {values}"
 
     @property
@@ -155,7 +155,8 @@ def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
     return by_value
 
 
-def _join_runs(runs: Sequence[str]) -> str:
+def join_runs(runs: Sequence[str]) -> str:
+    """The first run ids, and the number of the others."""
     shown = ", ".join(runs[:MAX_LISTED_RUNS])
     more = len(runs) - MAX_LISTED_RUNS
     return f"{shown} and {more} more" if more > 0 else shown
