@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import rawperf
 from tests.cases import each_case
 from tests.study.new.conftest import layout as layout
+from tests.toy_runs import write_run
 from virtperf import __version__, cli
 from virtperf.cli import main
 from virtperf.study.new.write import write_study
@@ -182,6 +183,15 @@ def test_runs_command_reports_what_it_read(layout):
     result = CliRunner().invoke(main, command)
     assert result.output.startswith("mine: 0 runs, 1 newly read; 1 quarantined\n")
     assert result.exit_code == 3
+
+
+def test_runs_command_counts_runs_excluded_by_hand(layout):
+    write_study(layout, "mine", measured=True)
+    factors = {"processes": 1}
+    reason = {"reason": "another load"}
+    write_run(layout.measured("mine"), "r1", study="mine", factors=factors, excluded=reason)
+    command = ["--root", str(layout.root), "runs", "mine"]
+    assert CliRunner().invoke(main, command).output == "mine: 0 runs, 1 newly read; 1 excluded\n"
 
 
 def test_unknown_revision_is_reported(layout):

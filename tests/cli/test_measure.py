@@ -34,13 +34,13 @@ def test_dry_run_shows_plan_and_commands_without_measuring(toy, run):
     toy.write(
         setup=[{"run": "echo $guests", "shell": True}],
         window_s=90,
-        monitors=[{"run": "vmstat -t 1", "output": "v"}],
+        monitors=[{"run": "vmstat -t 1", "output": "v 1"}],
     )
     text = run("measure", "toy", "--dry-run").output
     assert text.startswith("4 runs, 0 measured, 4 to measure, at least 6 min 00 s\n")
     assert text.count("to measure  1 min 30 s") == 4
     assert "setup-1: sh -c 'echo $guests'\n" in text
-    assert "monitors-1: vmstat -t 1 > v\n" in text
+    assert "monitors-1: vmstat -t 1 > 'v 1'\n" in text
     assert re.search(r"workload-1: .*/data/measured/toy/work 90 work1.csv\n", text)
     assert toy.present() == []
     assert not toy.own.exists()

@@ -68,7 +68,12 @@ def test_programs_run_in_the_run_folder_in_utc(processes):
     ("made", "words"),
     [
         (python("raise SystemExit(3)"), r"setup-1 \(python.*\) ended with status 3"),
-        (python("import os; os.kill(os.getpid(), 9)"), "ended by SIGKILL"),
+        (python("import os; os.kill(os.getpid(), 9)"), "ended by SIGKILL$"),
+        (
+            python("import sys; print('1', file=sys.stderr); sys.exit('no such counter')"),
+            "ended with status 1: no such counter$",
+        ),
+        (python("import sys; sys.exit('x' * 999 + chr(255) + chr(10) * 2)"), r": x{200}\.\.\.$"),
         (python("import time; time.sleep(60)", timeout_s=0.1), "timed out after 0.1 s"),
         (call("no-such-program"), "can't be started: no-such-program: No such file"),
         (call("."), "can't be started: .: Permission denied"),

@@ -95,6 +95,15 @@ def test_shell_text_contributes_files_and_ignored_files_do_not_count(repository,
     assert protocols(repository) != before
 
 
+def test_protocol_covers_files_with_any_name(repository, testbed):
+    (repository.runs / "my work's.sh").write_text("sleep 0.2\n")
+    (testbed / "no script").write_text("1\n")
+    work = ["sh", "{here}/my work's.sh", "{root}/testbeds/toy/no script", "{root}/none such"]
+    repository.write(workload=[work])
+    expected = ["data/measured/toy/my work's.sh", "testbeds/toy"]
+    assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == expected
+
+
 def test_declared_files_replace_those_found_in_commands(repository, testbed):
     repository.write(testbed=["testbeds/toy/length.*"])
     assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy/length.*"]

@@ -61,6 +61,19 @@ def test_run_is_accepted_by_ingest(repository):
     assert {p.name for p in folder.iterdir()} == {"run.yaml", "work1.csv"}
 
 
+def test_empty_output_is_reported(repository):
+    work = {"run": "sleep {seconds}", "output": "drivers/driver{n}.csv"}
+    collect = [{"run": "true", "output": "{run}.txt"}, {"run": "echo 1", "output": "some.txt"}]
+    teardown = {"run": "true", "output": "left.txt"}
+    _, _, messages = repository.measure(
+        replicates=1, experiments=ONE, workload=[work], collect=collect, teardown=[teardown]
+    )
+    assert messages == [
+        "one-r1: no output of workload-1 (sleep): drivers/driver1.csv is empty",
+        "one-r1: no output of collect-1 (true): one-r1.txt is empty",
+    ]
+
+
 def test_phases_run_in_order_with_their_values(repository):
     def note(word):
         return {"run": f'echo {word} $guests "$mode" >> "$here/order"', "shell": True}
@@ -221,6 +234,13 @@ def test_files_are_recorded_as_declared(repository):
     ("fields", "words"),
     [
         ({"workload": ["false"]}, "workload-1 (false) ended with status 1"),
+        (
+            {
+                "workload": ["false"],
+                "monitors": [{"run": "echo no counter >&2; exit 3", "shell": True}],
+            },
+            "monitors-1 (sh) ended with status 3: no counter",
+        ),
         ({"workload": ["true"], "window_s": 9}, " s too early"),
         ({"workload": ["true"], "window_s": None, "warmup_s": 9}, " s too early"),
         (

@@ -279,7 +279,7 @@ def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[Plan
             for call in run.calls(phase, harness.here, harness.root, folder)
         ):
             where = f" on {call.host}" if call.host else ""
-            into = f" > {call.output}" if call.output else ""
+            into = f" > {shlex.quote(call.output)}" if call.output else ""
             print_line(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
 
 

@@ -45,9 +45,10 @@ def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sche
         summary = process_runs(layout, study_id, jobs=jobs, scheduler=scheduler, progress=progress)
     new = f"{summary.n_read} newly read" if summary.n_read else "none newly read"
     count = len(summary.quarantined)
+    excluded = f"; {summary.n_excluded:,} excluded" if summary.n_excluded else ""
     quarantined = f"; {count} quarantined" if count else ""
     word = "run" if summary.n_ok == 1 else "runs"
-    click.echo(f"{study_id}: {summary.n_ok:,} {word}, {new}{quarantined}")
+    click.echo(f"{study_id}: {summary.n_ok:,} {word}, {new}{excluded}{quarantined}")
     for refused in summary.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if summary.quarantined and not keep_going:

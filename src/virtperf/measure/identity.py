@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -231,10 +232,23 @@ def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
         for part in call.argv:
             text = SHELL_VALUES.sub(lambda m: values[m.group(1) or m.group(2)], part)
             text = text.replace(call.root, str(root)) if call.root else text
+            if _is_named_path(text, root):  # the pattern misses names with blanks or quotes
+                yield Path(text)
+                continue
             for match in pattern.finditer(text):
                 place = Path(f"{root}{match.group(1)}")
                 if place.exists():
                     yield place
+
+
+def _is_named_path(text: str, root: Path) -> bool:
+    """Whether a whole argument is an existing path of the repository that is not hidden."""
+    path = Path(text)
+    return (
+        path.is_relative_to(root)
+        and not any(part.startswith(".") for part in path.relative_to(root).parts)
+        and os.path.exists(text)  # noqa: PTH110 - False for a shell text, which is no file name
+    )
 
 
 def _tracked(unit: Path, root: Path) -> list[Path]:

@@ -74,6 +74,8 @@ POLL_S = 0.02
 START_TIME_TOLERANCE_S = 1.0  # tolerance of a process start time between two readings
 KILL_TIMEOUT_S = 10.0  # maximum time for a process to end after SIGKILL
 SSH_FAILED = 255  # exit status of ssh itself, not of the remote command
+STDERR_BYTES = 4096  # at the end of standard error, to search for the last line
+MAX_QUOTED = 200  # characters of a program's message
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
 """Start time of each session leader, by its process id."""
@@ -190,7 +192,16 @@ class Processes:
         if started.call.host and started.process.returncode == SSH_FAILED:
             connection = self.hosts[started.call.host]
             return LostHost(f"{started.name} ended: the connection was lost{connection.ssh_error}")
-        return Failure(started.ending)
+        return Failure(f"{started.ending}{self._last_words(started.call)}")
+
+    def _last_words(self, call: Call) -> str:
+        """The last line that a program printed to standard error, as the end of a sentence."""
+        with (self.logs / f"{call.name}.stderr").open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - STDERR_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        cut = "..." if len(last) > MAX_QUOTED else ""
+        return f": {last[:MAX_QUOTED]}{cut}" if last else ""
 
     def pause(self, seconds: float) -> None:
         """Sleep, calling `check` at short intervals."""

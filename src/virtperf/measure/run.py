@@ -120,6 +120,7 @@ class Measurement:
             torn = self.tear_down()
         if torn:
             raise torn
+        self._report_empty_outputs()
         self.flags += self.changes()
         self._describe({**times, "wall_s": round(time.monotonic() - began, 3)})
         return self.flags
@@ -158,6 +159,18 @@ class Measurement:
             self.processes.finish(connection.fetch_call(archive.name))
             self.fetched |= dict.fromkeys(unpack(archive, self.folder, name), name)
             archive.unlink()
+
+    def _report_empty_outputs(self) -> None:
+        """Name the outputs without a byte: a quantity may be missing from all runs otherwise."""
+        for phase in ("monitors", "workload", "collect"):
+            for call in self._calls(phase):
+                path = self.folder / (call.output or "")
+                if call.output and path.is_file() and not path.stat().st_size:
+                    program = Path(call.argv[0]).name
+                    self.say(
+                        f"{self.planned.run_id}: no output of {call.name} ({program}): "
+                        f"{call.output} is empty"
+                    )
 
     def _listed(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Entries of `files` in run.yaml, with the host of each fetched file."""
@@ -234,7 +247,7 @@ class Measurement:
                     raise self.processes.failure(started)
             for started in self.workload:
                 if started.ended is not None and started.call.stop:
-                    raise Failure(started.ending)
+                    raise self.processes.failure(started)
                 if started.ended is not None and started.ended < due:
                     raise Failure(f"{started.name} ended {due - started.ended:.2f} s too early")
                 if to_end and not started.call.stop and now > until + started.call.timeout_s:

@@ -58,6 +58,7 @@ class IngestSummary:
     """Summary of an ingest."""
 
     n_ok: int  # runs in the output
+    n_excluded: int  # runs excluded in their run.yaml
     n_read: int  # cache misses among all runs, including quarantined ones
     quarantined: list[
         dict[str, Any]
@@ -159,7 +160,7 @@ def ingest(
                 # copy, so that changes of the output do not affect the cache
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
-    return IngestSummary(len(runs), len(missing), quarantined)
+    return IngestSummary(len(runs), len(read) - len(runs), len(missing), quarantined)
 
 
 def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
