@@ -38,6 +38,7 @@ def notes() -> list[str]:
     [
         ([1, 4, 16], [1, 4, 8], "1, 4, 16 in the runs of A and 1, 4, 8"),
         ([2], [4], "2 in the runs of A and 4"),
+        ([1, 2, 3, 4, 5], [1, 2, 3, 4, 6], "1, 2, 3, 4, 5 in the runs of A and 1, 2, 3, 4, 6"),
     ],
 )
 def test_different_loads_of_the_sides_are_reported(write, old, new, expected):
@@ -55,6 +56,31 @@ def test_runs_at_several_loads_are_not_replicates(write):
     assert "compare runs with equal clients" in note
     paired = virtperf.compare("old", "new", higher=["throughput"], paired=True)
     assert not any("not replicates" in remark for remark in paired.remarks())
+
+
+def test_runs_with_different_lists_of_loads_are_not_replicates(write):
+    write("old", [[1, 2, 4, 8]] * 6)
+    write("new", [[1, 2, 4, 8]] * 3 + [[1, 2, 4, 16]] * 3)
+    (note,) = notes()
+    assert note == (
+        "clients is 1, 2, 4, 8 in 3 of 6 runs of B, and 1, 2, 4, 16 in 3: these runs are not "
+        "replicates; compare runs with equal clients"
+    )
+
+
+def test_counts_by_row_are_not_loads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        for run in range(8):
+            rows = [
+                f"{n},{100 * n * NOISE.normal(1, 0.02)},{NOISE.poisson(0.3)},{NOISE.poisson(n)}\n"
+                for n in (1, 2, 4, 8)
+            ]
+            table = "clients,throughput,errors,retries\n" + "".join(rows)
+            (tmp_path / side / f"{run}.csv").write_text(table)
+    table = virtperf.compare("old", "new", higher=["throughput"])
+    assert not any("not replicates" in remark for remark in table.remarks())
 
 
 @pytest.mark.parametrize("loads", [[1, 4, 16], [4]])

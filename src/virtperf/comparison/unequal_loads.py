@@ -4,6 +4,7 @@ among the results, recognizable only by their levels.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,13 +14,13 @@ from virtperf.comparison.ratio_rows import Pair
 from virtperf.comparison.sides import Side
 from virtperf.models.replication import MAX_LEVELS, explaining_column
 
-MAX_SHOWN = 4
-"""Maximum number of levels listed in a note."""
+MAX_SHOWN, MAX_SHOWN_LEVELS = 4, 12
+"""Maximum numbers of quantities, or lists of levels, and of levels that a note names."""
 
 
 def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield a note on each column with different levels on the two sides, and on each quantity
-    whose variation between the runs of a side is explained by another column.
+    """Yield a note on each column with different levels on the two sides or in the runs of a side,
+    and on each quantity whose variation between the runs of a side is explained by another column.
 
     Runs in blocks are skipped: they are compared within blocks.
     """
@@ -33,6 +34,9 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
         )
     if any(run.block for side in (a, b) for run in side.runs):
         return
+    mixed = [name for name in sorted(columns.difference(unequal)) if _has_mixed_lists(a, b, name)]
+    for name in mixed:
+        yield from _mixed_lists_notes(a, b, name)
     explained: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.condition or pair.quantity in unequal:
@@ -40,7 +44,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
         first, second = (_frame(side, pair.quantity, columns) for side in (a, b))
         others = [
             name
-            for name in columns - {pair.quantity, *unequal}
+            for name in columns - {pair.quantity, *unequal, *mixed}
             if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
         ]
         column = explaining_column((first, second), pair.quantity, sorted(others), log=True)
@@ -84,6 +88,30 @@ def _has_unequal_levels(a: Side, b: Side, name: str) -> bool:
     return few and sets[0] != sets[1] and all(_is_integer(pd.Series([*each])) for each in sets)
 
 
+def _has_mixed_lists(a: Side, b: Side, name: str) -> bool:
+    """Whether a column is a list of integer levels in every run, but not the same list.
+
+    Lists are repeated in other runs, and have several levels: lists of counts rarely do.
+    """
+    lists = [run.columns.get(name, ()) for side in (a, b) for run in side.runs]
+    distinct = set(lists)
+    return 2 <= len(distinct) <= len(lists) / 2 and all(
+        2 <= len({*each}) <= MAX_LEVELS and _is_integer(pd.Series(each)) for each in distinct
+    )
+
+
+def _mixed_lists_notes(a: Side, b: Side, name: str) -> Iterator[str]:
+    for label, side in (("A", a), ("B", b)):
+        runs = Counter(run.columns[name] for run in side.runs)
+        (first, count), *others = runs.items()
+        if others:
+            more = [f"and {_levels_text(levels)} in {n}" for levels, n in others[:MAX_SHOWN]]
+            yield (
+                f"{name} is {_levels_text(first)} in {count} of {len(side.runs)} runs of {label}, "
+                f"{', '.join(more)}: these runs are not replicates; compare runs with equal {name}"
+            )
+
+
 def _is_integer(values: pd.Series) -> bool:
     numbers = values.to_numpy(dtype=float)
     return bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)))
@@ -91,8 +119,8 @@ def _is_integer(values: pd.Series) -> bool:
 
 def _levels_text(levels: tuple[float, ...] | None) -> str:
     distinct = [f"{level:g}" for level in dict.fromkeys(levels or ())]
-    more = len(distinct) - MAX_SHOWN
-    return ", ".join(distinct[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(distinct) - MAX_SHOWN_LEVELS
+    return ", ".join(distinct[:MAX_SHOWN_LEVELS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _frame(side: Side, quantity: str, columns: set[str]) -> pd.DataFrame:
