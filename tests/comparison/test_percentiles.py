@@ -65,7 +65,7 @@ def test_histograms_of_a_run_folder_count_within_its_window(tmp_path):
 
 def test_mean_of_percentiles_is_rejected(tmp_path):
     for side in "ab":
-        for run in range(3):
+        for run in range(5):
             place = tmp_path / side / f"r{run}"
             place.mkdir(parents=True)
             rows = "".join(f"{d},{100 + run},{9 + run + (side == 'b')}\n" for d in "xyz")
@@ -73,10 +73,16 @@ def test_mean_of_percentiles_is_rejected(tmp_path):
     sides = tmp_path / "a", tmp_path / "b"
     left_out = virtperf.compare(*sides)
     assert [row.quantity for row in left_out.rows] == ["rate"]
-    assert any(
-        "p99_ms is left out: the run has several values of this percentile" in note
-        for note in left_out.notes
+    about = [note for note in left_out.notes if "p99_ms is left out" in note]
+    words = (
+        "r0, r1, r2 and 2 more: p99_ms is left out: the run has several values of this percentile"
     )
+    assert [
+        note.startswith(f"{side}: {words}") for side, note in zip("AB", about, strict=True)
+    ] == [
+        True,
+        True,
+    ]
     with pytest.raises(RawperfError, match="the mean of percentiles of several drivers"):
         virtperf.compare(*sides, quantities=["p99_ms"])
 

@@ -402,9 +402,7 @@ def _runs_in_folder(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _skipped_note(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED_FILES
-    others = f" and {more} more" if more > 0 else ""
-    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others} (no {RUN_FILE})"
+    return f"left out: {_join_runs(names)} (no {RUN_FILE})"
 
 
 def _is_suite_run(path: Path) -> bool:
@@ -509,7 +507,11 @@ class RunReader:
                 to_numbers(column.first_text, name, column.file)
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
-        warnings = [warning for run in runs for warning in self._warnings.get(run.place, ())]
+        about: dict[str, list[str]] = {}
+        for run in runs:
+            for sentence in self._warnings.get(run.place, ()):
+                about.setdefault(sentence, []).append(run.run_id)
+        warnings = [f"{_join_runs(names)}: {sentence}" for sentence, names in about.items()]
         empty = [self._empty_cells[run.place] for run in runs if run.place in self._empty_cells]
         if empty:
             more = len(empty) - MAX_NAMED_FILES
@@ -539,7 +541,7 @@ class RunReader:
                 unread[name] = err
         values = self._merge_files(of_files)
         columns = self._columns if len(names) == 1 else {}
-        if warnings := [*_unread_notes(path.name, unread), *_refused_notes(path.name, refused)]:
+        if warnings := [*_unread_notes(unread), *_refused_notes(refused)]:
             self._warnings[str(path)] = warnings
         if self._empty:
             self._empty_cells[str(path)] = f"{path.name} ({', '.join(self._empty)})"
@@ -727,19 +729,24 @@ def _seconds(start: str | None) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _unread_notes(run: str, files: Mapping[str, RawperfError]) -> Iterator[str]:
+def _join_runs(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED_FILES
+    return ", ".join(names[:MAX_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _unread_notes(files: Mapping[str, RawperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         for name, err in files.items():
-            yield f"{run}: not read: {err.copy_as(type(err), file=name)}"
+            yield f"not read: {err.copy_as(type(err), file=name)}"
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
-    yield f"{run}: {first} and {more} more files could not be read"
+    yield f"{first} and {more} more files could not be read"
 
 
-def _refused_notes(run: str, refused: Mapping[str, str]) -> Iterator[str]:
+def _refused_notes(refused: Mapping[str, str]) -> Iterator[str]:
     for name, reason in refused.items():
-        yield f"{run}: {name} is left out: {reason}"
+        yield f"{name} is left out: {reason}"
 
 
 def _flat_numbers(path: Path) -> dict[str, float] | None:
