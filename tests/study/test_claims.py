@@ -163,6 +163,51 @@ MISTAKES = {
         '"speed[guests=4, guests=2]"',
         "guests is given twice",
     ),
+    "factor given twice": (
+        '"load[guests=4]"',
+        '"load[guests=4, guests=2]"',
+        "'load[guests=4, guests=2]' gives guests twice",
+    ),
+    "sides equal": (
+        'to: "speed[guests=1]"',
+        'to: "speed[system=a, guests=4]"',
+        "speed[system=a, guests=4] is compared with itself",
+    ),
+    "over without effect": (
+        "kind: linear, of: speed,",
+        'kind: linear, of: "speed[guests=2]",',
+        "speed[system=a, guests=2] is compared with itself",
+    ),
+    "for_each without effect": (
+        "of: load, low: 50,",
+        'of: "load[guests=1]", low: 50,',
+        "for_each repeats the same relation",
+    ),
+    "levels repeated": (
+        "levels: [1, 2, 4], margin",
+        "levels: [1, 2, 2], margin",
+        "speed[system=a, guests=2] is compared with itself",
+    ),
+    "levels unsorted": (
+        "levels: [1, 2, 4], margin",
+        "levels: [1, 4, 2], margin",
+        "levels are not in order",
+    ),
+    "levels of a concave claim descend": (
+        "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
+        "kind: concave, of: speed, over: guests, levels: [4, 2, 1]",
+        "levels must be ascending",
+    ),
+    "field of another kind": (
+        "at: 4, for_each",
+        "at: 4, value: 4, half_width: 0, for_each",
+        "argmax does not use half_width, value",
+    ),
+    "number that is not finite": (
+        "value: 50, half_width: 0.5",
+        "value: .nan, half_width: 0.5",
+        "claims/faster/value: wrong value; expected a finite number; found nan",
+    ),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),
 }
@@ -181,6 +226,22 @@ def test_mistake_is_reported_with_file_and_line(tmp_path, old, new, problem):
     assert caught.value.line is not None
     assert end - 1 <= caught.value.line <= end
     assert f"claims.yaml line {caught.value.line}" in str(caught.value)
+
+
+def test_levels_may_descend(tmp_path):
+    claims = load(
+        tmp_path, CLAIMS.replace("levels: [1, 2, 4], margin", "levels: [4, 2, 1], margin")
+    )
+    assert claims["even"].instances[0].axis == (4.0, 2.0, 1.0)
+
+
+def test_file_without_claims(tmp_path):
+    assert list(load(tmp_path, "study: toy\n")) == []
+
+
+def test_one_exhibit_needs_no_list(tmp_path):
+    claims = load(tmp_path, CLAIMS.replace("about: [text]", "about: text"))
+    assert claims["busy"].exhibits == ("text",)
 
 
 def test_missing_claims_file(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ ClaimKind = Literal[
     "rule",
 ]
 
+_LIMITS = ("value", "half_width", "low", "high")
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "value": ("of",),
     "range": ("of",),
@@ -69,6 +71,26 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
         "slope_half_width",
     ),
 }
+_MAY_HAVE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(NUMBERED, (*_LIMITS, "word")),
+    "equivalence": ("word",),
+    "ordering": ("strict", "word"),
+    "argmax": ("strict", "word"),
+    "argmin": ("strict", "word"),
+    "monotone": ("word",),
+    "linear": ("margin", "word"),
+    "sum": _LIMITS,
+    "rule": ("word",),
+}
+_RELATION = frozenset(
+    name for kinds in (_NEEDS, _MAY_HAVE) for names in kinds.values() for name in names
+)
+"""Fields that state a relation: a claim has only those that its kind needs or may have."""
+
+
+def relation_fields(kind: str) -> frozenset[str]:
+    """Fields that state the relation of a claim of this kind."""
+    return frozenset((*_NEEDS.get(kind, ()), *_MAY_HAVE.get(kind, ())))
 
 
 class Claim(Model):
@@ -93,7 +115,7 @@ class Claim(Model):
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     kind: ClaimKind
     says: str = Field(min_length=5)
-    exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field((), alias="about")
+    exhibits: Texts = Field((), alias="about")
     sections: Texts = Field((), alias="section")
     ledger: Texts = ()
     of: str = ""
@@ -139,15 +161,20 @@ class Claim(Model):
         if not isinstance(entry, dict) or "word" in entry:
             return entry
         value, half = entry.get("value"), entry.get("half_width")
-        if not isinstance(value, int | float) or not isinstance(half, int | float):
+        if "value" not in relation_fields(str(entry.get("kind"))):
+            return entry
+        if not all(isinstance(n, int | float) and math.isfinite(n) for n in (value, half)):
             return entry
         return {"low": value - half, "high": value + half, **entry}
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
-        fields_set = self.model_fields_set | ({"margin"} if self.word else set())
-        if missing := [name for name in _NEEDS[self.kind] if name not in fields_set]:
+        given = {n for n in self.model_fields_set if getattr(self, n) not in ("", None)}
+        limited = given | ({"margin"} if self.word else set())
+        if missing := [name for name in _NEEDS[self.kind] if name not in limited]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
+        if unused := (given & _RELATION) - relation_fields(self.kind):
+            raise ValueError(f"{self.kind} does not use {', '.join(sorted(unused))}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
             raise ValueError(f"word sets the limits: omit {', '.join(sorted(twice))}")
         self._check_levels()
@@ -237,7 +264,7 @@ class Claim(Model):
 
 
 class _PaperClaim(Claim):
-    exhibits: tuple[str, ...] = Field(alias="about", min_length=1)
+    exhibits: Texts = Field(alias="about")
     sections: Texts = Field(alias="section")
     ledger: Texts
 
@@ -255,10 +282,10 @@ class ClaimsFile(Model):
     """Schema of `claims.yaml`."""
 
     study: str
-    claims: tuple[_PaperClaim, ...]
+    claims: tuple[_PaperClaim, ...] = ()
     assumptions: tuple[_Assumption, ...] = ()
     tables: tuple[TableClaims, ...] = ()
-    not_encoded: tuple[_NotEncoded, ...]
+    not_encoded: tuple[_NotEncoded, ...] = ()
 
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rawperf.core.model import Level, Model, Positive
+from rawperf.core.model import Level, Model, Positive, Texts
 from virtperf.study.parts import Id
 from virtperf.study.quantities import Expression
 
@@ -60,7 +60,7 @@ class Derived(Model):
 
     id: Id
     kind: DerivedKind
-    exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field(alias="about")
+    exhibits: Texts = Field(alias="about")
     label: str = Field(min_length=1)
     of: str
     to: str = ""

@@ -11,7 +11,14 @@ from pydantic import Field, ValidationError
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
-from virtperf.study.claims import Claim, Claims, ClaimsFile, load_claims, resolve_claims
+from virtperf.study.claims import (
+    Claim,
+    Claims,
+    ClaimsFile,
+    load_claims,
+    relation_fields,
+    resolve_claims,
+)
 from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
@@ -83,7 +90,8 @@ def load_hypotheses(
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            fields = {**_inherited_fields(study, written.get("from"), reading, loaded), **written}
+            inherited = _inherited_fields(study, written, reading, loaded)
+            fields = {**inherited, **written}
             hypothesis = Hypothesis.model_validate(fields)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
@@ -105,7 +113,7 @@ def load_hypotheses(
                     err.problem, *where, **{name: part for name, part in parts.items() if part}
                 )
             )
-    empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
+    empty = ClaimsFile(study=file.study)
     hypotheses = resolve_claims(study, entries, document, report, reading)
     return Claims(hypotheses, reading, {}, empty, document, loaded)
 
@@ -133,12 +141,16 @@ def papers_repeated(study: Study) -> list[str]:
 
 
 def _inherited_fields(
-    study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
+    study: Study,
+    written: Mapping[str, Any],
+    reading: WordReading,
+    papers: dict[Path, tuple[Study, Claims]],
 ) -> dict[str, Any]:
-    """Fields inherited from the paper's claim; empty if the entry names none, or is malformed.
+    """Fields that a hypothesis inherits from the paper's claim, as far as its kind uses them.
 
-    `papers`: cache of loaded papers.
+    Empty if the entry names no claim, or is malformed. `papers`: cache of loaded papers.
     """
+    origin = written.get("from")
     if not isinstance(origin, dict) or not {"study", "claim"} <= origin.keys():
         return {}
     folder = study.folder.parent.parent / "published" / str(origin["study"])
@@ -158,8 +170,11 @@ def _inherited_fields(
         )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
+    used = {"kind"} | relation_fields(str(written.get("kind", claim.kind)))
     inherited = {
-        name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited
+        name: getattr(claim, name)
+        for name in INHERITED
+        if name in used & (claim.model_fields_set | limited)
     }
     finite = {
         name: v

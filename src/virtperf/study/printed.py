@@ -167,7 +167,7 @@ class TableClaims(Model):
     levels: dict[str, dict[Level, Level]] = {}
     columns: dict[str, str] = Field(min_length=1)
     half_width: NonNegative
-    about: tuple[str, ...] = Field(min_length=1)
+    about: Texts
     section: Texts
     ledger: Texts
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from virtperf.core.levels import Level, level_text, parse_level
@@ -73,10 +73,9 @@ def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
         factor, equals, level = part.partition("=")
         if not equals:
             raise ValueError(f"{part!r} in {text!r} is not factor=level")
-        name = factor.strip()
-        if name in levels:
-            raise ValueError(f"{name} is given twice in {text!r}")
-        levels[name] = parse_level(level)
+        if factor.strip() in levels:
+            raise ValueError(f"{text!r} gives {factor.strip()} twice")
+        levels[factor.strip()] = parse_level(level)
     return match[1], levels
 
 
@@ -115,11 +114,32 @@ class Instance:
 def expand_instances(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
     """Expand a claim to its instances; `needs` are the fields that its kind requires.
 
-    Raises `ValueError` for names that the study does not define.
+    Raises `ValueError` for names that the study does not define, and for a claim that compares
+    nothing: equal sides, repeated or unsorted levels, `over` or `for_each` without effect.
     """
     each = claim.for_each
     combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
-    return tuple(_instance(study, claim, needs, also) for also in combos)
+    instances = tuple(_instance(study, claim, needs, also) for also in combos)
+    if len(set(instances)) < len(instances):
+        raise ValueError(
+            f"for_each repeats the same relation: give each level of {', '.join(each)} once, and "
+            "not in every quantity too"
+        )
+    if all(len(set(instance.parts)) < len(instance.parts) for instance in instances):
+        parts = instances[0].parts
+        twice = next(part for part in parts if parts.count(part) > 1)
+        raise ValueError(f"{twice.terms[0][1].key()} is compared with itself")
+    if "levels" in needs and claim.kind not in ("argmax", "argmin"):
+        _check_sorted(instances[0].axis, ascending=claim.kind == "concave")
+    return instances
+
+
+def _check_sorted(axis: tuple[float, ...], ascending: bool) -> None:
+    steps = [later > earlier for earlier, later in pairwise(axis)]
+    if any(steps) and not all(steps):
+        raise ValueError("levels are not in order: sort them")
+    if ascending and not all(steps):
+        raise ValueError("levels must be ascending")
 
 
 def _instance(
