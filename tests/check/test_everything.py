@@ -127,6 +127,30 @@ def test_new_study_has_no_problems(repository):
         (STUDY, "id: figure-1", "id: table-1", "duplicate id 'table-1'"),
         (STUDY, "table: table-1}", "table: table-9}", "the file of table table-9 is missing"),
         (STUDY, "    over: guests\n", "    over: zzz\n", "figure-1: unknown factor 'zzz'"),
+        (
+            STUDY,
+            "    over: guests\n",
+            "",
+            "exhibits/figure-1: series 'system A' has no over",
+        ),
+        (
+            STUDY,
+            "{label: system A, at: {system: a}",
+            "{label: system A, at: {system: a, guests: 2}",
+            "exhibits/figure-1: series 'system A': at gives guests, the factor of the axis",
+        ),
+        (
+            STUDY,
+            "at: {system: a}, levels: [1, 2, 4]",
+            "at: {system: a}, levels: [1, 2, 2]",
+            "exhibits/figure-1/series/system A/levels: 2 occurs twice",
+        ),
+        (
+            STUDY,
+            'title: "EXAMPLE, replace: a printed table"',
+            'title: ""',
+            "exhibits/table-1/title: wrong value; expected at least 1 character; found ''",
+        ),
         (STUDY, "kind: line ", "kind: diagram ", "exhibits/figure-1: 'rows' is missing"),
         (
             STUDY,
@@ -177,7 +201,19 @@ def test_new_study_has_no_problems(repository):
             CLAIMS,
             "ledger: c001\n",
             "ledger: c002\n",
-            "1 note(s) neither encoded nor left out; found c001",
+            "notes neither in a claim nor under not_encoded; found c001",
+        ),
+        (
+            CLAIMS,
+            "ledger: c001\n",
+            "ledger: '1'\n",
+            "no note '1'; expected c001 to c001, by n_statements of study.yaml",
+        ),
+        (
+            CLAIMS,
+            "not_encoded: []",
+            "not_encoded: [{ledger: c001, reason: an opinion about prices}]",
+            "the note c001 is both encoded and under not_encoded",
         ),
         (CLAIMS, "study: mine", "study: other", "the claims belong to another study"),
         (
@@ -469,6 +505,10 @@ def test_missing_or_invalid_notebook_is_reported(repository):
             lambda cells: [*cells, {**cells[-1], "source": 'study.exhibits("figure-3")'}],
             "figure-3 is not an exhibit",
         ),
+        (
+            lambda cells: [*cells, {**cells[-1], "source": "runs = (\nruns.head("}],
+            "line 2: '(' was never closed",
+        ),
     ],
 )
 def test_exhibit_missing_from_the_notebook_is_reported(repository, change, message):
@@ -481,6 +521,7 @@ def test_exhibit_missing_from_the_notebook_is_reported(repository, change, messa
     [
         "study.exhibits()",
         'study.exhibits("figure-1", "table-1")',
+        "%matplotlib inline\nfiles = !ls\nstudy.exhibits()",
         'names = ["table-1", "figure-1"]\nfor name in names:\n    display(study.exhibit(name))',
     ],
 )

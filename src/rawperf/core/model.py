@@ -182,6 +182,14 @@ _TYPES = {
     "model_type": "key: value lines",
     "model_attributes_type": "key: value lines",
     "finite_number": "a finite number",
+    "invalid_key": "text before the colon",
+}
+_PATTERNS = {
+    r"^[a-z0-9-]+$": "lower-case letters, digits and hyphens",
+    r"^[a-z0-9][a-z0-9-]*$": "lower-case letters, digits and hyphens",
+    r"^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter first",
+    r"^[a-z][a-z0-9_]*$": "lower-case letters, digits and _, a letter first",
+    r"^[a-z0-9][a-z0-9._-]*$": "lower-case letters, digits, '.', '_' and '-'",
 }
 
 
@@ -189,12 +197,18 @@ def _value_error_parts(error: Any) -> dict[str, str]:
     """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value."""
     value = error["input"]
     expected = _TYPES.get(error["type"]) or re.sub(
-        r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]
+        r"^(Input|Value|\w+) should (be |have |match )?(?:'', )?| after validation, not \d+$",
+        "",
+        error["msg"],
     )
+    if error["type"] == "string_pattern_mismatch":
+        expected = _PATTERNS.get(error["ctx"]["pattern"], expected)
     is_date = isinstance(value, date)
     parts = {"expected": expected, "found": value.isoformat() if is_date else repr(value)}
     if error["type"] == "literal_error":
         parts["remedy"] = did_you_mean(value, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+    elif expected.startswith("text") and value is not None and not isinstance(value, list | dict):
+        parts["remedy"] = "put it in quotes: YAML does not read it as text"
     elif (
         isinstance(value, str)
         and expected.endswith("number")

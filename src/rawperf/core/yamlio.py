@@ -46,7 +46,7 @@ class Document:
 
 
 class _Loader(SafeLoader):
-    """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
+    """PyYAML's safe loader with the line of invalid dates, and without integers of implausible size."""
 
     def bounded_integer(self, node: yaml.ScalarNode) -> int:
         if len(node.value) < 100 and abs(number := self.construct_yaml_int(node)) < _MAX_INTEGER:
@@ -55,8 +55,25 @@ class _Loader(SafeLoader):
             None, None, "a whole number of more than 18 digits", node.start_mark
         )
 
+    def valid_date(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return self.construct_yaml_timestamp(node)
+        except ValueError as err:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{node.value} is not a date: {err}", node.start_mark
+            ) from err
+
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.bounded_integer)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.valid_date)
+_REMEDIES = {
+    "found character that cannot start any token": "indent with spaces, not with a tab; put a text "
+    "that begins with %, @ or ` in quotes",
+    "found a tab character that violates indentation": "indent with spaces, not with a tab",
+    "mapping values are not allowed in this context": "put a text that contains ': ' in quotes, or "
+    "correct the indentation",
+}
+"""Remedies by the parser's message."""
 
 
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
@@ -108,11 +125,12 @@ def parse_yaml(
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line + 1 if err.problem_mark else None
-        raise StudyError(f"not valid YAML: {err.problem}", file=file, line=line) from err
+        remedy = _REMEDIES.get(str(err.problem))
+        raise StudyError(
+            f"not valid YAML: {err.problem}", file=file, line=line, remedy=remedy
+        ) from err
     except yaml.YAMLError as err:
         raise StudyError("a character that YAML does not allow", file=file) from err
-    except (ValueError, TypeError) as err:  # a date such as 2009-13-01, a list as a key
-        raise StudyError(f"not valid YAML: {err}", file=file) from err
     if not isinstance(data, dict):
         raise StudyError(
             "the top of the file is not a mapping", file=file, line=1, expected="key: value lines"
@@ -143,6 +161,13 @@ def _limit_expansion(text: str, file: str, aliases: bool) -> None:
     n_nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else None
+        if getattr(event, "tag", None):
+            raise StudyError(
+                f"not valid YAML: the tag {event.tag.rpartition(':')[2]}",
+                file=file,
+                line=line,
+                remedy="remove it: values have the type of their text",
+            )
         if isinstance(event, yaml.AliasEvent):
             if not aliases:
                 raise StudyError(
@@ -186,6 +211,13 @@ def _iter_lines(
         seen: set[str] = set()
         for key, value in node.value:
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise StudyError(
+                    "a list or a mapping in place of a key",
+                    file=file,
+                    line=line,
+                    expected="text before the colon",
+                )
             if key.value in seen:
                 raise StudyError(
                     f"the key {key.value!r} is given twice",

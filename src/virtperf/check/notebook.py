@@ -39,6 +39,11 @@ def check_notebook(
                 path,
                 expected=f'load_study("{study.id}", data, ...)',
             )
+        for number, (source, _) in enumerate(sources, 1):
+            try:
+                _parse(source)
+            except SyntaxError as err:
+                problems.add(f"code cell {number}, line {err.lineno}: {err.msg}", path)
         exhibits = list(dict.fromkeys(exhibit.id for exhibit in study.exhibits))
         _check_shown(
             path, shown_exhibits([source for source, _ in sources], exhibits), exhibits, problems
@@ -54,8 +59,8 @@ def shown_exhibits(sources: Sequence[str], exhibits: Sequence[str]) -> set[str]:
     shown: set[str] = set()
     for source in sources:
         try:
-            nodes = list(ast.walk(ast.parse(source)))
-        except SyntaxError:  # an IPython magic or shell command
+            nodes = list(ast.walk(_parse(source)))
+        except SyntaxError:
             continue
         calls = {
             node: node.func.attr
@@ -71,6 +76,16 @@ def shown_exhibits(sources: Sequence[str], exhibits: Sequence[str]) -> set[str]:
             if method == "exhibits" and not call.args:
                 shown |= set(exhibits)
     return shown
+
+
+def _parse(source: str) -> ast.Module:
+    """Parse a cell, which may have IPython's magics and shell commands; raises `SyntaxError`."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        from IPython.core.inputtransformer2 import TransformerManager  # slow to import
+
+        return ast.parse(TransformerManager().transform_cell(source))
 
 
 def _texts(nodes: Sequence[ast.AST]) -> set[str]:

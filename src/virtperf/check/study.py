@@ -254,18 +254,31 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     """Check that every note on the paper is encoded, or left out with a reason."""
     notes = {f"c{n:03d}" for n in range(1, study.n_statements + 1)}
     # use the raw file: a claim with another problem still accounts for its notes
-    file = claims.file
-    encoded = {note for claim in (*file.claims, *file.assumptions) for note in claim.ledger}
-    encoded |= {note for table in file.tables for note in table.ledger}
-    left_out = set(claims.not_encoded)
-    for words, ids in (
-        ("neither encoded nor left out", notes - encoded - left_out),
-        ("encoded and left out", encoded & left_out),
-        ("beyond n_statements of study.yaml", (encoded | left_out) - notes),
-    ):
-        if ids:
-            shown = ", ".join(sorted(ids)[:8]) + (", ..." if len(ids) > 8 else "")
-            problems.add(f"{len(ids)} note(s) {words}", claims.document.path, found=shown)
+    file, document = claims.file, claims.document
+    lines: dict[str, int] = {}
+    for key in ("not_encoded", "claims", "assumptions", "tables"):
+        for position, entry in enumerate(getattr(file, key)):
+            for note in entry.ledger:
+                if key != "not_encoded" and note in claims.not_encoded:
+                    problems.add(
+                        f"the note {note} is both encoded and under not_encoded",
+                        document.path,
+                        document.line(key, position, "ledger"),
+                    )
+                lines.setdefault(note, document.line(key, position, "ledger"))
+    for note in lines.keys() - notes:
+        problems.add(
+            f"no note {note!r}",
+            document.path,
+            lines[note],
+            expected=f"c001 to c{study.n_statements:03d}, by n_statements of study.yaml",
+        )
+    if left := sorted(notes - lines.keys()):
+        problems.add(
+            "notes neither in a claim nor under not_encoded",
+            document.path,
+            found=", ".join(left[:8]) + (", ..." if len(left) > 8 else ""),
+        )
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:

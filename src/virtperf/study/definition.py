@@ -16,7 +16,7 @@ from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
 from virtperf.study.derived import Derived, expand_derived
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, as_list
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, Text, as_list
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
 REPLICATE = "replicate"
@@ -56,7 +56,7 @@ class Study(Model):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
     kind: Literal["paper", "measured"] = "paper"
-    title: str
+    title: Text
     question: str = ""
     bibliography: dict[str, Any] = {}
     n_statements: Annotated[Integer, Field(ge=0)] = 0

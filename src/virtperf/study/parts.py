@@ -23,6 +23,7 @@ from rawperf.core.model import (
 )
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+Text = Annotated[str, Field(min_length=1)]
 At = dict[str, Level]
 
 
@@ -127,7 +128,7 @@ class QuantityKind(Model):
     """
 
     name: str = Field(alias="<name>")
-    label: str
+    label: Text
     unit: str
     note: str = ""
     bounds: tuple[Number | None, Number | None] = (0.0, None)
@@ -184,12 +185,12 @@ class Series(Model):
     `colour`: label of another series of the study with the same colour, that of the same system.
     """
 
-    label: str
+    label: Text
     colour: str = ""
     quantity: str = ""
     at: At = {}
     over: str = ""
-    levels: Annotated[tuple[Level, ...], Field(min_length=1)]
+    levels: Levels
 
 
 class MeasuredNumber(Model):
@@ -281,7 +282,7 @@ class Exhibit(Model, extra="allow"):
     """
 
     id: Id
-    title: str
+    title: Text
     kind: str
     section: str = ""
     series: tuple[Series, ...] = ()
@@ -303,6 +304,13 @@ class Exhibit(Model, extra="allow"):
         plots = not any(isinstance(s, dict) and "metric" in s for s in written)
         series = [{**common, **s} if isinstance(s, dict) else s for s in written] if plots else []
         exhibit = handler({**entry, "series": series})
+        for each in exhibit.series:
+            if missing := [name for name in ("quantity", "over") if not getattr(each, name)]:
+                raise ValueError(f"series {each.label!r} has no {' and no '.join(missing)}")
+            if each.over in each.at:
+                raise ValueError(
+                    f"series {each.label!r}: at gives {each.over}, the factor of the axis"
+                )
         exhibit._spec = entry
         return exhibit
 
