@@ -260,6 +260,8 @@ def claim(layout: Layout, study_id: str, claim_id: str, kind: str, fields: tuple
 
 def _entry(fields: Sequence[str]) -> dict[str, Any]:
     """Parse ``value=0.5`` and the like to an entry of YAML."""
+    import json
+
     from rawperf.core.errors import StudyError
     from rawperf.core.yamlio import parse_yaml
 
@@ -268,12 +270,17 @@ def _entry(fields: Sequence[str]) -> dict[str, Any]:
         name, sign, value = text.partition("=")
         if not sign or not name.isidentifier():
             raise click.UsageError(f"{text!r}: expected NAME=VALUE")
+        if name in entry:
+            raise click.UsageError(f"{text!r}: {name} is given twice")
         try:
             parsed = parse_yaml(f"value: {value}", text).data["value"]
+            json.dumps(parsed)
+        except TypeError:  # a date
+            parsed = value
         except StudyError as err:
             if value.startswith("["):
                 raise click.UsageError(
-                    f"{text!r}: quote the elements of a list of quantities with levels, as in "
+                    f"{text!r}: not a list: close its bracket, and quote quantities with levels, as in "
                     """order='["throughput[guests=4]", "throughput[guests=1]"]'"""
                 ) from err
             parsed = value  # unquoted text with a colon is invalid YAML
@@ -287,7 +294,10 @@ def _wrote(layout: Layout, study_id: str, paths: Sequence[Path]) -> None:
     if not paths:
         click.echo("Nothing to add.")
         return
-    click.echo(f"\nReplace the EXAMPLE placeholders, then: virtperf check {study_id}")
+    left = any("EXAMPLE" in path.read_text(encoding="utf-8") for path in paths)
+    click.echo(
+        f"\n{'Replace the EXAMPLE placeholders, then' if left else 'Next'}: virtperf check {study_id}"
+    )
 
 
 def _prompt(question: PromptQuestion) -> str:

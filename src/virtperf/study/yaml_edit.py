@@ -83,10 +83,11 @@ def block(entry: Mapping[str, Any]) -> list[str]:
     """
     lines = []
     for name, value in entry.items():
+        key = name if yaml.safe_load(str(name)) == name else json.dumps(name)  # "off" is no text
         if isinstance(value, Mapping) and value:
-            lines += [f"{name}:", *(f"  {line}" for line in block(value))]
+            lines += [f"{key}:", *(f"  {line}" for line in block(value))]
         else:
-            lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+            lines.append(f"{key}: {json.dumps(value, ensure_ascii=False)}")
     return lines
 
 
