@@ -66,6 +66,15 @@ class Reading:
     warnings: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        """Check the form of a reading; raises `ValueError`, a fault of the format's code."""
+        if self.clock not in CLOCKS:
+            raise ValueError(f"clock {self.clock!r}: expected one of {', '.join(CLOCKS)}")
+        if missing := [name for name in RECORD_COLUMNS if name not in self.records]:
+            raise ValueError(f"records have no column {', '.join(missing)}")
+        if self.lines is not None and len(self.lines) != len(self.records):
+            raise ValueError(f"{len(self.lines)} lines of {len(self.records)} records")
+
     def slice_rows(self, rows: slice) -> Reading:
         """Select records by a slice."""
         return replace(

@@ -14,13 +14,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.declaration import FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, raise_problem
+from rawperf.core.errors import (
+    FormatError,
+    RawperfError,
+    Report,
+    StudyError,
+    did_you_mean,
+    raise_problem,
+)
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
@@ -283,16 +290,46 @@ _PATTERNS = tuple(
 def all_formats() -> dict[str, Format]:
     """Load all formats by name, in alphabetical order: programmed and declared ones (`load_presets`).
 
-    Raises `StudyError` for a declaration that is wrong, or named like another format.
+    Raises `StudyError` for a declaration that is wrong, a package's format that can't be used, and
+    two formats of one name.
     """
-    formats: dict[str, Format] = {
-        point.name: point.load() for point in entry_points(group="rawperf")
-    }
+    formats: dict[str, Format] = {}
+    for point in entry_points(group="rawperf"):
+        loaded = _load_format(point)
+        if formats.setdefault(point.name, loaded) is not loaded:
+            raise StudyError(
+                f"two packages provide a format {point.name!r}; one is {point.value}",
+                remedy="rename one of them, or uninstall its package",
+            )
     for preset in load_presets():
         if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
         formats[preset.name] = preset
     return dict(sorted(formats.items()))
+
+
+def _load_format(point: EntryPoint) -> Format:
+    place = f"the format {point.name!r}, {point.value},"
+    try:
+        loaded = point.load()
+    except (ImportError, AttributeError, SyntaxError) as err:
+        raise StudyError(
+            f"{place} can't be imported: {err}", remedy="correct or uninstall its package"
+        ) from err
+    missing = [name for name in ("name", "title", "sniff", "read") if not hasattr(loaded, name)]
+    if missing or isinstance(loaded, type):
+        raise StudyError(
+            f"{place} is not a format",
+            expected="an object with name, title, sniff and read",
+            found="a class" if isinstance(loaded, type) else f"no {', no '.join(missing)}",
+        )
+    if loaded.name != point.name:
+        raise StudyError(
+            f"{place} has another name than its entry point",
+            expected=repr(point.name),
+            found=repr(loaded.name),
+        )
+    return loaded  # type: ignore[no-any-return]
 
 
 def is_recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:

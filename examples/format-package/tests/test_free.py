@@ -42,7 +42,7 @@ def test_columns_are_found_by_name():
     assert get(FORMAT.read(old.encode()), "Mem", "cached") == [2]
 
 
-def test_a_line_that_breaks_off_is_left_out():
+def test_truncated_last_line_is_omitted():
     reading = FORMAT.read((HEAD + MEM + SWAP[:30]).encode(), file="f.txt")
     assert set(reading.records["entity"]) == {"Mem"}
     assert reading.warnings == ("f.txt line 3: the file is truncated; this line was left out",)
@@ -78,7 +78,7 @@ def test_any_bytes_give_a_reading_or_a_format_error(data):
             FORMAT.read(prefix + data)
 
 
-def test_virtperf_reads_it_in_the_units_of_the_metrics():
+def test_values_have_the_units_of_the_metrics():
     command = [
         "read",
         str(PLACE / "sample.txt"),

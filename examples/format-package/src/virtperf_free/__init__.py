@@ -1,8 +1,8 @@
-"""The text that ``free -s SECONDS`` prints on Linux (procps).
+"""Reader of the text that ``free -s SECONDS`` prints on Linux (procps).
 
-Layout: for each sample a heading, then a row for each kind of memory, whose cells stand below the headings; the row of
-swap has fewer of them. A blank line ends a sample. Columns differ between versions and options, so they are read by
-name. The file carries no time.
+A sample is a heading, then a row for each kind of memory, whose cells are below the headings; the row of swap has fewer
+cells. A blank line ends a sample. Columns differ between versions and options, so they are read by name. The file has
+no times.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class FreeFormat:
         Raises
         ------
         FormatError
-            A row before a heading, another heading than before, a row that does not fit or is given twice, something
-            that is no whole number, such as the units of ``-h``.
+            A row before a heading, a heading that differs from the first, a row with too many cells or given twice, a
+            cell that is not a whole number, such as with ``-h``.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
