@@ -86,7 +86,24 @@ def test_claim_is_inserted_in_order(run, layout: Layout) -> None:
         problems, _ = check_everything(layout, [study_id])
         assert [str(problem) for problem in problems] == []
         assert "EXAMPLE" in placeholders(layout, [study_id])
+        run(*add, "twice", "value", f"of=2 {key} - {other}", "value=1", "half_width=0.5")
+        assert study_claims(load_study(study.folder))["twice"].exhibits == ("figure-1",)
         files = {p: p.read_bytes() for p in layout.definition(study_id).glob("*.yaml")}
         with pytest.raises(StudyError, match="ratio needs to"):
             add_claim(study, "other", "ratio", {"of": key, "value": 1, "half_width": 0.5})
         assert {p: p.read_bytes() for p in files} == files
+
+
+def test_hypothesis_about_no_figure(run, layout: Layout) -> None:
+    write_study(layout, STUDY, measured=True)
+    path = layout.definition(STUDY) / "study.yaml"
+    text = path.read_text()
+    path.write_text(text[: text.index("exhibits:")] + "exhibits: []\n")
+    hypotheses = path.with_name("hypotheses.yaml")
+    hypotheses.write_text(hypotheses.read_text().replace(", about: [figure-1]", ""))
+    key = "of=throughput[processes=4]"
+    run("--root", str(layout.root), "add", "claim", STUDY, "one", "value", key, "low=1")
+    assert study_claims(load_study(path.parent))["one"].exhibits == ()
+    hypotheses.write_text(f"{hypotheses.read_text()}    about: text\n")
+    problems, _ = check_everything(layout, [STUDY])
+    assert any("unknown exhibit 'text'" in str(problem) for problem in problems)

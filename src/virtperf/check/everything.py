@@ -151,8 +151,8 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
                         f"stage {stage} lacks the dependency on {paper}, whose claims hypotheses repeat",
                         path,
                         document.line("stages", stage, "deps"),
-                        expected=f"- data/published/{paper}",
-                        remedy="add this line to the stage's deps",
+                        expected=f"- data/published/{paper} # hypotheses repeat its claims",
+                        remedy="add this line to the stage's deps, below those of data/measured",
                     )
 
 

@@ -377,7 +377,10 @@ def resolve_claims(
     """Fill in limits, instances and document positions of claims; report invalid ones."""
     worded = any(claim.word for _, claim in entries)
     readings = load_repository_readings(study.folder, reading) if worded else Readings(reading, {})
-    exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
+    exhibits = {exhibit.id for exhibit in study.exhibits}
+    expected = "the id of an exhibit in study.yaml"
+    if study.kind == "paper":
+        exhibits, expected = exhibits | {"text"}, f"{expected}, or text"
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
     for where, claim in entries:
@@ -385,7 +388,6 @@ def resolve_claims(
             report(document.error(f"duplicate id {claim.id!r}", *where, "id"))
         for exhibit in claim.exhibits:
             if exhibit not in exhibits:
-                expected = "the id of an exhibit in study.yaml, or text"
                 report(
                     document.error(
                         f"unknown exhibit {exhibit!r}", *where, "about", expected=expected

@@ -76,7 +76,8 @@ def add_claim(study: Study, claim: str, kind: str, fields: Mapping[str, Any]) ->
     before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
     entry = {"id": claim, "kind": kind, **fields}
     entry.setdefault("says", f"{REPLACE}: the statement, in your own words.")
-    entry.setdefault("about", _plotting_exhibits(study, fields))
+    if about := _plotting_exhibits(study, fields):
+        entry.setdefault("about", about)
     written = [path]
     if not measured:
         entry.setdefault("section", REPLACE)
@@ -146,16 +147,16 @@ def _numeric(study: Study, factor: str) -> bool:
 
 
 def _plotting_exhibits(study: Study, fields: Mapping[str, Any]) -> list[str]:
-    """Figures that plot a quantity of the claim; ``["text"]`` if there is none."""
+    """Figures that plot a quantity of the claim; without one ``["text"]`` for a paper."""
     texts = [str(fields.get(name, "")) for name in ("of", "to")]
     texts += [str(text) for name in ("order", "parts") for text in fields.get(name) or ()]
-    named = {text.partition("[")[0].strip() for text in texts if text}
+    named = {name for text in texts for name in re.findall(r"[a-z][a-z0-9_]*(?![^\[]*\])", text)}
     ids = [
         exhibit.id
         for exhibit in study.exhibits
         if named & {series.quantity for series in exhibit.series}
     ]
-    return ids or ["text"]
+    return ids or (["text"] if study.kind == "paper" else [])
 
 
 def _next_note(study: Study) -> tuple[str, int]:
