@@ -101,6 +101,13 @@ def test_images_have_alt_text(root):
     assert all(len(words.split()) > 5 for words in pictures)
 
 
+def test_table_rows_are_on_one_line(root):
+    for page in root.glob("docs/**/*.md"):
+        prose = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+        rows = re.findall(r"^ {0,3}\|.*", prose, re.M)
+        assert [row for row in rows if not row.rstrip().endswith("|")] == [], page.name
+
+
 def test_readme_is_short(root):
     assert len((root / "README.md").read_text().splitlines()) <= 45
 

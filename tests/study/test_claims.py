@@ -158,11 +158,6 @@ MISTAKES = {
         "for_each: {system: [a, b, a]}",
         "for_each, system: 'a' is listed twice",
     ),
-    "a factor given twice": (
-        '"speed[guests=4]"',
-        '"speed[guests=4, guests=2]"',
-        "guests is given twice",
-    ),
     "factor given twice": (
         '"load[guests=4]"',
         '"load[guests=4, guests=2]"',
