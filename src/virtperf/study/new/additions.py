@@ -18,7 +18,7 @@ from virtperf.study.yaml_edit import append_entry
 REPLACE = "EXAMPLE, replace"
 PLOTTED = ("line", "bar")
 """Kinds of exhibits whose series plot the study's quantities over factors."""
-TABLE = "EXAMPLE: replace by the printed heading,second column\nEXAMPLE: replace by the printed cells,\n"
+TABLE = "EXAMPLE: replace by the printed header row,second column\nEXAMPLE: replace by the printed cells,\n"
 
 
 def add_exhibit(
