@@ -9,12 +9,14 @@ import sys
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.study.new.conftest import layout as layout
 from virtperf.core.params import load_parameters
 from virtperf.core.stage_tables import POINTS, VERDICTS
 from virtperf.study.definition import load_study
 from virtperf.study.new.notebook import notebook_text
+from virtperf.study.new.write import write_study
 
 STUDY = "my-study"
 COMPUTED = ("reconstruct", "runs")
@@ -101,6 +103,52 @@ def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
     again = subprocess.run(made, capture_output=True, text=True)
     assert again.returncode == 1
     assert "a-1-r1/rates.csv already exists: remove the run folders" in again.stderr
+
+
+TABLE_HEAD = "system,guests,metric,result"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, "no table NAME.csv"),
+        ("", "rates.csv line 1: no column metric or result; found"),
+        (
+            "system;guests;metric;result\n",
+            "line 1: no column metric or result; found system;guests",
+        ),
+        (
+            f"{TABLE_HEAD}\na,1,rate,5\nb,1,rate\n",
+            "rates.csv line 3: 3 cells; expected system, guests",
+        ),
+        (f"{TABLE_HEAD}\na,1,rate,5,6\n", "rates.csv line 2: 5 cells; expected system, guests"),
+    ],
+)
+def test_damaged_published_table_is_refused(layout, tmp_path, text, problem):
+    write_study(layout, "artifact", artifact=True)
+    (tmp_path / "tables").mkdir()
+    if text is not None:
+        (tmp_path / "tables" / "rates.csv").write_text(text)
+    script = layout.root / "testbeds" / "artifact" / "import_runs.py"
+    command = [sys.executable, "-S", str(script), str(tmp_path / "tables"), str(tmp_path / "runs")]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1 and problem in refused.stderr
+
+
+def test_published_table_is_copied_unchanged(layout, tmp_path):
+    write_study(layout, "artifact", artifact=True)
+    (tmp_path / "tables").mkdir()
+    table = f"\ufeff{TABLE_HEAD}\r\na,1.5,rate,5\r\n".encode()
+    (tmp_path / "tables" / "rates.csv").write_bytes(table)
+    script = layout.root / "testbeds" / "artifact" / "import_runs.py"
+    command = [sys.executable, "-S", str(script), str(tmp_path / "tables"), str(tmp_path / "runs")]
+    subprocess.run(command, check=True, capture_output=True)
+    run = tmp_path / "runs" / "a-1.5-r1"
+    assert (run / "rates.csv").read_bytes() == table
+    assert yaml.safe_load((run / "run.yaml").read_text())["factors"] == {
+        "system": "a",
+        "guests": 1.5,
+    }
 
 
 @pytest.mark.parametrize("missing", ["claims", "figures", "exhibits and claims"])
