@@ -329,7 +329,7 @@ def _load_format(point: EntryPoint) -> Format:
             expected=repr(point.name),
             found=repr(loaded.name),
         )
-    return loaded  # type: ignore[no-any-return]
+    return loaded
 
 
 def is_recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:

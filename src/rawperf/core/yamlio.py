@@ -161,9 +161,9 @@ def _limit_expansion(text: str, file: str, aliases: bool) -> None:
     n_nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else None
-        if getattr(event, "tag", None):
+        if tag := getattr(event, "tag", None):
             raise StudyError(
-                f"not valid YAML: the tag {event.tag.rpartition(':')[2]}",
+                f"not valid YAML: the tag {tag.rpartition(':')[2]}",
                 file=file,
                 line=line,
                 remedy="remove it: values have the type of their text",

@@ -137,7 +137,10 @@ def _check_shown(path: Path, shown: set[str], exhibits: list[str], problems: Pro
     for exhibit in exhibits:
         if exhibit not in shown:
             problems.add(
-                f"{exhibit} is not shown", path, expected=f'a cell with study.exhibit("{exhibit}")'
+                f"{exhibit} is not shown",
+                path,
+                expected=f'a cell with study.exhibit("{exhibit}")',
+                remedy=f"virtperf add exhibit {path.stem} adds it",
             )
     for exhibit in sorted(shown):
         if exhibit not in exhibits:

@@ -18,3 +18,6 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+    def _describe_range(self) -> str:  # click prints x<=None for a range without limits
+        return "" if self.min is None and self.max is None else super()._describe_range()

@@ -163,7 +163,9 @@ class Claim(Model):
         value, half = entry.get("value"), entry.get("half_width")
         if "value" not in relation_fields(str(entry.get("kind"))):
             return entry
-        if not all(isinstance(n, int | float) and math.isfinite(n) for n in (value, half)):
+        if not isinstance(value, int | float) or not isinstance(half, int | float):
+            return entry
+        if not math.isfinite(value) or not math.isfinite(half):  # reported at the field
             return entry
         return {"low": value - half, "high": value + half, **entry}
 
