@@ -70,17 +70,17 @@ HEAD = """# {title}
 Written by `{command}`; do not edit. {replicates:,} simulated data sets a cell (more for some that
 are quick), seed {seed}. Designs, truths and noise are in `validation/{designs}`.
 
-A number is the share of data sets, in per cent, whose 95 % interval contains the truth, ± its Monte Carlo standard
-error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an
-interval, where the method refuses the others. **Bold** is the default method of the estimate, which ought to lie
-between {low:g} and {high:g}; where it does not, it is marked with !. Of a hundred right intervals some lie outside of
-the band by the Monte Carlo error alone: those within two standard errors of it are counted apart. The columns
-"constant" and "proportional" say how the fit takes the noise; where the noise is proportional, the fit that takes it
-as constant stands beside to show what it would do.
+A number is the percentage of data sets whose 95 % interval contains the true value, ± its Monte Carlo standard error;
+the number after the slash is the same for 90 % intervals. A number in brackets is the number of data sets with an
+interval, if the method refuses the others. **Bold** is the default method of the estimate: its coverage should be
+between {low:g} and {high:g} and is marked with ! if it is not. Some correct intervals are outside this band by Monte
+Carlo error alone, so coverages within two standard errors of it are counted separately. The columns "constant" and
+"proportional" name the noise model of the fit; if the noise is proportional, the fit with constant noise is listed for
+comparison.
 
-In a boundary case a coefficient's truth lies on its bound or within three expected standard errors of it. A best value
-is then often the bound itself, and no interval can have its nominal coverage throughout: profile intervals err on the
-side of covering too often on the bound. Such cases stand apart and are not counted.
+In a boundary case, the true value of a coefficient is on its bound or within three expected standard errors of it. The
+estimate is then often the bound itself, and no interval has its nominal coverage throughout: profile intervals cover
+too often on the bound. These cases are listed separately and are not counted.
 """
 
 

@@ -165,7 +165,7 @@ def test_one_of_two_conditions_can_refute_but_not_reproduce_a_claim(tiny):
         one = frame[frame["system"] == "b"].assign(guests=1)
         found = judge(study, claims, BOTH_TEXT, pd.concat([frame, one]), level=0.95).iloc[0]
         assert found["measured_verdict"] == verdict
-        assert "1 of its 2 comparisons were measured" in found["reason"]
+        assert "measured: 1 of its 2 comparisons" in found["reason"]
         assert np.isnan(found["runs_needed"])
 
 

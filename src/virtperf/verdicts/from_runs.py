@@ -441,7 +441,7 @@ def judge_claim(
         source = "example runs give"
     reason = _reason_text(claim, shown, (low, high), level, at_once, source, labelled=total > 1)
     if not whole:
-        reason += f"; {len(compared)} of its {total} comparisons were measured"
+        reason += f"; measured: {len(compared)} of its {total} comparisons"
     if any(each.known and each.contrast.confounded for each in compared):
         reason += (
             "; the conditions are in different blocks, so the spread between blocks is included"

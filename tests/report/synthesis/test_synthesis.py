@@ -68,8 +68,8 @@ def test_measured_runs_are_listed_with_the_text(synthesis: Synthesis) -> None:
 @each_case(
     ("pieces", "outcome"),
     [
-        ([((1.0, 1.02),), ((1.01, 1.04),)], "They agree within 5 %: 1 to 1.04."),
-        ([((1.951, 1.967),), ((2.0001, 2.0014),)], "They agree within 5 %: 1.95 to 2."),
+        ([((1.0, 1.02),), ((1.01, 1.04),)], "They agree within 5 %, from 1 to 1.04."),
+        ([((1.951, 1.967),), ((2.0001, 2.0014),)], "They agree within 5 %, from 1.95 to 2."),
         ([((1.0, 1.1),), ((1.2, 1.3),)], "They differ."),
         # touching intervals, and ranges of which each holds much that the other excludes
         (

@@ -283,9 +283,12 @@ def _prose(
 
 def _summary(source: str) -> str:
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    first = lines[0].lstrip("# ") if lines else "empty cell"
+    told = [line for line in lines if not line.startswith(("import ", "from "))] or lines
+    first = told[0].lstrip("# ") if told else "empty cell"
     if first.endswith(("(", "{", "[")) and len(lines) > 1:
         first += {"(": "…)", "{": "…}", "[": "…]"}[first[-1]]
+    elif first.endswith(":"):
+        first += " …"
     return first if len(first) <= _SUMMARY_WIDTH else f"{first[: _SUMMARY_WIDTH - 1]}…"
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 import matplotlib as mpl
@@ -87,6 +88,9 @@ _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _COMMAND = re.compile(r"\s*([A-Za-z])\s*")
 _SEGMENT = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _WITHOUT_INK = re.compile(r'<path(?: d="[^"]*")?(?: style="fill:none")?/>')
+_PATH = re.compile(r'(<path d="[^"]*")((?: clip-path="[^"]*")?(?: style="[^"]*")?)/>')
+_OPACITY = re.compile(r"(?<!-)opacity:")
+"""Opacity of a whole element, which overlapping parts of a group would share."""
 _INHERITED = {f"font-size:{FONT_SIZE}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
 """Text styles set on the root element."""
 
@@ -158,7 +162,28 @@ def _clean(body: str, prefix: str) -> str:
         _clean_tag(piece, names) if piece.startswith("<") else piece if piece.strip() else ""
         for piece in _TAG.split(body)
     )
-    return _WITHOUT_INK.sub("", "".join(_drop_empty_groups(pieces)))
+    drawn = (piece for piece in _drop_empty_groups(pieces) if not _WITHOUT_INK.fullmatch(piece))
+    return "".join(_share_attributes(filter(None, drawn)))
+
+
+def _share_attributes(pieces: Iterable[str]) -> Iterator[str]:
+    """Write clip and style of adjacent paths once, on a group around them: they are a large part of
+    a drawing's size.
+    """
+    for attributes, run in groupby(pieces, _path_attributes):
+        paths = list(run)
+        if attributes is None or len(paths) == 1:
+            yield from paths
+            continue
+        yield f"<g{attributes}>"
+        yield from (_PATH.sub(r"\1/>", path) for path in paths)
+        yield "</g>"
+
+
+def _path_attributes(piece: str) -> str | None:
+    """Clip and style of a path that may share them; None for other pieces."""
+    match = _PATH.fullmatch(piece)
+    return match[2] if match and match[2] and not _OPACITY.search(match[2]) else None
 
 
 def _clean_tag(tag: str, names: dict[str, str]) -> str:

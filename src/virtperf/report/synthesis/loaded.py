@@ -95,7 +95,7 @@ class Synthesis:
         )
         values_by_row = {name: self.values[name] for name in row_ids}
         shown = [value for values in values_by_row.values() for value in values]
-        figure = picture.ratios_figure(self.file.rows, values_by_row, list(self.studies))
+        figure = picture.ratios_figure(self.file.rows, values_by_row)
         return _with_drawing(
             tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )

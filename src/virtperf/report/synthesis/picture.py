@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
 
+from virtperf.report.palette import GRID, SERIES_COLOURS
 from virtperf.report.plot import marks
 from virtperf.report.plot.axis import set_y_axis
 from virtperf.report.plot.marks import WIDE_RANGE_LABEL, bracket_handle, draw_legend, range_handle
@@ -39,8 +41,11 @@ NAME_WIDTH = 62
 """Characters of a line of text, which fit on a phone."""
 LARGEST_RATIO = 2.5
 """Upper limit of the axis of ratios; larger values are arrows."""
-CURVE_DISTANCE = 6
-"""Offset in points between curves at one ratio (dodging)."""
+BAND = 0.42
+"""Height of the band of a value's bar, as a share of the height of a value."""
+RANGE_COLOUR = SERIES_COLOURS[0].light
+CURVE_DISTANCE = 6.0
+"""Largest offset in points between curves at one ratio (dodging)."""
 RATIOS_WIDTH = 340
 """Approximate width in points of a panel beside its legend."""
 PANEL_WITH_KEYS = 310
@@ -50,14 +55,13 @@ AXIS_MARGIN = 0.06
 
 
 def ratios_figure(
-    rows: Mapping[str, QuantityRow],
-    values_by_row: Mapping[str, Sequence[Value]],
-    studies: Sequence[str],
+    rows: Mapping[str, QuantityRow], values_by_row: Mapping[str, Sequence[Value]]
 ) -> Figure:
-    """Draw all bounded ratios, grouped by quantity, one line a value, coloured by study.
+    """Draw all bounded ratios, grouped by quantity, one line a value.
 
     A bar is a range allowed or stated by a text (an arrow if clipped), a mark with a line is a mean
-    of runs with its interval. The vertical line is 1: no change.
+    of runs with its interval. The dark vertical line is 1: no change. Vertical lines stop above
+    each name, which they would cross.
     """
     groups = {
         rows[name].says: limited
@@ -75,29 +79,29 @@ def ratios_figure(
     height = VALUE_HEIGHT_PT * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
         figure, (axes,) = create_panels(height=height + 75)
-        place = 0.0
+        place, places = 0.0, []
         for labels, values in groups.items():
             place += 0.3 + 0.45 * (1 + heads[labels].count("\n"))
             _draw_name(axes, place - 0.55, heads[labels], weight="bold")
             for value in values:
                 place += 0.45 * names[value.name].count("\n")
                 _draw_name(axes, place - 0.1, names[value.name])
-                _draw_value(
-                    axes, place + 0.12, value, series_style(studies.index(value.study)).colour
-                )
+                _draw_value(axes, place + 0.12, value)
+                places.append(place + 0.12)
                 place += 1
-        axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+        for ratio in np.arange(0, LARGEST_RATIO + 0.1, 0.5):
+            _draw_ratio_line(axes, ratio, places)
         axes.set_ylim(place, -0.4)
         axes.set_xlim(0, LARGEST_RATIO)
         axes.set_yticks([])
-        axes.grid(visible=False, axis="y")
-        axes.grid(visible=True, axis="x")
+        axes.grid(visible=False)
+        axes.tick_params(axis="x", labeltop=True)
         axes.set_xlabel("Ratio (1: no change)")
         draw_legend(
             figure,
             [],
             [
-                (Patch(facecolor=INK_COLOUR, alpha=0.35), "range that a text allows or states"),
+                (Patch(facecolor=RANGE_COLOUR, alpha=0.35), "range that a text allows or states"),
                 (Line2D([], [], marker="o", color=INK_COLOUR), "measured, with its interval"),
                 (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "beyond the axis"),
             ],
@@ -106,7 +110,7 @@ def ratios_figure(
 
 
 def _draw_name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
-    """Draw a line of text over the bars, from the left edge of the plot."""
+    """Draw a line of text above a bar, from the left edge of the plot."""
     axes.annotate(
         text,
         (0.005, at),
@@ -114,9 +118,15 @@ def _draw_name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> N
         ha="left",
         va="bottom",
         zorder=5,
-        bbox={"facecolor": SURFACE_COLOUR, "edgecolor": "none", "pad": 0.5},
         fontweight=weight,
     )
+
+
+def _draw_ratio_line(axes: Axes, ratio: float, places: Sequence[float]) -> None:
+    """Draw the vertical line of one ratio, interrupted between the values."""
+    y = np.array([(at - BAND / 2, at + BAND / 2, math.nan) for at in places]).ravel()
+    colour = MUTED_COLOUR if ratio == 1 else GRID.light
+    axes.plot(np.full(len(y), ratio), y, color=colour, linewidth=1, zorder=1)
 
 
 def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
@@ -149,36 +159,61 @@ def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float)
         for axes, (words, panel_curves) in zip(every, curves_by_panel.items(), strict=True):
             set_y_axis(axes, 0, _top(panel_curves), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+            distance = _distance(axes, panel_curves)
             handles = [
-                _draw_curve(axes, k - (len(panel_curves) - 1) / 2, curve_values, series_style(k))
+                _draw_curve(
+                    axes, distance, k - (len(panel_curves) - 1) / 2, curve_values, series_style(k)
+                )
                 for k, curve_values in enumerate(panel_curves)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
-        draw_legend(
-            figure,
-            [],
-            [
-                (range_handle(INK_COLOUR, marks.TEXT), "range"),
-                (bracket_handle(), WIDE_RANGE_LABEL),
-                (
-                    Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"),
-                    "extends above the axis",
-                ),
-                (
-                    Line2D([], [], marker="o", color=INK_COLOUR),
-                    f"measured, {100 * level:g} % interval",
-                ),
-            ],
-        )
+        highs = [
+            (high, _top(panel_curves))
+            for panel_curves in curves_by_panel.values()
+            for curve_values in panel_curves
+            for _, values in curve_values.points
+            for value in values
+            for _, high in value.pieces
+        ]
+        legend = [
+            (range_handle(INK_COLOUR, marks.TEXT), "range"),
+            (bracket_handle(), WIDE_RANGE_LABEL),
+            (
+                Line2D([], [], marker="o", color=INK_COLOUR),
+                f"measured, {100 * level:g} % interval",
+            ),
+        ]
+        if any(math.isinf(high) for high, _ in highs):
+            arrow = Line2D([], [], marker=6, color=INK_COLOUR, linestyle="none")
+            legend.append((arrow, "no upper limit"))
+        if any(top < high < math.inf for high, top in highs):
+            arrow = Line2D([], [], marker=6, color=INK_COLOUR, linestyle="none")
+            arrow.set_markerfacecolor(SURFACE_COLOUR)
+            legend.append((arrow, "extends above the axis"))
+        draw_legend(figure, [], legend)
     return figure
 
 
-def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: SeriesStyle) -> Artist:
-    """Draw one curve, dodged by `place` steps, and return its legend handle."""
+def _distance(axes: Axes, curves: Sequence[CurveValues]) -> float:
+    """Offset in points between the curves of a panel: smaller where ratios are near each other, so
+    that boxes of neighbouring ratios do not overlap.
+    """
+    left, right = axes.get_xlim()
+    ratios = sorted({ratio for curve in curves for ratio, _ in curve.points})
+    nearest = min((b - a for a, b in pairwise(ratios)), default=math.inf)
+    return min(CURVE_DISTANCE, nearest / (right - left) * RATIOS_WIDTH / (len(curves) + 1))
+
+
+def _draw_curve(
+    axes: Axes, distance: float, place: float, curve: CurveValues, style: SeriesStyle
+) -> Artist:
+    """Draw one curve, dodged by `place` steps of `distance` points, and return its legend
+    handle.
+    """
     left, right = axes.get_xlim()
     at = offset_copy(
-        axes.transData, axes.get_figure(root=True), x=CURVE_DISTANCE * place, units="points"
+        axes.transData, axes.get_figure(root=True), x=distance * place, units="points"
     )
     rows = pd.DataFrame(
         [
@@ -196,7 +231,7 @@ def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: SeriesStyle
         ranges,
         style,
         at,
-        1.1 * CURVE_DISTANCE * (right - left) / RATIOS_WIDTH,
+        1.1 * distance * (right - left) / RATIOS_WIDTH,
     )
     marks.draw_arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
     marks.draw_intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
@@ -217,8 +252,9 @@ def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: SeriesStyle
     )
 
 
-def _draw_value(axes: Axes, at: float, value: Value, colour: str) -> None:
+def _draw_value(axes: Axes, at: float, value: Value) -> None:
     """Draw one value."""
+    colour = INK_COLOUR if value.kind == "measured" else RANGE_COLOUR
     for low, high in value.pieces:
         shown = max(low, 0.0), min(high, LARGEST_RATIO)
         if value.kind == "measured":

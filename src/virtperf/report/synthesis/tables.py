@@ -58,7 +58,7 @@ class Agreement:
         """The result in one sentence."""
         if self.same:
             low, high = (pretty(end, PROSE_SIGNIFICANT) for end in _ends(self.compared))
-            return f"They agree within 5 %: {low if low == high else f'{low} to {high}'}."
+            return f"They agree within 5 %, {f'at {low}' if low == high else f'from {low} to {high}'}."
         if self.apart:
             return "They differ."
         return "Not decided: the ranges overlap or are less than 5 % apart."
@@ -261,7 +261,7 @@ def capacities(curves: Sequence[CurveValues], of: str, ratios: Sequence[float]) 
         (
             curve.measure,
             _with_note(curve.system or curve.curve.study, curve.curve.study),
-            _with_note(curve.curve.label, f"1: {curve.curve.against}"),
+            _with_note(curve.curve.label, f"relative to {curve.curve.against}"),
             *(curve.at(ratio).words for ratio in ratios),
         )
         for curve in selected
@@ -281,7 +281,7 @@ def joint(joint_values: Sequence[JointValues], pairs: Sequence[tuple[float, floa
         (
             one.grid.measure,
             _with_note(one.system or one.grid.study, one.grid.study),
-            _with_note(one.grid.label, f"1: {one.grid.against}"),
+            _with_note(one.grid.label, f"relative to {one.grid.against}"),
             *(one.at(*pair) for pair in pairs),
         )
         for one in joint_values
@@ -305,7 +305,7 @@ def limits_record(curves: Sequence[CurveValues]) -> Record:
             (
                 curve.of.replace("cpu", "CPU"),
                 _with_note(curve_values.system or curve.study, curve.study),
-                _with_note(curve.label, f"1: {curve.against}, ratio {start}"),
+                _with_note(curve.label, f"relative to {curve.against}, ratio {start}"),
                 _ratios(known.kept),
                 _ratios(known.lost),
                 _ratios(known.unknown),
@@ -382,7 +382,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
         "Statements",
         "In conflict, or others in conflict",
         "Measured",
-        "Judged by runs",
+        "Judged by its runs",
     )
     note = "Each study's claims.yaml lists the notes that are not encoded, with the reasons."
     remark = Paragraph(words=note, style="small")

@@ -41,6 +41,8 @@ def glossary_page(glossary: Glossary) -> str:
     return page("glossary", "Glossary", name="glossary.html", groups=glossary.groups)
 
 
+PART_LEVEL = 3
+"""Level on the page of the headings of a document, which its contents list."""
 DOCUMENTS = (
     ("methods.md", "Models and intervals"),
     ("certified-digits.md", "Certified digits"),
@@ -53,7 +55,11 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
     """Render the documents of `docs/`, so that readers need no clone, and the metrics."""
     there = [(docs / name, title) for name, title in DOCUMENTS if (docs / name).is_file()]
     writer = Writer(taken=frozenset({"metrics", *(path.stem for path, _ in there)}))
-    documents = [(path.stem, title, _render_document(path, writer)) for path, title in there]
+    documents = []
+    for path, title in there:
+        before = len(writer.headings)
+        body = _render_document(path, writer)
+        documents.append((path.stem, title, body, [part for part in writer.headings[before:] if part.level == PART_LEVEL]))
     glossary = [(name, metric, _sources(metric)) for name, metric in sorted(metrics.items())]
     return page("methods", "Methods", name="methods.html", documents=documents, glossary=glossary)
 
