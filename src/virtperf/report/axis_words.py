@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import takewhile
@@ -24,6 +25,8 @@ class Axes(dict[str, Any]):
 
 _STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
+_AMOUNT = re.compile(r"^(bytes|[KMG]i?B) (?:of )?(?!the |per )(.+)$")
+"""Factor whose label begins with its unit, for use after a number: ``512 GiB real memory``."""
 
 
 def axis_metadata(study: Study, figure: Exhibit) -> Axes:
@@ -40,7 +43,7 @@ def axis_metadata(study: Study, figure: Exhibit) -> Axes:
     if not all(isinstance(level, int | float) for level in shown):
         shown.sort(key=factor.levels.index)
     names = list(dict.fromkeys(quantity.name for _, _, quantity in at))
-    label = printable(factor.label)
+    label = _AMOUNT.sub(r"\2, \1", printable(factor.label))
     labels = {factor.name: label[:1].upper() + label[1:]}
     bounds = {name: [study.quantities[name].low, study.quantities[name].high] for name in names}
     by_unit: dict[str, list[str]] = {}

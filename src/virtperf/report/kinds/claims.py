@@ -188,7 +188,9 @@ def _verdict_counts(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
 def _claim_cell(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = f"In {plural(claim.n_places, 'place')} of the paper"
-    where = "; ".join(claim.sections) + (". " if claim.sections else "")
+    where = "; ".join(claim.sections)
+    if where:
+        where += " " if where.endswith(("?", "!", ".")) else ". "
     known = f"{TAKEN_FROM[claim.taken_from]} " if claim.taken_from else ""
     folded = Span(text=f"{where}{known}Claim id: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)

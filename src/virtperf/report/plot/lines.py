@@ -157,7 +157,7 @@ def _draw_figure(
             _draw_panel(panel, layers.select_panel(name), levels, fitted, bars=bars, log=log)
             levels.draw(panel, layers.metadata.label(x), labelled=panel is axes[-1])
         series = layers.series if layers.hue is not None else ()
-        extra = marks.layer_entries(layers, curves=bool(fitted), level=level)
+        extra = marks.layer_entries(layers, bars=bars, curves=bool(fitted), level=level)
         marks.draw_legend(
             figure,
             [marks.series_entry(layers, s, bars=bars) for s in series],

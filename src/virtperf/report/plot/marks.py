@@ -538,7 +538,7 @@ _RUN_LABELS = {
     OWN_DATA: (INK_COLOUR, "single runs, own data"),
 }
 
-LegendEntry = tuple[Artist, str]
+LegendEntry = tuple[Artist | tuple[Artist, ...], str]
 
 
 def draw_legend(
@@ -603,8 +603,10 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
     ), label
 
 
-def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendEntry]:
-    """Legend entries of the layers in a figure."""
+def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> list[LegendEntry]:
+    """Legend entries of the layers in a figure. A measured mean has its interval in the legend, and
+    no mark on `bars`, unless there are ranges, beside which it is a mark.
+    """
     mark_rows, bands = layers.marks, layers.bands
     kinds, percent = set(mark_rows["mark"]), f"{pretty(100 * level)} %"
     entries: list[LegendEntry] = []
@@ -631,7 +633,11 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendE
             limits = (
                 mark_rows.loc[mark_rows["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            entries.append((_mark_handle("o", INK_COLOUR), words + interval * bool(limits)))
+            mark: Any = _mark_handle("o", INK_COLOUR)
+            if interval and limits:
+                whisker = bracket_handle()
+                mark = whisker if bars and bands.empty else (whisker, mark)
+            entries.append((mark, words + interval * bool(limits)))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, (fill, words) in _RUN_LABELS.items():
