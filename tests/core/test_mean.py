@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from virtperf.core.mean import mean_over_runs, satterthwaite, student
@@ -45,3 +46,10 @@ def test_welch_satterthwaite_degrees_of_freedom():
     assert satterthwaite([1.0, 0.0], [6.0, math.nan]) == 6  # a term without variance does not count
     assert satterthwaite([0.0, 0.0], [6.0, 9.0]) == 6
     assert math.isnan(satterthwaite([math.nan, 1.0], [6.0, 6.0]))
+
+
+def test_degrees_of_freedom_do_not_depend_on_the_unit():
+    variances, dfs = np.array([1.0, 3.0]), [4.0, 7.0]
+    expected = satterthwaite(variances, dfs)
+    for exponent in (-600, 600):  # squares of these variances are beyond the range of floats
+        assert satterthwaite(variances * 2.0**exponent, dfs) == pytest.approx(expected)

@@ -159,4 +159,6 @@ def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:
     if not v.sum():
         return float(df.min())
     v, df = v[v != 0], df[v != 0]
+    if not 1 / MAX_NUMBER < v.max() < MAX_NUMBER:  # the squares are beyond the range of floats
+        v = v / v.max()
     return float(v.sum() ** 2 / (v**2 / df).sum())
