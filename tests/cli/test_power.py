@@ -58,6 +58,14 @@ def test_power_of_a_claim(run):
         (("--effect", "5"), "either pilot runs"),
         (("--cv", "3"), "give --effect, the change to detect, or --margin"),
         (("--cv", "3", "--margin", "3", "--low", "1"), "choose one"),
+        (
+            ("--cv", "3", "--margin", "2", "--effect", "5"),
+            "a change of 5 % is outside the margin of 2 %",
+        ),
+        (
+            ("--cv", "3", "--margin", "5", "--effect", "-5"),
+            "outside the margin of 5 %, ratios from 0.9524 to 1.05",
+        ),
         (("--cv", "3", "--effect", "0"), "--effect 0 can't be detected"),
         (("--cv", "nan", "--effect", "5"), "'--cv': nan is not a finite number"),
         (("--cv", "3", "--margin", "nan"), "'--margin': nan is not a finite number"),

@@ -91,6 +91,10 @@ def test_revision_without_new_runs_is_rejected(repository):
         virtperf.compare("runs", revisions=["new", "HEAD"])
     with pytest.raises(RawperfError, match="unknown git revision 'older'"):
         virtperf.compare("runs", revisions=["older"])
+    with pytest.raises(RawperfError, match="unknown git revision 'older'"):
+        virtperf.compare("older:runs", "runs")
+    with pytest.raises(RawperfError, match="2026-01-01T12:00: there are no runs"):
+        virtperf.compare("2026-01-01T12:00", "runs")
 
 
 def test_table_at_a_revision_is_labelled_with_it(tmp_path, monkeypatch):

@@ -170,6 +170,11 @@ def _question(
         )
     if margin is not None:
         change = effect or 0.0
+        if not 1 / (1 + margin / 100) < 1 + change / 100 < 1 + margin / 100:
+            raise click.UsageError(
+                f"a change of {change:g} % is outside the margin of {margin:g} %, ratios from "
+                f"{1 / (1 + margin / 100):.4g} to {1 + margin / 100:.4g}: give an --effect within it."
+            )
         text = f"to show that a change of {change:g} % is smaller than {margin:g} %"
         return {"question": "equivalence", "effect": change / 100, "margin": margin / 100}, text
     if effect is None:

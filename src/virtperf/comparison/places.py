@@ -33,7 +33,7 @@ def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
 
     Files of a revision are extracted below `scratch`. An existing path takes precedence.
 
-    Raises `RawperfError`: the revision has no such files.
+    Raises `RawperfError`: an unknown revision of existing files, or one without them.
     """
     text = str(written)
     if Path(text).exists():
@@ -41,10 +41,14 @@ def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
     if text in layout.studies():
         return Place(text, str(layout.measured(text)), study=text)
     revision, colon, rest = text.partition(":")
-    commit = _commit(layout.root, revision) if colon and rest else None
-    if commit is None:
+    if not colon or not rest:
         return Place(text, text)
     study = rest if rest in layout.studies() else ""
+    commit = _commit(layout.root, revision)
+    if commit is None:
+        if study or Path(rest).exists():
+            require_revisions(layout, [revision])
+        return Place(text, text)
     inside = layout.measured(rest) if study else Path(rest)
     relative = _relative(inside, layout.root, text)
     target = scratch / commit
