@@ -29,6 +29,13 @@ say(virtperf.cli.main, "compare", "a.txt", "b.txt")
 """
 
 
+def install(source: Path, out: Path) -> Path:
+    """Unpack the wheel of a project."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-compile", "--target", out, source], check=True)
+    return out
+
+
 @pytest.fixture(scope="module")
 def installed(root, tmp_path_factory) -> Path:
     """The unpacked wheel."""
@@ -38,9 +45,26 @@ def installed(root, tmp_path_factory) -> Path:
     )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(root / name, source)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--no-compile", "--target", out, source], check=True)
-    return out
+    return install(source, out)
+
+
+def test_rawperf_alone_is_complete(root, tmp_path):
+    source = tmp_path / "source"
+    ignored = shutil.ignore_patterns("*.egg-info", "__pycache__", "build")
+    shutil.copytree(root / "src" / "rawperf", source, ignore=ignored)
+    files = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+    out = install(source, tmp_path / "out")
+    found = {path.relative_to(out / "rawperf").as_posix() for path in out.glob("rawperf/**/*.*")}
+    assert files - found == {"pyproject.toml"}
+    sample = root / "tests/rawperf/samples/xentop/xentop-4.17.txt"
+    done = subprocess.run(
+        [sys.executable, "-m", "rawperf", "read", sample],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(out)},
+        capture_output=True,
+        text=True,
+    )
+    assert "756 records of 9 entities" in done.stdout, done.stderr
 
 
 def test_commands_work_without_a_repository(installed, root, tmp_path):
