@@ -211,6 +211,13 @@ def test_new_study_has_no_problems(repository):
         ),
         (
             CLAIMS,
+            "assumptions: []",
+            "assumptions: [{id: low, kind: value, of: 'throughput[guests=2]', value: -7, "
+            "half_width: 1, says: Never seen., why: A test.}]",
+            "low: no value from -8 to -6 is within the bounds; expected 0 to inf. Correct the number, or",
+        ),
+        (
+            CLAIMS,
             "not_encoded: []",
             "not_encoded: [{ledger: c001, reason: an opinion about prices}]",
             "the note c001 is both encoded and under not_encoded",

@@ -115,7 +115,7 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
     for study in studies:
         path = layout.pipeline(study)
         if not path.is_file():
-            remedy = "copy the file of another study, and set the study's id under vars"
+            remedy = "copy that of a study of the same kind, and set the id under vars"
             problems.add("the study has no pipeline file", path, remedy=remedy)
             continue
         with problems.collected(layout.root):

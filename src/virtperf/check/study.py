@@ -216,6 +216,8 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
             problem = "has limits but no printed value"
             remedy = "explain under reading how the limits follow from the words"
             report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
+        if claim.kind in ("value", "range"):
+            _within_bounds(study, claim, file, report)
     for position, exhibit in enumerate(study.exhibits):
         unclaimed = []
         with suppress(ValueError):  # an unknown level, reported by `load_study`
@@ -248,6 +250,22 @@ def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
                         f"a finding quotes the number of {name}, which has no printed value", *place
                     )
                 )
+
+
+def _within_bounds(study: Study, claim: Claim, file: str, report: Report) -> None:
+    """Report a claim whose limits its quantity can't have: an error of transcription."""
+    for instance in claim.instances:
+        (coefficient, quantity), *others = instance.parts[0].terms
+        kind = study.quantities[quantity.name]
+        low, high = sorted((coefficient * kind.low, coefficient * kind.high))
+        if not others and (claim.high < low or claim.low > high):
+            problem = (
+                f"{claim.id}: no value from {claim.low:g} to {claim.high:g} is within the bounds"
+            )
+            remedy = f"correct the number, or bounds of {quantity.name} in study.yaml"
+            bounds = f"{low:g} to {high:g}"
+            report(StudyError(problem, file=file, line=claim.line, expected=bounds, remedy=remedy))
+            return
 
 
 def _notes(study: Study, claims: Claims, problems: Problems) -> None:
