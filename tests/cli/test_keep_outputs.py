@@ -26,3 +26,11 @@ def test_executed_notebook_is_unchanged(run: Run, tmp_path: Path, name: str) -> 
     run("keep-outputs", name)
     assert (tmp_path / "build" / f"{name}.ipynb").read_bytes() == before
     assert "of the stage" in (tmp_path / "notebooks" / f"{name}.ipynb").read_text()
+
+
+def test_notebook_that_was_not_executed_names_the_command(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path)
+    output = run("keep-outputs", "toy", status=1).output
+    assert (
+        "build/toy.ipynb: the notebook was not executed yet. Run `virtperf pipeline toy`" in output
+    )

@@ -130,6 +130,11 @@ def test_unreadable_table_is_reported(tmp_path, content):
         TABLE.read(path, FACTORS)
 
 
+def test_missing_table_names_its_stage(tmp_path):
+    with pytest.raises(RawperfError, match="the file is missing. Run the stage summarize first"):
+        TABLE.read(tmp_path / TABLE.file, FACTORS)
+
+
 def test_flipped_bit_is_detected(tmp_path):
     path = tmp_path / TABLE.file
     TABLE.write(TABLE.frame([row(value=k / 7) for k in range(200)], FACTORS), path, FACTORS)

@@ -23,6 +23,7 @@ def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
     from virtperf.study.yaml_edit import set_in_entry
 
     level = load_parameters(layout.parameters).level
+    updated = 0
     for study_id in studies or layout.studies():
         data = load(study_id, layout.root / "data")
         for position, finding in enumerate(data.study.findings):
@@ -36,3 +37,6 @@ def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
             path = data.study.document.path
             set_in_entry(path, "findings", position, "written_for", now)
             click.echo(f"{study_id}, finding {position + 1}: updated in {path.name}")
+            updated += 1
+    if not updated:
+        click.echo("no finding to update")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 
 SYNTHESIS = "synthesis"
@@ -25,4 +26,10 @@ def keep_outputs(layout: Layout, name: str) -> None:
         from virtperf.report.html.notebooks import execute
 
         execute(layout.notebook(name), layout.executed(name), {})
+    if not layout.executed(name).is_file():
+        raise RawperfError(
+            "the notebook was not executed yet",
+            file=layout.executed(name),
+            remedy=f"run `virtperf pipeline{'' if name == SYNTHESIS else f' {name}'}`",
+        )
     run(layout.executed(name), layout.notebook(name))

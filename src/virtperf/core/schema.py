@@ -138,6 +138,10 @@ class TableSchema:
             table = pq.read_table(path, page_checksum_verification=True)
             table.validate(full=True)
             names = table.column_names
+        except FileNotFoundError as err:
+            raise RawperfError(
+                "the file is missing", file=path, remedy=f"run the stage {self.stage} first"
+            ) from err
         except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
             raise self._unreadable("not a valid Parquet file", path, str(err)) from err
         wrong = [
