@@ -219,7 +219,7 @@ def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy)
     ]
     assert words(above) == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
     assert words(below) == "Resident memory, MiB (axis from 9,000)"
-    assert below.get_xlabel() == "MB storage" and above.get_xlabel() == ""
+    assert below.get_xlabel() == "Storage, MB" and above.get_xlabel() == ""
 
 
 def test_texts_of_files_are_not_interpreted(loaded: LoadedStudy) -> None:

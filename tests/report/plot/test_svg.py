@@ -104,3 +104,12 @@ def test_empty_paths_are_removed() -> None:
 )
 def test_horizontal_and_vertical_lines_are_shortened(path: str, expected: str) -> None:
     assert shorten_path(path) == expected
+
+
+def test_successive_paths_share_their_attributes() -> None:
+    root = ET.fromstring(draw("a"))
+    shared = [g for g in root.iter(f"{SVG}g") if g.get("style") and len(g) > 1]
+    assert shared and not any(path.get("style") for g in shared for path in g)
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    # tick labels of the vertical axis follow the grid lines that they stand between
+    assert [text for text in texts if text == "0.4"] == ["0.4", "0.4"]

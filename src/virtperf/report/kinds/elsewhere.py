@@ -64,8 +64,8 @@ def record(context: Context) -> Record:
     )
     words = (
         f"{first} {what} without a run at another level are left out ({left_out}). Intervals of "
-        f"{what.lower()} with several comparisons are simultaneous. An empty cell has no runs. Undecided are also cells "
-        "without runs for some of the comparisons, unless the others refute the statement."
+        f"{what.lower()} with several comparisons are simultaneous. An empty cell has no runs. Undecided are also "
+        "cells without runs for some of the comparisons, unless the others refute the statement."
     )
     return register(
         context,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -538,7 +537,8 @@ _RUN_LABELS = {
     OWN_DATA: (INK_COLOUR, "single runs, own data"),
 }
 
-LegendEntry = tuple[Artist | tuple[Artist, ...], str]
+LegendEntry = tuple[Any, str]
+"""An artist, or a tuple of artists drawn over each other, and its text."""
 
 
 def draw_legend(
@@ -633,11 +633,10 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
             limits = (
                 mark_rows.loc[mark_rows["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            mark: Any = _mark_handle("o", INK_COLOUR)
+            handles = [_mark_handle("o", INK_COLOUR)]
             if interval and limits:
-                whisker = bracket_handle()
-                mark = whisker if bars and bands.empty else (whisker, mark)
-            entries.append((mark, words + interval * bool(limits)))
+                handles = [bracket_handle(), *handles[bars and bands.empty :]]
+            entries.append((tuple(handles), words + interval * bool(limits)))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, (fill, words) in _RUN_LABELS.items():

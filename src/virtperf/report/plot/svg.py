@@ -7,9 +7,8 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 import matplotlib as mpl
@@ -167,23 +166,43 @@ def _clean(body: str, prefix: str) -> str:
 
 
 def _share_attributes(pieces: Iterable[str]) -> Iterator[str]:
-    """Write clip and style of adjacent paths once, on a group around them: they are a large part of
-    a drawing's size.
+    """Write clip and style of successive paths once, on a group around them: they are a large part
+    of a drawing's size.
+
+    Texts between them, such as the tick labels between grid lines, follow the group.
     """
-    for attributes, run in groupby(pieces, _path_attributes):
-        paths = list(run)
-        if attributes is None or len(paths) == 1:
-            yield from paths
-            continue
-        yield f"<g{attributes}>"
-        yield from (_PATH.sub(r"\1/>", path) for path in paths)
-        yield "</g>"
+    shared, paths, texts = "", list[str](), list[str]()
+    in_text = False
+    for piece in pieces:
+        in_text = in_text or piece.startswith("<text")
+        attributes = "" if in_text else _path_attributes(piece)
+        if attributes and attributes == shared:
+            paths.append(piece)
+        elif in_text and shared:
+            texts.append(piece)
+        else:
+            yield from _group(shared, paths)
+            yield from texts
+            shared, paths, texts = attributes, [piece], []
+        in_text = in_text and piece != "</text>"
+    yield from _group(shared, paths)
+    yield from texts
 
 
-def _path_attributes(piece: str) -> str | None:
-    """Clip and style of a path that may share them; None for other pieces."""
+def _group(attributes: str, paths: Sequence[str]) -> Iterator[str]:
+    """Paths in a group with their attributes; a single piece as it is."""
+    if len(paths) < 2:
+        yield from paths
+        return
+    yield f"<g{attributes}>"
+    yield from (_PATH.sub(r"\1/>", path) for path in paths)
+    yield "</g>"
+
+
+def _path_attributes(piece: str) -> str:
+    """Clip and style of a path that may share them; "" for other pieces."""
     match = _PATH.fullmatch(piece)
-    return match[2] if match and match[2] and not _OPACITY.search(match[2]) else None
+    return match[2] if match and not _OPACITY.search(match[2]) else ""
 
 
 def _clean_tag(tag: str, names: dict[str, str]) -> str:

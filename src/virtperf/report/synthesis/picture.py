@@ -212,9 +212,7 @@ def _draw_curve(
     handle.
     """
     left, right = axes.get_xlim()
-    at = offset_copy(
-        axes.transData, axes.get_figure(root=True), x=distance * place, units="points"
-    )
+    at = offset_copy(axes.transData, axes.get_figure(root=True), x=distance * place, units="points")
     rows = pd.DataFrame(
         [
             {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}

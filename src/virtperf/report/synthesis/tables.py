@@ -58,7 +58,9 @@ class Agreement:
         """The result in one sentence."""
         if self.same:
             low, high = (pretty(end, PROSE_SIGNIFICANT) for end in _ends(self.compared))
-            return f"They agree within 5 %, {f'at {low}' if low == high else f'from {low} to {high}'}."
+            return (
+                f"They agree within 5 %, {f'at {low}' if low == high else f'from {low} to {high}'}."
+            )
         if self.apart:
             return "They differ."
         return "Not decided: the ranges overlap or are less than 5 % apart."

@@ -59,7 +59,14 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
     for path, title in there:
         before = len(writer.headings)
         body = _render_document(path, writer)
-        documents.append((path.stem, title, body, [part for part in writer.headings[before:] if part.level == PART_LEVEL]))
+        documents.append(
+            (
+                path.stem,
+                title,
+                body,
+                [part for part in writer.headings[before:] if part.level == PART_LEVEL],
+            )
+        )
     glossary = [(name, metric, _sources(metric)) for name, metric in sorted(metrics.items())]
     return page("methods", "Methods", name="methods.html", documents=documents, glossary=glossary)
 
