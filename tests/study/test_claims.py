@@ -151,12 +151,12 @@ MISTAKES = {
     "a level given twice": (
         "levels: [1, 2, 4], at: 4",
         "levels: [1, 2, 4, 4], at: 4",
-        "levels: 4 is listed twice",
+        "peak/levels: 4 occurs twice",
     ),
     "a level of for_each given twice": (
         "for_each: {system: [a, b]}",
         "for_each: {system: [a, b, a]}",
-        "for_each, system: 'a' is listed twice",
+        "for_each/system: 'a' occurs twice",
     ),
     "factor given twice": (
         '"load[guests=4]"',

@@ -103,8 +103,9 @@ def test_missing_parts_of_a_table_are_reported_with_line_number(folder, old, new
     )
 
 
-def test_non_numeric_cell_is_reported(folder):
-    (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", "about 2 minutes"))
+@pytest.mark.parametrize("cell", ["about 2 minutes", "1_28", "nan", "inf", "１２８"])
+def test_non_numeric_cell_is_reported(folder, cell):
+    (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", cell))
     with pytest.raises(StudyError, match="row 2: plain_s is not a number"):
         load_claims(load_study(folder))
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rawperf.core.errors import Report, StudyError, raise_problem
-from rawperf.core.model import Flag, Level, Model, NonNegative, Number, Texts, load_model
+from rawperf.core.model import Flag, Level, Levels, Model, NonNegative, Number, Texts, load_model
 from rawperf.core.yamlio import Document
 from virtperf.core.params import WordReading
 from virtperf.study.definition import Study
@@ -124,9 +124,9 @@ class Claim(Model):
     parts: tuple[str, ...] = Field((), min_length=1)
     relative_to: dict[str, Level] = {}
     over: str = ""
-    levels: tuple[Level, ...] = Field((), min_length=2)
+    levels: Levels = Field((), min_length=2)
     at: Level | None = None
-    for_each: dict[str, Annotated[tuple[Level, ...], Field(min_length=1)]] = {}
+    for_each: dict[str, Levels] = {}
     value: Number | None = None
     half_width: NonNegative | None = None
     low: Number = -float("inf")
@@ -183,12 +183,6 @@ class Claim(Model):
         return self
 
     def _check_levels(self) -> None:
-        for name, levels in {
-            "levels": self.levels,
-            **{f"for_each, {factor}": levels for factor, levels in self.for_each.items()},
-        }.items():
-            if twice := [level for level, count in Counter(levels).items() if count > 1]:
-                raise ValueError(f"{name}: {twice[0]!r} is listed twice")
         if self.kind not in ("rule", "linear", "concave"):
             return
         if not all(isinstance(level, int | float) for level in self.levels):

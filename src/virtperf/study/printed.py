@@ -16,6 +16,7 @@ from pydantic import Field
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Level, Model, NonNegative, Texts
 from rawperf.core.yamlio import Document, read_text
+from rawperf.text import NUMBER
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
 
@@ -209,16 +210,10 @@ def table_claims(
             for column, quantity in entry.columns.items():
                 if cells[column] == "":
                     continue
-                cell = (
-                    cells[column].replace(",", "")
-                    if _THOUSANDS.fullmatch(cells[column])
-                    else cells[column]
-                )
-                try:
-                    value = float(cell)
-                except ValueError:
+                value = _cell_number(cells[column])
+                if value is None:
                     problem = f"{path.name}, row {row}: {column} is not a number"
-                    raise document.error(problem, *where, found=repr(cells[column])) from None
+                    raise document.error(problem, *where, found=repr(cells[column]))
                 at = ", ".join(
                     study.level_words(factor, level)
                     if factor in study.factors
@@ -243,3 +238,10 @@ def table_claims(
                         "sentence": f"{entry.table} row {row}",
                     },
                 )
+
+
+def _cell_number(cell: str) -> float | None:
+    """Number of a cell, possibly with thousands separators; None for any other text."""
+    text = cell.strip()
+    plain = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+    return float(plain) if re.fullmatch(NUMBER, plain) else None
