@@ -16,7 +16,6 @@ from pydantic import Field
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Level, Model, NonNegative, Texts
 from rawperf.core.yamlio import Document, read_text
-from rawperf.text import NUMBER
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
 
@@ -154,6 +153,7 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
 
 Where = tuple[str, int]
 
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3}){1,9}(\.\d{1,99})?")
 
 
@@ -244,4 +244,4 @@ def _cell_number(cell: str) -> float | None:
     """Number of a cell, possibly with thousands separators; None for any other text."""
     text = cell.strip()
     plain = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
-    return float(plain) if re.fullmatch(NUMBER, plain) else None
+    return float(plain) if _NUMBER.fullmatch(plain) else None
