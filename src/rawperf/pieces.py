@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
-from rawperf.text import recode_utf8, strip_colours, utf8_warning
+from rawperf.text import recode_utf8, reject_nul, strip_colours, utf8_warning
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
@@ -231,8 +231,9 @@ class PieceReader:
 def recode_piece(piece: bytes, lines_before: int, warnings: Warnings, file: str) -> bytes:
     """Recode a piece in UTF-8; adds one warning to `warnings` if it was not.
 
-    `lines_before` is the number of lines before the piece.
+    `lines_before` is the number of lines before the piece. Raises `FormatError` at a NUL character.
     """
+    reject_nul(piece, lines_before, file)
     piece, bad_line = recode_utf8(piece)
     if bad_line >= 0:
         warnings.add_once("utf8", utf8_warning(file, lines_before + bad_line))

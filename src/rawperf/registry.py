@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import json
 import re
 from collections import Counter
@@ -364,9 +365,14 @@ def rank_formats(data: bytes) -> list[tuple[float, str]]:
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
-    """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
+    """Recognise the format of a file's head.
+
+    Raises `FormatError` if no certainty reaches 0.5, or if compressed data are damaged.
+    """
     scores = rank_formats(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
+        if not extract_head(data).strip():
+            decompress_stream(io.BytesIO(data), file=file).read(1)  # raises if it is damaged
         reason, help_ = _identify_unsupported(extract_head(data))
         suggestion = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "

@@ -103,13 +103,32 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     """Decode a raw file, without byte order mark and with line feeds for CR LF; a lone CR stays.
 
     Each line is UTF-8, or else Latin-1, which can't fail; a warning names the first of those in
-    `file`.
+    `file`. Raises `FormatError` at a NUL character.
     """
     warnings: tuple[str, ...] = ()
+    reject_nul(data, 0, file)
     data, bad_line = recode_utf8(data.removeprefix(codecs.BOM_UTF8))
     if bad_line >= 0:
         warnings = (utf8_warning(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
+
+
+def reject_nul(data: bytes, lines_before: int, file: str) -> None:
+    """Raise `FormatError` at the first NUL character of a text, after `lines_before` lines.
+
+    A file system fills what a crash left unwritten with them, and readers skip lines that match no
+    pattern.
+    """
+    place = data.find(b"\0")
+    if place >= 0:
+        raise FormatError(
+            "a NUL character",
+            file=file,
+            line=lines_before + data.count(b"\n", 0, place) + 1,
+            expected="text",
+            remedy="the file is damaged, as by a crash while it was written: collect it again, or "
+            "remove the damaged lines.",
+        )
 
 
 def recode_utf8(data: bytes) -> tuple[bytes, int]:

@@ -96,6 +96,15 @@ def test_damaged_or_truncated_archive_is_rejected(kind: str) -> None:
         assert kind in caught.value.problem
 
 
+@each_case("kind", PACK)
+def test_archive_damaged_at_its_beginning_is_not_called_empty(kind: str) -> None:
+    packed = PACK[kind](SEEDS["sar"][0])
+    with pytest.raises(FormatError, match=f"the {kind} data are damaged"):
+        sniff(packed[:12] + b"\xff" * 40 + packed[52:], file="f.gz")
+    with pytest.raises(FormatError, match="the file is empty"):
+        sniff(PACK[kind](b""), file="f.gz")
+
+
 @pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstd"])
 def test_decompression_bomb_is_rejected_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "ALWAYS_ALLOWED_BYTES", 2**20)

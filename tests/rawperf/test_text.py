@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from rawperf import all_formats
+from rawperf.core.errors import FormatError
 from rawperf.text import MAX_PYTHON_NUMBERS, parse_numbers
 from tests.cases import each_case
-from tests.rawperf.trial import bounded
+from tests.rawperf.seeds import SEEDS
+from tests.rawperf.trial import bounded, read_whole
+
+NUL = "line 3: a NUL character; expected text"
+
+
+@each_case(
+    "name", ["vmstat", "sar", "xentop", "netstat", "fio", "wrk", "iostat", "jmeter-csv"]
+)
+def test_nul_characters_are_an_error_with_their_line(name: str) -> None:
+    """A text with them has lost data, often in a crash: lines without a match would be skipped."""
+    lines = SEEDS[name][0].split(b"\n")
+    lines[2] += b"\0" * 9
+    with pytest.raises(FormatError) as caught:
+        read_whole(all_formats()[name], b"\n".join(lines), file="f")
+    assert NUL in str(caught.value)
 
 
 @each_case("others", [0, MAX_PYTHON_NUMBERS])
