@@ -131,7 +131,7 @@ def test_unreadable_table_is_reported(tmp_path, content):
 
 
 def test_missing_table_names_its_stage(tmp_path):
-    with pytest.raises(RawperfError, match="the file is missing. Run the stage summarize first"):
+    with pytest.raises(RawperfError, match=r"the file is missing\. Run the stage summarize"):
         TABLE.read(tmp_path / TABLE.file, FACTORS)
 
 
