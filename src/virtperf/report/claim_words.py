@@ -72,6 +72,14 @@ class ClaimWords:
     shown: str
 
 
+def sections_sentence(claim: Claim) -> str:
+    """Sections of the paper that state a claim, with a full stop unless the last title has its own
+    punctuation; "" without sections.
+    """
+    titles = "; ".join(claim.sections)
+    return titles if not titles or titles.endswith(("?", "!", ".")) else f"{titles}."
+
+
 def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     """Text of a claim for tables."""
     result, unit = data.result(claim.id), unit_of(claim, data.study)

@@ -9,7 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words, quantities
+from virtperf.report.claim_words import (
+    TAKEN_FROM,
+    ClaimWords,
+    claim_in_words,
+    quantities,
+    sections_sentence,
+)
 from virtperf.report.frames import find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import contradiction_numbers
@@ -188,11 +194,9 @@ def _verdict_counts(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
 def _claim_cell(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = f"In {plural(claim.n_places, 'place')} of the paper"
-    where = "; ".join(claim.sections)
-    if where:
-        where += " " if where.endswith(("?", "!", ".")) else ". "
-    known = f"{TAKEN_FROM[claim.taken_from]} " if claim.taken_from else ""
-    folded = Span(text=f"{where}{known}Claim id: {claim.id}", style="folded", summary=often)
+    known = TAKEN_FROM[claim.taken_from] if claim.taken_from else ""
+    text = " ".join(filter(None, (sections_sentence(claim), known, f"Claim id: {claim.id}")))
+    folded = Span(text=text, style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 

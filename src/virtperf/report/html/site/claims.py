@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words
+from virtperf.report.claim_words import (
+    TAKEN_FROM,
+    ClaimWords,
+    claim_in_words,
+    sections_sentence,
+)
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import (
@@ -197,7 +202,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
     against = result.get("conflicts", ()) if words.text_verdict == "contradicted" else ()
     return ClaimRow(
         claim=claim,
-        source=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        source=f"{sections_sentence(claim)}{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         words=words,
         interval=claim_interval(claim, result),
         conflict_urls=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
