@@ -15,9 +15,7 @@ from tests.rawperf.trial import bounded, read_whole
 NUL = "line 3: a NUL character; expected text"
 
 
-@each_case(
-    "name", ["vmstat", "sar", "xentop", "netstat", "fio", "wrk", "iostat", "jmeter-csv"]
-)
+@each_case("name", ["vmstat", "sar", "xentop", "netstat", "fio", "wrk", "iostat", "jmeter-csv"])
 def test_nul_characters_are_an_error_with_their_line(name: str) -> None:
     """A text with them has lost data, often in a crash: lines without a match would be skipped."""
     lines = SEEDS[name][0].split(b"\n")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -189,8 +189,6 @@ class Claim(Model):
             raise ValueError(f"{self.kind} needs numeric levels")
         if self.kind != "rule" and len(self.levels) < MIN_LEVELS_OF_A_SHAPE:
             raise ValueError(f"{self.kind} needs at least {MIN_LEVELS_OF_A_SHAPE} levels")
-        if self.kind == "concave" and list(self.levels) != sorted(self.levels):
-            raise ValueError("concave needs ascending levels")
 
     def read(self, readings: Readings) -> Claim:
         """The claim with the limits of its word; raises `ValueError` as `Readings.read` does."""
