@@ -67,13 +67,21 @@ def axis_metadata(study: Study, figure: Exhibit) -> Axes:
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
             while same and same[-1] in _STOP_WORDS:  # "CPU of the", common to guests and drivers
                 same.pop()
-            labels[panel] = f"{' '.join(same) or join_words(quantity_labels)}, {unit}"
+            labels[panel] = f"{' '.join(same) or _joined(quantity_labels)}, {unit}"
             bounds[panel] = [
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
             ]
     levels = {factor.name: [(level, tick_label(factor, level)) for level in shown]}
     return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
+
+
+def _joined(labels: Sequence[str]) -> str:
+    """Join labels, with a common noun written once: ``Minor and Major faults``."""
+    pairs = [label.split() for label in labels]
+    if all(len(pair) == 2 for pair in pairs) and len({noun for _, noun in pairs}) == 1:
+        return f"{join_words([first for first, _ in pairs])} {pairs[0][1]}"
+    return join_words(labels)
 
 
 def tick_label(factor: Factor, level: Level) -> str:

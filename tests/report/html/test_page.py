@@ -27,9 +27,14 @@ def test_empty_cells_are_skipped_and_code_is_summarized_by_its_first_line() -> N
         new_code_cell(""),
         new_code_cell("# Fit the lines\nfit()"),
         new_code_cell("study.show(\n    'a')"),
+        new_code_cell("import a\nfor b in a.c:\n    d(b)"),
     ]
     parts = build_page(new_notebook(cells=cells), None).parts
-    assert [part.summary for part in parts] == ["Fit the lines", "study.show(…)"]
+    assert [part.summary for part in parts] == [
+        "Fit the lines",
+        "study.show(…)",
+        "for b in a.c: …",
+    ]
     assert "vp-code" in parts[0].body and parts[0].outputs == ()
     assert '<pre tabindex="0">' in parts[0].body
 

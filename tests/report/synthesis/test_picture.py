@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
+from matplotlib.axes import Axes
 
 from tests.report.plot.drawn import boxes, dots, legend, words
 from virtperf.core.provenance import Provenance
 from virtperf.report.synthesis.capacity import RATIOS, CurveValues
-from virtperf.report.synthesis.definition import Curve
-from virtperf.report.synthesis.picture import capacity
+from virtperf.report.synthesis.definition import Curve, QuantityRow
+from virtperf.report.synthesis.picture import capacity, ratios_figure
 from virtperf.report.synthesis.values import REFERENCE, Value
 
 
@@ -104,3 +105,55 @@ def test_texts_and_arrows_stay_within_the_figure(
 def test_no_figure_without_curves(found: list[CurveValues]) -> None:
     assert capacity(found, "cpu", "throughput", 0.9) is None
     assert capacity(found[-1:], "memory", "throughput", 0.9) is None
+
+
+def test_vertical_lines_of_the_joint_figure_stay_clear_of_the_names() -> None:
+    cell = {"study": "paper", "label": "A", "derived": "d"}
+    row = QuantityRow.model_validate({"id": "r", "says": "A quantity", "cells": [cell]})
+    values = [value("paper", "A", "allows", 0.4, 3.0), value("own", "B", "measured", 0.9, 1.1)]
+    figure = ratios_figure({"r": row}, {"r": values})
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    names = [text.get_window_extent() for text in axes.texts]
+    (at_one,) = (
+        line for line in axes.lines if len(line.get_xdata()) > 2 and set(line.get_xdata()) == {1}
+    )
+    pieces = axes.transData.transform(
+        [(x, y) for x, y in zip(*at_one.get_data(), strict=True) if math.isfinite(y)]
+    ).reshape(-1, 2, 2)
+    assert len(names) == 3 and len(pieces) == 2
+    for piece in pieces:
+        low, high = sorted(piece[:, 1])
+        assert not any(name.y0 < high and low < name.y1 for name in names)
+
+
+def test_curves_of_a_panel_do_not_reach_the_next_ratio() -> None:
+    near = [
+        course(
+            "paper",
+            label,
+            (1, "allows", 0.9, 1.1),
+            (1.05, "allows", 0.9, 1.1),
+            (3, "allows", 1, 1.1),
+        )
+        for label in "ABCDE"
+    ]
+    figure = capacity(near, "memory", "throughput", 0.9)
+    assert figure is not None
+    figure.canvas.draw()
+    (axes,) = figure.axes[:1]
+    boxes_drawn = [
+        bar.get_window_extent() for c in axes.containers if c.get_label() == "text" for bar in c
+    ]
+    first, second = (
+        [box for box in boxes_drawn if lies(axes, box.x0 + box.width / 2, ratio)]
+        for ratio in (1, 1.05)
+    )
+    assert len(first) == len(second) == 5
+    assert max(box.x1 for box in first) <= min(box.x0 for box in second)
+
+
+def lies(axes: Axes, pixels: float, ratio: float) -> bool:
+    """Whether a place is nearer to that ratio than half of the distance of the tested ratios."""
+    x = float(axes.transData.inverted().transform((pixels, 0))[0])
+    return abs(x - ratio) < 0.025

@@ -15,6 +15,7 @@ import pytest
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core import stage_tables
+from virtperf.report.claim_words import sections_sentence
 from virtperf.report.html.site.claims import excluded_claims, overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.synthesis.definition import SynthesisFile
@@ -133,3 +134,18 @@ def test_contradiction_resolved_by_another_reading_is_uncertain(facts: StudyFact
     changed = copy.copy(facts)
     changed.data = replace(facts.data, readings=readings)
     assert list(excluded_claims(changed)) == []
+
+
+@pytest.mark.parametrize(
+    ("sections", "sentence"),
+    [
+        ((), ""),
+        (("Summary",), "Summary."),
+        (("Summary", "Of What, Exactly?"), "Summary; Of What, Exactly?"),
+    ],
+)
+def test_titles_of_sections_end_with_one_punctuation_mark(
+    facts: StudyFacts, sections: tuple[str, ...], sentence: str
+) -> None:
+    claim = facts.data.paper_claims[0]
+    assert sections_sentence(claim.model_copy(update={"sections": sections})) == sentence

@@ -31,6 +31,15 @@ def test_each_document_has_one_heading(tmp_path: Path, root: Path) -> None:
     ]
     assert ("h3", "lines") in headings and ("h3", "lines-2") in headings
     assert "#certified-digits" in page.links and "<b>1</b>" in page.text
+    assert [link for link in page.links if link in ("#lines", "#lines-2", "#metrics")][:3] == [
+        "#lines",
+        "#lines-2",
+        "#metrics",
+    ]
+    folded = [
+        attrs for tag, attrs in page.tags if tag == "details" and "vp-reference" in attrs["class"]
+    ]
+    assert len(folded) == 2  # the second document and the metrics
 
 
 def test_glossary_lists_every_metric(tmp_path: Path, root: Path) -> None:
