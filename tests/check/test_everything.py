@@ -458,7 +458,7 @@ def test_every_study_has_stages_and_vice_versa(repository):
     repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
     (problem,) = found(repository)
     assert problem.startswith(
-        "pipelines/mine/dvc.yaml: the study has no pipeline file. Copy the file of another study"
+        "pipelines/mine/dvc.yaml: the study has no pipeline file. Copy that of a study of the same kind"
     )
     (repository.root / "pipelines" / "mine" / "other.yaml").rename(repository.pipeline("mine"))
     (repository.root / "pipelines" / "gone").mkdir()
