@@ -236,6 +236,44 @@ def test_inconsistent_clock_is_reported(read):
     assert "no sample is within the run" in found.files[0]["warnings"][0]
 
 
+@pytest.mark.parametrize(
+    ("start", "first_minute", "rows", "words"),
+    [
+        (
+            "14:00",
+            6,
+            20,
+            "from 360 s to 1500 s after the run's start: as long as it, but 300 s later",
+        ),
+        (
+            "14:00",
+            6,
+            19,
+            "from 360 s to 1440 s after the run's start: as long as it, but 270 s later",
+        ),
+        (
+            "14:15",
+            6,
+            20,
+            "from -540 s to 600 s after the run's start: as long as it, but 600 s earlier",
+        ),
+        ("14:00", 1, 20, ""),
+        ("14:00", 4, 20, ""),  # not more than three intervals late
+        ("14:00", 6, 15, ""),  # began late, ended with the run
+        ("14:00", 6, 40, ""),  # began late, ended long after the run
+        ("14:10", 2, 50, ""),  # a monitor of the whole hour
+    ],
+)
+def test_file_as_long_as_the_run_at_another_time_is_reported(
+    read, start, first_minute, rows, words
+):
+    raw = {"sar.txt": sar(rows, first_minute=first_minute)}
+    found = read(raw, start=f"2009-01-09T{start}:00")
+    warnings = [w for w in found.files[0]["warnings"] if "compare start" in w]
+    assert len(warnings) == bool(words)
+    assert all(words in warning for warning in warnings)
+
+
 def test_restart_during_the_run_is_reported(read):
     lines = sar().decode().splitlines(keepends=True)
     lines[9:9] = [

@@ -655,6 +655,13 @@ def _clock_warnings(clock: FileClock, info: dict[str, str], run: Run) -> list[st
             f"no sample is within the run: the samples are from {low:.0f} s to {high:.0f} s after its "
             "start; compare start in run.yaml with the file's clock"
         )
+    elif shift := clock.displacement_s:
+        low, high = clock.low + clock.days, clock.high + clock.days
+        warnings.append(
+            f"the samples are from {low:.0f} s to {high:.0f} s after the run's start: as long as it, but "
+            f"{abs(shift):.0f} s {'later' if shift > 0 else 'earlier'}; compare start in run.yaml with "
+            "the file's clock, or set clock_offset_s"
+        )
     if run.duration_s is None:
         return warnings
     for restart in info.get("restarts", "").split():
