@@ -17,18 +17,23 @@ TOKEN = re.compile(
 )
 
 
-def loads_strict(text: str) -> Any:
-    """Parse a JSON document.
+def loads_strict(text: str, *, nan: bool = False) -> Any:
+    """Parse a JSON document; with `nan`, NaN is a number.
 
-    Raises `json.JSONDecodeError` also for NaN, infinities, and numbers beyond the range of float64.
+    Raises `NotFiniteError` for infinities and numbers beyond the range of float64, and for NaN
+    without `nan`; another `json.JSONDecodeError` for other invalid JSON.
     """
     try:
-        return STRICT.decode(text)
+        return (_WITH_NAN if nan else STRICT).decode(text)
     except _NotFinite as err:
         word = str(err)
         # the same text fails wherever it stands, so its first place is that of the error
         position = next(m.start() for m in TOKEN.finditer(text) if m[0] == word)
-        raise json.JSONDecodeError(f"{word} is not a finite number", text, position) from None
+        raise NotFiniteError(f"{word} is not a finite number", text, position) from None
+
+
+class NotFiniteError(json.JSONDecodeError):
+    """A number that is not finite."""
 
 
 class _NotFinite(ValueError):
@@ -44,6 +49,11 @@ def _finite(word: str) -> float:
     return value if math.isfinite(value) else _reject(word)
 
 
+def _reject_infinity(word: str) -> float:
+    return math.nan if word == "NaN" else _reject(word)
+
+
+_WITH_NAN = json.JSONDecoder(parse_float=_finite, parse_constant=_reject_infinity)
 STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_reject)
 """Decoder that raises `ValueError` without a position for a number that is not finite."""
 

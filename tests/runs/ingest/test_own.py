@@ -106,3 +106,27 @@ def test_public_interface_lists_its_names():
     assert {"read", "load_study", "Estimate", "plot", "models"} <= set(dir(vp))
     with pytest.raises(AttributeError, match="load_study"):
         vp.load_studies  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.json", '[\n{"v": NaN},\n{"v": 1e400}\n]\n'),
+        ("t.jsonl", '{"v": NaN}\n\n{"v": 1e400}\n'),
+        ("t.jsonl", '{"v": 1}\n\n{"v": -Infinity}\n'),
+    ],
+)
+def test_infinite_numbers_of_json_tables_are_located(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(RawperfError) as caught:
+        vp.read(tmp_path / name)
+    assert (caught.value.line, caught.value.file) == (3, str(tmp_path / name))
+    assert caught.value.problem in (
+        "1e400 is not a finite number",
+        "-Infinity is not a finite number",
+    )
+
+
+def test_nan_in_a_json_table_is_a_missing_value(tmp_path):
+    (tmp_path / "t.json").write_text('[{"v": NaN}, {"v": 2}]')
+    assert vp.read(tmp_path / "t.json")["v"].isna().tolist() == [True, False]

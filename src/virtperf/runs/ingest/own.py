@@ -7,7 +7,6 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pandas as pd
 
 from rawperf import extract_head, rank_formats
 from rawperf.core.errors import RawperfError, decode_error_parts
+from rawperf.json_lines import NotFiniteError, loads_strict
 from rawperf.pieces import peek_stream
 from rawperf.registry import (
     HEAD_BYTES,
@@ -80,18 +80,38 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
     """Parse a JSON list of objects, or an object with such a list under ``records``, the output of
     `virtperf read`.
     """
-    content = json.load(stream)
+    data = stream.getvalue()
+    content = _parse_json(data.decode(json.detect_encoding(data)))
     records = content.get("records") if isinstance(content, dict) else content
     if not (isinstance(records, list) and all(isinstance(row, dict) for row in records)):
         raise ValueError("the JSON document is not a list of objects")
     return pd.DataFrame(records)
 
 
+def _parse_json(text: str, lines_before: int = 0) -> Any:
+    """Parse JSON with NaN for missing values; raises `_TableError` at other numbers that are not
+    finite.
+    """
+    try:
+        return loads_strict(text, nan=True)
+    except NotFiniteError as err:
+        raise _TableError(
+            err.msg, line=lines_before + err.lineno, expected="finite numbers, or null"
+        ) from None
+
+
+def _json_lines(stream: io.BytesIO) -> Any:
+    for number, line in enumerate(stream.getvalue().decode().split("\n")):
+        if line.strip():
+            _parse_json(line, number)
+    return pd.read_json(stream, lines=True)
+
+
 TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
     **dict.fromkeys(DELIMITED, _parse_delimited),
     ".parquet": pd.read_parquet,
     ".json": _records,
-    ".jsonl": partial(pd.read_json, lines=True),
+    ".jsonl": _json_lines,
 }
 """Table readers by suffix, used if no raw format recognises the content."""
 
