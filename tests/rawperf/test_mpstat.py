@@ -10,6 +10,8 @@ from rawperf import Reading, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.read import FORMAT as SAR
 from rawperf.sar.read import MPSTAT
+from tests.rawperf.sample_files import sample
+from tests.rawperf.trial import read_whole
 
 # Written by mpstat of sysstat 12.6.1, shortened.
 HEAD = "Linux 6.1.0 (guest1) \t2026-11-22 \t_x86_64_\t(2 CPU)\n"
@@ -92,3 +94,9 @@ def test_damaged_row_is_rejected() -> None:
     with pytest.raises(FormatError, match="does not fit") as caught:
         MPSTAT.read(LISTING.replace(b"   99.00\n", b" 99.00  1.00\n", 1))
     assert caught.value.line == 5
+
+
+def test_time_stamps_of_mmtests_may_end_with_cr_lf() -> None:
+    data = sample("mmtests/mpstat.txt")
+    reading = read_whole(sniff(data.replace(b"\n", b"\r\n")), data.replace(b"\n", b"\r\n"))
+    assert reading.records.equals(read_whole(sniff(data), data).records)

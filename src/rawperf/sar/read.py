@@ -295,7 +295,7 @@ def _unknown_line_error(text: str, number: int, state: ListingState) -> FormatEr
     )
 
 
-_STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?$")
+_STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?\r?$")
 """Line that the monitors of MMTests insert between tables; the rows have times of their own."""
 
 
@@ -307,7 +307,7 @@ class SarFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line above a heading of this tool; 0.2 for the line alone."""
-        tool = detect_tool(_STAMP.sub(b"", head).lstrip(b"\n"))
+        tool = detect_tool(_STAMP.sub(b"", head).lstrip(b"\r\n"))
         return (
             0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
         )
