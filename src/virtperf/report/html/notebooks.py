@@ -128,22 +128,6 @@ def for_notebook_only(output: NotebookNode) -> bool:
     return all(metadata.get(name) == value for name, value in NOTEBOOK_ONLY.items())
 
 
-def read_records(path: Path) -> list[Record]:
-    """All records of an executed notebook in order; empty if the file does not exist.
-
-    Raises `RawperfError` if the file is no notebook, or a record is of another version.
-    """
-    if not path.is_file():
-        return []
-    try:
-        outputs = [
-            output for cell in read_notebook(path).cells for output in cell.get("outputs", ())
-        ]
-        return [record for output in outputs if (record := output_record(output)) is not None]
-    except RawperfError as err:
-        raise RawperfError(err.problem, file=path, remedy=err.remedy) from err
-
-
 IGNORE_OUTPUT_TAG = "nbval-ignore-output"
 """nbval's tag of cells with outputs neither kept nor compared."""
 

@@ -87,16 +87,20 @@ def render(
     in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
     of its cells failed, or the page is too large for a browser.
     """
-    page = to_html(
-        _read(executed_notebook),
-        title=title,
-        notice=notice,
-        prefix=prefix,
-        study=study,
-        glossary=glossary,
-        claims=claims,
-        name=out.name,
-    )
+    notebook = _read(executed_notebook)
+    try:
+        page = to_html(
+            notebook,
+            title=title,
+            notice=notice,
+            prefix=prefix,
+            study=study,
+            glossary=glossary,
+            claims=claims,
+            name=out.name,
+        )
+    except RawperfError as err:
+        raise err.copy_as(RawperfError, file=err.file or executed_notebook.name) from err
     refuse_large(page, executed_notebook.name)
     write_atomically(out, page)
     return out
