@@ -67,7 +67,7 @@ DESIGNS = "calibration.yaml"
 CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "called not steady")
 HEAD = """# {title}
 
-Written by `{command}`; do not edit. {replicates:,} simulated data sets a cell (more for some that
+Written by `{command}`. {replicates:,} simulated data sets a cell (more for some that
 are quick), seed {seed}. Designs, truths and noise are in `validation/{designs}`.
 
 A number is the percentage of data sets whose 95 % interval contains the true value, ± its Monte Carlo standard error;

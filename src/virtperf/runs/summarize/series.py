@@ -321,7 +321,8 @@ def evaluate(
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
             if departs(x[early], x[late], WARMUP_CONFIDENCE):
                 flags.append(
-                    f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there"
+                    f"the warm-up lasts until {round(warmup_s, 2):g} s, longer than declared; the window "
+                    "begins there"
                 )
                 inside, begin_s = late, warmup_s
     used = x[inside]
