@@ -159,6 +159,18 @@ def test_measured_marker_is_between_its_range_and_the_next(loaded: LoadedStudy) 
     assert len(at_8) == 2 and at_8[0][1] < x < at_8[1][0]
 
 
+def test_marks_of_several_series_stay_at_their_number() -> None:
+    levels, names = (20, 40, 60), "abcdef"
+    means = pd.DataFrame([{"x": x, "series": name, "value": 1.0} for x in levels for name in names])
+    (axes,) = plot.lines(means=means, x="x", hue="series").axes
+    axes.figure.canvas.draw()
+    marks = [c for c in axes.collections if isinstance(c, PathCollection)]
+    drawn = np.concatenate([m.get_offset_transform().transform(m.get_offsets()) for m in marks])
+    numbers = axes.transData.inverted().transform(drawn)[:, 0]
+    assert len(numbers) == len(levels) * len(names) == len(np.unique(np.round(numbers, 6)))
+    assert np.abs(numbers[:, np.newaxis] - levels).min(axis=1).max() < 3
+
+
 def test_user_means_next_to_a_paper_are_not_labelled_measured(loaded: LoadedStudy) -> None:
     mine = pd.DataFrame({"guests": [4, 8], "series": HOSTILE, "value": [90.0, 140.0]})
     (axes,) = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=mine).axes

@@ -146,7 +146,7 @@ def _draw_figure(
     **columns: Any,
 ) -> Figure:
     layers = combine_frames(points, means, printed, runs, x=x, **columns)
-    margin_pt = len(layers.series) * MAX_SERIES_WIDTH[bars] / 2 + 8
+    margin_pt = len(layers.series) * _max_series_width(layers, bars) / 2 + 8
     levels = axis.axis_levels(
         layers.frames, x, layers.metadata, numeric=not bars, margin_pt=margin_pt
     )
@@ -168,9 +168,15 @@ def _draw_figure(
 
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
+MARK_WIDTH = 5.0
+"""Points of a series without ranges: wider, its marks would seem to be at other numbers."""
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
+
+
+def _max_series_width(layers: Layers, bars: bool) -> float:
+    return MAX_SERIES_WIDTH[bars] if bars or len(layers.bands) else MARK_WIDTH
 
 
 def _draw_panel(
@@ -213,7 +219,7 @@ def _draw_panel(
     )
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
-        MAX_SERIES_WIDTH[bars],
+        _max_series_width(layers, bars),
         GROUP_WIDTH * levels.min_distance_pt / width_factor / max(1, *map(len, groups.values())),
     )
     for series, drawn_levels in at.items():
