@@ -7,9 +7,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from tests.records import read_records
 from tests.report.synthesis.conftest import build
 from virtperf.cli import main
-from virtperf.report.html.notebooks import read_records
 
 
 def repository(folder: Path, root: Path) -> list[str]:

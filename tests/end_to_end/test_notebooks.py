@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from tests.records import read_records
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG, read_records
+from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
 """Notebooks without a study."""

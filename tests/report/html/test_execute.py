@@ -10,7 +10,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from rawperf.core.errors import RawperfError
-from virtperf.report.html.notebooks import execute, read_records
+from tests.records import read_records
+from virtperf.report.html.notebooks import execute
 
 pytestmark = pytest.mark.slow
 

@@ -17,10 +17,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from rawperf.core.errors import RawperfError
 from tests.cases import each_case
+from tests.records import read_records
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
-from virtperf.report.html.notebooks import output_record, read_notebook
 from virtperf.report.html.report import render, to_html
 from virtperf.report.records import MIME
 from virtperf.study.definition import load_study
@@ -179,9 +179,7 @@ def test_record_of_another_version_is_reported(tmp_path: Path, notebook: Noteboo
 
 def test_records_round_trip(tmp_path: Path, notebook: NotebookNode) -> None:
     nbformat.write(notebook, tmp_path / "in.ipynb")
-    cells = read_notebook(tmp_path / "in.ipynb").cells
-    records = [output_record(output) for cell in cells for output in cell.get("outputs", ())]
-    assert [r for r in records if r][:4] == [summary(), table(), diagram(), figure()]
+    assert read_records(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
 
 
 def test_pictures_become_images_with_alt_text() -> None:
