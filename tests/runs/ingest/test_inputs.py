@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -86,6 +87,16 @@ def test_run_yaml_may_select_the_declaration(samples) -> None:  # type: ignore[n
     assert set(found["source"]) == {"my-driver"}
 
 
+def only_quarantined(study: Study, tmp_path: Path, root: Path) -> dict[str, Any]:
+    """Ingest two runs, and return the quarantined one."""
+    metrics = root / "src" / "rawperf" / "metrics.yaml"
+    roots = {"measured": tmp_path / "runs"}
+    done = ingest(study, roots, metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
+    (refused,) = done.quarantined
+    assert done.n_ok == 1
+    return refused
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("number", ["1e308", "-1e200", "2e150"])
 def test_number_with_an_overflowing_square_quarantines_its_run(
@@ -94,11 +105,7 @@ def test_number_with_an_overflowing_square_quarantines_its_run(
     for name, value in (("fine", "1e150"), ("large", number)):
         text = CSV.replace(",55,", f",{value},").replace(",58,", f",{value},")
         write_run(tmp_path / "runs", name, raw={"driver1.csv": text.encode()})
-    metrics = root / "src" / "rawperf" / "metrics.yaml"
-    roots = {"measured": tmp_path / "runs"}
-    done = ingest(study, roots, metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
-    (refused,) = done.quarantined
-    assert done.n_ok == 1
+    refused = only_quarantined(study, tmp_path, root)
     assert (refused["file"], refused["line"]) == ("large/driver1.csv", 6)
     assert refused["problem"] == "the value of page_element_throughput is too large"
     assert "at most 1e+150" in refused["expected"]
@@ -119,11 +126,7 @@ def test_rate_of_a_counter_with_an_overflowing_square_quarantines_its_run(
         text = "time,tps,millis\n2009-01-09T14:05:00,0,1\n"
         text += f"2009-01-09T14:05:{seconds},1e149,1\n2009-01-09T14:06:00,2e149,1\n"
         write_run(tmp_path / "runs", name, raw={"driver1.csv": text.encode()})
-    metrics = root / "src" / "rawperf" / "metrics.yaml"
-    roots = {"measured": tmp_path / "runs"}
-    done = ingest(study, roots, metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
-    (refused,) = done.quarantined
-    assert done.n_ok == 1
+    refused = only_quarantined(study, tmp_path, root)
     assert (refused["file"], refused["line"]) == ("large/driver1.csv", 3)
     assert refused["problem"] == "the rate of my_total is too large"
 
