@@ -104,6 +104,18 @@ def _lookup_unit(unit: str) -> tuple[Dimension, float] | None:
     return _UNITS_BY_NAME.get(unit)
 
 
+_BASE_UNITS = {(1, 0): "s", (0, 1): "B", (-1, 0): "1/s", (-1, 1): "B/s"}
+
+
+def base_unit(unit: str) -> str:
+    """Unit to which all units of the same dimension are converted: ``"ms"`` gives ``"s"``.
+
+    Plain numbers, counted items such as ``requests/s``, and unknown units stay as they are.
+    """
+    parsed = _UNITS_BY_NAME.get(unit)
+    return _BASE_UNITS.get(parsed[0], unit) if parsed else unit
+
+
 def rate_unit(unit: str) -> str:
     """Unit of a counter's rate: ``"KiB"`` gives ``"KiB/s"``; raises `RawperfError` if it has none."""
     rate = _RATES.get(unit, f"{unit}/s")

@@ -1,0 +1,6 @@
+"""Tables of results: the files in which benchmarks print one row a benchmark, and plain tables."""
+
+from rawperf.results.read import read_results
+from rawperf.results.table import ResultBuilder, ResultFormat, ResultQuantity, ResultTable
+
+__all__ = ["ResultBuilder", "ResultFormat", "ResultQuantity", "ResultTable", "read_results"]

@@ -1,0 +1,31 @@
+"""Reading of a file of results: that of a known benchmark tool, or a plain table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+from rawperf.results.table import ResultFormat, ResultTable
+
+MODULES: tuple[str, ...] = ()
+"""Modules of this package with a `FORMATS` tuple, in order of recognition."""
+HEAD_BYTES = 8192
+
+
+@cache
+def result_formats() -> tuple[ResultFormat, ...]:
+    """All known formats of benchmark tools."""
+    modules = (import_module(f"rawperf.results.{name}") for name in MODULES)
+    return tuple(form for module in modules for form in module.FORMATS)
+
+
+def recognise_results(head: bytes) -> ResultFormat | None:
+    """Recognise the tool of a result file by its first bytes; None if it is of no known tool."""
+    return next((form for form in result_formats() if form.recognise(head)), None)
+
+
+def read_results(data: bytes, file: str, form: ResultFormat) -> ResultTable:
+    """Read a result file of a tool; raises `FormatError` with file and line."""
+    table = form.parse(data, file=file)
+    return replace(table, warnings=(*table.warnings, form.note)) if form.note else table

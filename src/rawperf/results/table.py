@@ -1,0 +1,174 @@
+"""A table of results: numbers by quantity and key, such as the name of a benchmark and its
+parameters.
+
+Rows of one key are repetitions, within one run or of several runs. Rows of different keys are
+different benchmarks, which no command averages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pandas as pd
+
+from rawperf.core.errors import FormatError
+from rawperf.core.units import base_unit, conversion_factor
+
+Repeats = Literal["", "process", "runs"]
+"""What rows of one key are: repetitions within one process (whose start-up and memory layout do not
+vary between them), runs of their own, or unknown ("")."""
+Better = Literal["", "higher", "lower"]
+
+RUN, QUANTITY, VALUE, LINE = "run", "quantity", "value", "line"
+COLUMNS = (RUN, QUANTITY, VALUE, LINE)
+"""Columns of `ResultTable.rows` besides the keys."""
+MAX_NUMBER = 1e150
+"""Largest absolute value: squares of larger ones overflow."""
+
+
+@dataclass(frozen=True)
+class ResultQuantity:
+    """A quantity of a table of results.
+
+    `unit` is a unit of `rawperf.core.units`, of the tool's own kind of item (``ops/s``), or "" if
+    unknown. `field` is the tool's own name of the quantity, where that differs from `name`.
+    """
+
+    unit: str = ""
+    better: Better = ""
+    field: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """Content of a file of results.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One row a number, in file order: a text column for each of `keys`, then `COLUMNS`. `run` is
+        an int that numbers the runs within the file from 0, `value` a float in the quantity's unit,
+        `line` the line of the file from 1, 0 if unknown.
+    keys : tuple of str
+        Names of the columns that tell benchmarks apart; "" in a row without that key.
+    quantities : mapping of str to ResultQuantity
+        Every quantity of `rows`, in order of first occurrence.
+    format : str
+        Name of the tool's format, or ``table``.
+    repeats : str
+        What several rows of one key and quantity are.
+    left_out : mapping of str to str
+        Columns of the file that are no quantity and no key, with the reason in words.
+    warnings : tuple of str
+        One sentence each.
+    """
+
+    rows: pd.DataFrame
+    keys: tuple[str, ...]
+    quantities: Mapping[str, ResultQuantity]
+    format: str = "table"
+    repeats: Repeats = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResultFormat:
+    """The result file of a benchmark tool.
+
+    `recognise` decides by the first 8 KiB whether a file is of this format; `parse` reads the whole
+    file and raises `FormatError` naming `file` and the line. `note` is a warning for each file,
+    such as that the format was written after the tool's source only.
+    """
+
+    name: str
+    title: str
+    recognise: Callable[[bytes], bool]
+    parse: Callable[..., ResultTable]
+    note: str = ""
+
+
+class ResultBuilder:
+    """Collects the numbers of a file; times are converted to seconds, amounts to bytes.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file in errors.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._rows: list[tuple[dict[str, str], int, str, float, int]] = []
+        self._quantities: dict[str, ResultQuantity] = {}
+        self._keys: dict[str, None] = {}
+
+    def add(
+        self,
+        keys: Mapping[str, str],
+        quantity: str,
+        value: float,
+        *,
+        unit: str = "",
+        better: Better = "",
+        field: str = "",
+        line: int = 0,
+        run: int = 0,
+    ) -> None:
+        """Add a number.
+
+        Raises `FormatError` for a number that is not finite or beyond `MAX_NUMBER`, and for one
+        quantity in two units that can't be converted.
+        """
+        if not abs(value) <= MAX_NUMBER:
+            raise FormatError(
+                f"{quantity} is not a finite number"
+                if not math.isfinite(value)
+                else f"{quantity} is too large",
+                file=self._file,
+                line=line or None,
+                expected=f"numbers of at most {MAX_NUMBER:g}",
+                found=repr(value),
+            )
+        target = base_unit(unit)
+        known = self._quantities.setdefault(quantity, ResultQuantity(target, better, field))
+        if known.unit != target:
+            raise FormatError(
+                f"{quantity} has two units",
+                file=self._file,
+                line=line or None,
+                expected=known.unit or "no unit",
+                found=target or "no unit",
+            )
+        factor = conversion_factor(unit, target) if unit and unit != target else 1.0
+        self._keys.update(dict.fromkeys(keys))
+        self._rows.append((dict(keys), run, quantity, value * factor, line))
+
+    def build(
+        self,
+        format_name: str,
+        *,
+        repeats: Repeats = "",
+        left_out: Mapping[str, str] | None = None,
+        warnings: Iterable[str] = (),
+    ) -> ResultTable:
+        """Build the table; raises `FormatError` without any number."""
+        if not self._rows:
+            raise FormatError("the file has no results", file=self._file)
+        columns: dict[str, list[object]] = {
+            name: [keys.get(name, "") for keys, *_ in self._rows] for name in self._keys
+        }
+        for place, name in enumerate(COLUMNS, 1):
+            columns[name] = [row[place] for row in self._rows]
+        return ResultTable(
+            pd.DataFrame(columns),
+            tuple(self._keys),
+            self._quantities,
+            format_name,
+            repeats,
+            left_out or {},
+            tuple(warnings),
+        )
