@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ import virtperf
 from rawperf.core.errors import ParameterError, RawperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
-from virtperf.comparison import compare as module
+from virtperf.comparison import studies
 from virtperf.comparison.compare import compare_equal
 from virtperf.comparison.ratio_rows import ComparedQuantity
 from virtperf.comparison.sides import RunValues, Side
@@ -63,7 +64,9 @@ def test_git_revision_is_compared_with_the_working_tree(repository):
     assert (rate.runs_a, rate.runs_b) == (5, 5)  # the sixth run is unchanged
     assert rate.compared == "by block means"  # blocks of different revisions are different blocks
     assert any("1 runs have identical files on both sides" in note for note in table.notes)
-    assert virtperf.compare("old:runs", "runs").rows == table.rows
+    assert [replace(r, side="new") for r in virtperf.compare("old:runs", "runs").rows] == [
+        *table.rows
+    ]
     assert virtperf.compare("runs", revisions=["old"]).b == "the working tree"
 
 
@@ -78,7 +81,7 @@ def test_branches_with_similar_names_are_extracted_apart(repository):
 
 def test_order_of_factors_does_not_separate_runs():
     factors = ({"guests": 2, "think_ms": 0}, {"think_ms": 0, "guests": 2}, {"guests": 4})
-    runs = tuple(RunValues(f"r{k}", {RATE: 1.0 + k}, factors=at) for k, at in enumerate(factors))
+    runs = tuple(RunValues(f"r{k}", {(RATE, ()): 1.0 + k}, factors=at) for k, at in enumerate(factors))
     cells = Side("a", runs, {}).cells(frozenset({"guests", "think_ms"}))
     assert {at: side.n for (_, at), side in cells.items()} == {
         (("guests", 2), ("think_ms", 0)): 2,
@@ -167,7 +170,7 @@ def test_undirected_conditions_are_compared_in_all_quantities(tmp_path, monkeypa
         {"rate": ComparedQuantity("1/s", "higher"), "pages": ComparedQuantity("1")},
         {},
     )
-    monkeypatch.setattr(module, "measured_study", lambda *_: study)
+    monkeypatch.setattr(studies, "measured_study", lambda *_: study)
     for where, rows in (({}, 1), ({"test": "cpu"}, 1), ({"test": "memory"}, 1)):
         table = compare_equal("toy", where=where, splits=5, root=tmp_path)
         assert table.equal_runs[0].rows == rows, where
@@ -178,7 +181,7 @@ def test_options_not_applicable_to_stored_values_are_rejected(tmp_path, monkeypa
     definition.parent.mkdir(parents=True)
     definition.touch()
     study = MeasuredStudy(SimpleNamespace(factors={"kernel": None}), {}, {}, {})
-    monkeypatch.setattr(module, "measured_study", lambda *_: study)
+    monkeypatch.setattr(studies, "measured_study", lambda *_: study)
     factor = ["kernel=6.1", "kernel=6.6"]
     with pytest.raises(ParameterError, match="--paired does not apply to two levels"):
         virtperf.compare("toy", factor=factor, paired=True, root=tmp_path)

@@ -7,10 +7,10 @@ import pytest
 from rawperf.core.errors import RawperfError
 from virtperf.comparison import precision as module
 from virtperf.comparison.precision import Precision
-from virtperf.comparison.sides import RunValues
 from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import stop_when
+from virtperf.runs.run_values import RunValues
 
 STEADY = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 100.1, 99.9]
 DRIFT = [1.0, 1.3, 0.8, 1.2, 0.9, 1.1, 1.0, 1.4]
@@ -23,7 +23,7 @@ def so_far(tmp_path, monkeypatch):
     def read(_, path):
         if path.name == "none":
             raise RawperfError("no run.yaml", file=path)
-        return RunValues(path.name, {"throughput": float(path.name)})
+        return RunValues(path.name, {("throughput", ()): float(path.name)})
 
     monkeypatch.setattr(module.RunReader, "run", read)
 

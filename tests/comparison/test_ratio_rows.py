@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
 from virtperf.comparison.compare import ComparisonTable
 from virtperf.comparison.ratio_rows import (
-    ComparedQuantity,
     Pair,
     contrast,
     p_value,
@@ -19,7 +19,7 @@ from virtperf.comparison.ratio_rows import (
 )
 from virtperf.core.contrasts import LogRatio, PooledError, Replicates, log_ratio
 from virtperf.models import ratio_of_means, ratio_of_pairs
-from virtperf.models.ratio import NO_SPREAD
+from virtperf.runs.run_values import ComparedQuantity
 
 RATE = {"rate": ComparedQuantity("1/s", "higher", "rate")}
 SPREAD = np.array([-1.0, 0.5, 0.2, -0.4, 0.9, -0.2])
@@ -136,16 +136,93 @@ def test_one_block_per_side_has_no_interval():
     assert "so there is no interval" in row.note
 
 
-def test_runs_without_spread_give_no_verdict():
-    same = [side(mean, cv=0.0) for mean in (100, 90)]
-    row = only(ratio_rows([Pair("rate", (), *same)], RATE, margin=0.0, level=0.95))
-    assert (row.verdict, row.note) == ("undecided", NO_SPREAD)
+def test_runs_without_spread_are_compared_exactly():
+    def of(mean_b, margin=0.0, unit="1"):
+        kinds = {"rate": ComparedQuantity(unit, "higher", "rate")}
+        pair = Pair("rate", (), side(100, cv=0.0), side(mean_b, cv=0.0))
+        return only(ratio_rows([pair], kinds, margin=margin, level=0.95))
+
+    row = of(90)
+    assert (row.verdict, row.exact, row.low, row.p_holm) == ("slower", True, None, None)
+    assert f"probability of {2 / math.comb(12, 6):.2g}" in row.note  # of the equal splits, two
+    assert of(99, margin=0.02).verdict == "same within the margin"
+    assert of(100).verdict == "the same, exactly"
+    assert "clock" in of(90, unit="s").note and "probability" not in of(90.5).note
+
+
+def test_a_time_of_zero_is_not_judged():
+    kinds = {"time": ComparedQuantity("s", "lower", "time")}
+    pair = Pair("time", (), side(20), Replicates(np.array([0.0, 20.1, 19.9]), ("",) * 3))
+    row = only(ratio_rows([pair], kinds, margin=0.0, level=0.95))
+    assert (row.verdict, row.ratio) == ("not judged", None) and "1 of 3 runs of B" in row.note
+    row = only(ratio_rows([pair], kinds, margin=0.0, level=0.95, zeros=True))
+    assert row.verdict != "not judged" and row.ratio is not None
+
+
+FAILED = {"failures": ComparedQuantity("1", "lower", "failures")}
+
+
+def failures(a, b, counts=None):
+    runs = [Replicates(np.array(values), ("",) * len(values)) for values in (a, b)]
+    return only(ratio_rows([Pair("failures", (), *runs, counts)], FAILED, margin=0.0, level=0.95))
+
+
+def test_failures_are_judged_by_their_difference():
+    row = failures([0.0, 0.0, 0.0], [0.31, 0.35, 0.33])
+    welch = stats.ttest_1samp([0.31, 0.35, 0.33], 0.0)
+    assert (row.verdict, row.ratio) == ("worse", None)
+    assert row.difference == pytest.approx(0.33) and row.p == pytest.approx(welch.pvalue)
+    assert (row.low, row.high) == pytest.approx(tuple(welch.confidence_interval()))
+    assert failures([0.31, 0.35, 0.33], [0.0, 0.0, 0.0]).verdict == "better"
+    assert failures([0.01, 0.05], [0.02, 0.05]).verdict == "undecided"
+
+
+def test_failures_of_single_runs_are_judged_by_requests():
+    row = failures([0.0], [0.3], ((0, 100), (30, 100)))
+    assert row.verdict == "worse" and "by requests" in row.note
+    assert row.p == pytest.approx(stats.fisher_exact([[0, 100], [30, 70]]).pvalue)
+    assert failures([0.0], [0.01], ((0, 100), (1, 100))).verdict == "undecided"
+    assert failures([0.0], [0.3]).verdict == "undecided"
+
+
+def test_one_outlying_run_is_named_with_the_result_without_it():
+    a, b = side(100, cv=0.01), side(95, cv=0.01)
+    b.values[2] *= 1.3
+    b = Replicates(b.values, b.blocks, run_ids=tuple(f"b/r{k}.csv" for k in range(6)))
+    row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
+    assert (row.verdict, row.more_runs) == ("undecided", None)
+    assert (row.without.run, row.without.side) == ("r2.csv", "B")
+    without = ratio_of_means(np.delete(b.values, 2), a.values)
+    assert row.without[3:6] == pytest.approx((without.value, without.low, without.high))
+    assert row.without.verdict == "slower" and row.without.deviation == pytest.approx(1.3, rel=0.03)
+
+
+def test_an_outlying_run_in_blocks_is_found_in_the_ratios_of_blocks():
+    days, drift = tuple("abcdef"), np.array([1.0, 1.3, 0.8, 1.5, 0.9, 1.2])
+    a = Replicates(100 * drift * (1 + 0.002 * SPREAD), days)
+    b = Replicates(98 * drift * (1 + 0.002 * OTHER_SPREAD), days)
+    row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
+    assert row.without is None  # a block that is apart from others is none
+    slow = Replicates(b.values * [1, 1, 1, 0.7, 1, 1], days)
+    row = only(ratio_rows([Pair("rate", (), a, slow)], RATE, margin=0.0, level=0.95))
+    assert (row.without.side, row.without.run, row.without.verdict) == ("", "d", "slower")
+    assert row.without.deviation == pytest.approx(0.7, rel=0.01)
+
+
+def test_ranks_give_hodges_and_lehmanns_estimate():
+    a, b = side(100, cv=0.02), side(90, cv=0.02)
+    row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95, ranks=True))
+    ratios = np.sort(np.divide.outer(b.values, a.values).ravel())
+    assert row.ranks.ratio == pytest.approx(np.sqrt(ratios[17] * ratios[18]))
+    # the 6th smallest of 36: P(U <= 5) = 0.0206, P(U <= 6) = 0.0325
+    assert (row.ranks.low, row.ranks.high) == pytest.approx((ratios[5], ratios[-6]))
+    assert row.ranks.p == pytest.approx(stats.mannwhitneyu(a.values, b.values).pvalue)
 
 
 def test_zero_values_are_compared_by_means():
     a = Replicates(np.array([0.0, 4.0, 5.0, 6.0, 5.0, 4.0]), ("",) * 6)
     b = Replicates(10 * a.values + 1, ("",) * 6)
-    row = only(ratio_rows([Pair("rate", (), b, a)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), b, a)], RATE, margin=0.0, level=0.95, zeros=True))
     assert row.ratio == pytest.approx(a.mean / b.mean)
     nothing = Replicates(np.zeros(3), ("",) * 3)
     assert ratio_rows([Pair("rate", (), nothing, nothing)], RATE, margin=0.0, level=0.95) == []
@@ -182,7 +259,7 @@ def test_an_error_pooled_over_conditions_is_a_remark():
         return log_ratio(two.b, two.a, None if alone else pooled)
 
     rows = ratio_rows(pairs, kinds, margin=0.0, level=0.95, contrast_function=ratio)
-    table = ComparisonTable("a", "b", 0.0, 0.95, tuple(rows))
+    table = ComparisonTable(("a", "b"), 0.0, 0.95, tuple(rows))
     remark = "error pooled over 4 conditions: rate; part, guests=1"
     assert table.remarks() == [remark] and f"- {remark}" in table.to_markdown()
 

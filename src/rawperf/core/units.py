@@ -37,6 +37,7 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "GiB": 1024.0**3,
         "kB": 1000.0,
         "MB": 1000.0**2,
+        "GB": 1000.0**3,
         "pages": 4096.0,
         "sectors": 512.0,
         "bit": 0.125,
@@ -52,6 +53,7 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "GiB/s": 1024.0**3,
         "kB/s": 1000.0,
         "MB/s": 1000.0**2,
+        "GB/s": 1000.0**3,
         "pages/s": 4096.0,
         "sectors/s": 512.0,
         "bit/s": 0.125,
@@ -105,6 +107,11 @@ def _lookup_unit(unit: str) -> tuple[Dimension, float] | None:
 
 
 _BASE_UNITS = {(1, 0): "s", (0, 1): "B", (-1, 0): "1/s", (-1, 1): "B/s"}
+
+
+def is_unit(unit: str) -> bool:
+    """Whether a unit is known; ``requests/s`` is, as a rate of counted items."""
+    return _lookup_unit(unit) is not None
 
 
 def base_unit(unit: str) -> str:

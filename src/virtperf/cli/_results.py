@@ -5,12 +5,15 @@ Selection of runs and quantities, output formats and files, and exit status by v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from virtperf.core.shown import Shown
 
 FORMATS = ("text", "markdown", "json", "html")
 FORMAT_OF_SUFFIX = {".html": "html", ".md": "markdown", ".json": "json"}
@@ -100,23 +103,67 @@ def usage_errors() -> Iterator[None]:
 
 
 def write_and_print(
-    rendered: Callable[[str], str],
-    print_text: Callable[[], None],
+    shown: Callable[[bool], Shown],
+    page: Callable[[Shown], str],
     output_format: str,
     output: Sequence[Path],
 ) -> None:
     """Write a result to the files `output`, and print it.
 
-    `rendered` returns it in a format other than text, `print_text` prints it as text.
+    `shown` returns the result, complete (for pages and JSON) or not; `page` renders it in HTML.
     """
     from rawperf.core.files import write_atomically
 
+    def render(form: str) -> str:
+        if form == "html":
+            return page(shown(True))
+        return shown(True).to_json() if form == "json" else shown(False).to_markdown() + "\n"
+
     for path in output:
-        write_atomically(path, rendered(FORMAT_OF_SUFFIX[path.suffix]))
+        write_atomically(path, render(FORMAT_OF_SUFFIX[path.suffix]))
     if output_format == "text":
-        print_text()
+        print_shown(shown(False))
     else:
-        click.echo(rendered(output_format), nl=False)
+        click.echo(render(output_format), nl=False)
+
+
+def print_shown(shown: Shown) -> None:
+    """Print a result as text."""
+    from virtperf.cli._terminal import print_line, print_table
+
+    for sentence in shown.sentences:
+        print_line(sentence, style="bold")
+    for table in shown.tables:
+        print_line(table.title, before=1)
+        print_table(table.columns, table.rows[: table.most], right=[*table.right])
+        if table.more:
+            print_line(table.more)
+    for note in shown.notes:
+        print_line(f"note: {note}")
+
+
+SAME_AS = {"worse": "slower", "better": "faster"}
+"""Verdicts on failures, and the verdicts of --fail-on that they count as."""
+
+
+def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed: bool) -> None:
+    """Exit with status 1 if a verdict is among `fail_on`, with 2 if it can't be judged.
+
+    `directed`: whether a row has a direction, so that it could be slower or faster.
+    """
+    found = {SAME_AS.get(verdict, verdict) for verdict in verdicts}
+    if found & {*fail_on}:
+        raise SystemExit(1)
+    if {*fail_on} & {"slower", "faster"} and not directed:
+        raise click.UsageError(
+            f"--fail-on {' and '.join(fail_on)} can't be judged: no direction is known for these "
+            "quantities. Give it by --higher-is-better NAME or --lower-is-better NAME."
+        )
+    if fail_on and "not judged" in found:
+        raise click.UsageError(
+            f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0. Leave out the "
+            "failed runs, or judge zeros by --zeros."
+        )
 
 
 def _with(command: CliCommand, *options: Callable[[CliCommand], CliCommand]) -> CliCommand:

@@ -9,13 +9,19 @@ import click
 
 from virtperf.cli._levels import parse_levels
 from virtperf.cli._numbers import FiniteRange
-from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
+from virtperf.cli._results import (
+    benchmark_options,
+    exit_by_verdict,
+    result_options,
+    usage_errors,
+    write_and_print,
+)
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from virtperf.comparison.compare import ComparisonTable
+    from virtperf.core.shown import Shown
 
 
 class _Percent(click.ParamType[float]):
@@ -34,7 +40,7 @@ class _Percent(click.ParamType[float]):
 
 @click.command()
 @click.argument("a")
-@click.argument("b", required=False)
+@click.argument("others", nargs=-1, metavar="[B]...")
 @click.option("--aa", is_flag=True, help="A/A test: compare random splits of the runs of A.")
 @click.option(
     "--factor",
@@ -51,6 +57,27 @@ class _Percent(click.ParamType[float]):
     help="Compare A at two git revisions (give it twice), or at one with the working tree.",
 )
 @benchmark_options
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column that tells the rows of tables apart, such as the name of a benchmark; repeatable. "
+    "Default: texts that do, and settings that are equal row by row.",
+)
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="COLUMN",
+    help="Average over the levels of this key; repeatable.",
+)
+@click.option(
+    "--rows",
+    type=click.Choice(("repetitions", "runs")),
+    default="repetitions",
+    show_default=True,
+    help="What repeated rows of one key are: repetitions within a run, or runs.",
+)
 @click.option(
     "--percentile",
     "percentiles",
@@ -75,18 +102,24 @@ class _Percent(click.ParamType[float]):
     help="Confidence level of intervals, and family-wise level of the verdicts (Holm).",
 )
 @click.option(
+    "--ranks",
+    is_flag=True,
+    help="Add Hodges and Lehmann's estimate and the Mann-Whitney test, which one run hardly changes.",
+)
+@click.option("--zeros", is_flag=True, help="Judge times and rates of 0 too.")
+@click.option(
     "--splits",
     type=click.IntRange(0),
-    default=200,
-    show_default=True,
-    help="Number of random splits for A/A tests.",
+    metavar="N",
+    help="Number of random splits of equal runs for A/A tests: 200 with --aa, else on request.",
 )
+@click.option("--all", "all_rows", is_flag=True, help="Print all rows of a long table.")
 @result_options("slower", "faster", "lower", "higher", "undecided")
 @click.pass_obj
 def compare(
     layout: Layout,
     a: str,
-    b: str | None,
+    others: tuple[str, ...],
     aa: bool,
     factor: tuple[str, ...],
     where: tuple[str, ...],
@@ -98,27 +131,34 @@ def compare(
     output: tuple[Path, ...],
     revisions: tuple[str, ...],
     fail_on: tuple[str, ...],
-    paired: bool,
+    splits: int | None,
+    all_rows: bool,
     **options: Any,
 ) -> None:
-    """Compare two sets of runs: is B slower than A?
+    """Compare sets of runs: is B slower than A?
 
-    A and B are folders of run folders or of raw files (one per run), or quoted glob patterns of them;
-    no study is needed. A study's id selects its measured runs (after `virtperf runs`), REV:FOLDER or
-    REV:STUDY the runs of a git revision. With A alone, --factor selects two levels of a factor (two
-    kernels, two hosts), or --rev one or two git revisions. The statistical unit is a run.
+    A and B are folders of run folders or of raw files (one per run), files, or quoted glob patterns of
+    them; no study is needed. A study's id selects its measured runs (after `virtperf runs`), REV:FOLDER
+    or REV:STUDY the runs of a git revision. With A alone, --factor selects two levels of a factor (two
+    kernels, two hosts), or --rev one or two git revisions. With more than two, A is the base of all.
+    The statistical unit is a run.
 
     \b
         virtperf compare results/6.1 results/6.6 --margin 2% --fail-on slower
+        virtperf compare old.json new.json --rows runs
+        virtperf compare base patch-1 patch-2 --lower-is-better time
         virtperf compare STUDY --factor kernel=6.1 --factor kernel=6.6
         virtperf compare STUDY --factor host=alpha --factor host=beta
         virtperf compare STUDY OTHER-STUDY -o compared.html
         virtperf compare STUDY --rev v1.0 --rev v1.1
         virtperf compare results/6.1 results/6.6 --percentile 50 --percentile 99.9
         virtperf compare --aa results/6.1
+
+    --fail-on slower counts more failures as slower. It exits with status 2 if no quantity has a
+    direction, or if a time or rate is 0.
     """
+    from virtperf.comparison.compare import SPLITS, compare_equal
     from virtperf.comparison.compare import compare as compare_sides
-    from virtperf.comparison.compare import compare_equal
 
     options |= {
         "where": parse_levels(where),
@@ -129,55 +169,30 @@ def compare(
         "root": layout.root,
     }
     if aa:
-        if b or factor or paired or revisions:
+        only_compared = ("paired", "percentiles", "zeros", "ranks")
+        if others or factor or revisions or any(options.pop(name) for name in only_compared):
             raise click.UsageError(
-                "--aa takes one folder or study, without --factor, --rev and --paired."
+                "--aa takes one folder or study, and compares means: leave out --factor, --rev, "
+                "--paired, --percentile, --zeros and --ranks."
             )
-        if options.pop("percentiles"):
-            raise click.UsageError("--aa compares means only: leave out --percentile.")
         with usage_errors():
-            table = compare_equal(a, **options)
+            table = compare_equal(a, splits=SPLITS if splits is None else splits, **options)
     else:
-        if sum([b is not None, bool(factor), bool(revisions)]) != 1:
+        if sum([bool(others), bool(factor), bool(revisions)]) != 1:
             raise click.UsageError(
                 "give A and B; or A alone, with --factor twice or --rev once or twice."
             )
         with usage_errors():
             table = compare_sides(
-                a, b, factor=factor, revisions=revisions, paired=paired, **options
+                a, *others, factor=factor, revisions=revisions, splits=splits or 0, **options
             )
-    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
-    if table.verdicts & {*fail_on}:
-        raise SystemExit(1)
+    write_and_print(
+        lambda complete: table.shown(all_rows=complete or all_rows), _page, output_format, output
+    )
+    exit_by_verdict(table.verdicts, fail_on, directed=table.judges_direction)
 
 
-def _render(table: ComparisonTable, output_format: str) -> str:
-    from rawperf.core.files import json_text
-    from virtperf.comparison.compare import COLUMNS
-    from virtperf.report.html.compared import comparison_page
+def _page(shown: Shown) -> str:
+    from virtperf.report.html.results import comparison_page
 
-    if output_format == "json":
-        return json_text(table.to_dict())
-    if output_format == "markdown":
-        return table.to_markdown() + "\n"
-    values = {
-        **table.to_dict(),
-        "fact_cells": table.fact_cells(),
-        "remarks": table.remarks(),
-    }
-    return comparison_page(values, COLUMNS, table.cells())
-
-
-def _print(table: ComparisonTable) -> None:
-    from virtperf.cli._terminal import print_line, print_table
-    from virtperf.comparison.compare import COLUMNS
-
-    for sentence in table.sentences:
-        print_line(sentence, style="bold")
-    if table.rows:
-        print_line(f"A is {table.a}, B is {table.b}; change of B against A", before=1)
-        print_table(COLUMNS, table.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
-    if table.facts:
-        print_table(("differs", "A", "B"), table.fact_cells(), title="Machine and tools")
-    for note in table.remarks():
-        print_line(f"note: {note}")
+    return comparison_page(shown)

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 import click
 
 from virtperf.cli._levels import parse_levels
-from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
+from virtperf.cli._results import (
+    benchmark_options,
+    exit_by_verdict,
+    result_options,
+    usage_errors,
+    write_and_print,
+)
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from virtperf.comparison.history import HistoryTable
+    from virtperf.core.shown import Shown
 
 
 @click.command()
@@ -80,29 +86,12 @@ def history(
             format=input_format,
             root=layout.root,
         )
-    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
-    if table.verdicts & {*fail_on}:
-        raise SystemExit(1)
+    write_and_print(lambda _: table.shown(), _page, output_format, output)
+    directed = any(row.better for row in table.rows)
+    exit_by_verdict(table.verdicts, fail_on, directed=directed)
 
 
-def _render(table: HistoryTable, output_format: str) -> str:
-    from rawperf.core.files import json_text
-    from virtperf.comparison.history import COLUMNS
+def _page(shown: Shown) -> str:
     from virtperf.report.html.panels import history_page
 
-    if output_format == "json":
-        return json_text(table.to_dict())
-    if output_format == "markdown":
-        return table.to_markdown() + "\n"
-    return history_page(table.to_dict(), COLUMNS, table.cells())
-
-
-def _print(table: HistoryTable) -> None:
-    from virtperf.cli._terminal import print_line, print_table
-    from virtperf.comparison.history import COLUMNS
-
-    for sentence in table.sentences:
-        print_line(sentence, style="bold")
-    print_table(COLUMNS, table.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
-    for note in table.notes:
-        print_line(f"note: {note}")
+    return history_page(shown)

@@ -1,5 +1,5 @@
-"""`virtperf.compare`: compare two sides of runs; a table of ratios of means or percentiles with a
-verbal summary.
+"""`virtperf.compare`: compare sides of runs; a table of ratios of means or percentiles with a verbal
+summary.
 """
 
 from __future__ import annotations
@@ -8,48 +8,66 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
     CALLED_DIFFERENT,
-    ComparedQuantity,
     ContrastFunction,
     Pair,
     RatioRow,
     RunRatio,
-    condition_text,
     contrast,
     ratio_rows,
 )
 from virtperf.comparison.sides import (
-    ComparedCell,
-    RunValues,
     Side,
+    TableOptions,
+    equal_files_note,
     quantities_to_compare,
     read_sides,
+    varied_names,
 )
-from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
-from virtperf.comparison.studies import MeasuredStudy, measured_study
-from virtperf.comparison.unequal_loads import unequal_load_notes
 from virtperf.core.contrasts import POOLED, Replicates, assign_blocks
 from virtperf.core.levels import Level
-from virtperf.core.numbers import as_precise, number
+from virtperf.core.numbers import as_precise, number, with_unit
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
-from virtperf.models.percentiles import Distribution, percentile_ratio
-from virtperf.study.run_groups import AA_LABELS
+from virtperf.core.shown import Shown, ShownTable
+from virtperf.runs.run_values import (
+    CellName,
+    ComparedQuantity,
+    Condition,
+    RunValues,
+    join_names,
+    key_text,
+)
+
+if TYPE_CHECKING:
+    from virtperf.comparison.splits import EqualSplits
+    from virtperf.comparison.studies import MeasuredStudy
+    from virtperf.models.percentiles import Distribution
 
 MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
 MERGE_REMEDY = "keep single values or a histogram log, and compare by --percentile"
+SPLITS = 200
+"""Default number of random splits of an A/A test."""
+SEED = 20090131
+MAX_SENTENCES = 5
+MAX_ROWS = 20
+"""Rows shown as text and Markdown; pages and JSON have all."""
+MIN_POSSIBLE_SPLITS = 100
+"""Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
+splits, so one is 10 %."""
+TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
+RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
 
 
 def label(percent: float, name: str) -> str:
-    """Format the name of a percentile: ``p99.9 of single_response_time``."""
+    """Format the name of a percentile: ``p99.9 of response_time``."""
     return f"p{percent:g} of {name}"
 
 
@@ -63,22 +81,34 @@ def replace_by_percentiles(
     RawperfError
         A run has neither single values nor a histogram, or only zeros.
     """
+    from virtperf.models.percentiles import Distribution, percentile_ratio
+
     kinds: dict[str, ComparedQuantity] = {}
-    of_run: dict[tuple[str, str], tuple[float, Distribution]] = {}
+    of_run: dict[tuple[str, str], tuple[float, dict[Condition, Distribution]]] = {}
     quantities = []
     for side in sides:
         runs = []
         too_few: dict[str, int] = {}
         for run in side.runs:
-            _require_distribution(run)
-            values = {}
-            for name, distribution in run.distributions.items():
+            _require_singles(run)
+            values = {
+                cell: v for cell, v in run.values.items() if side.quantities[cell[0]].is_failure
+            }
+            kinds |= {name: side.quantities[name] for name, _ in values}
+            for (name, key), singles in run.singles.items():
                 kind = side.quantities.get(name, ComparedQuantity())
+                distribution = (
+                    Distribution.of(*singles)
+                    if isinstance(singles, tuple)
+                    else Distribution.of(singles)
+                )
                 for percent in percents:
                     named = label(percent, name)
-                    values[named] = distribution.percentile(percent)
-                    of_run[run.place, named] = percent, distribution
-                    kinds[named] = ComparedQuantity(kind.unit, kind.better or "lower", named)
+                    values[named, key] = distribution.percentile(percent)
+                    of_run.setdefault((run.place, named), (percent, {}))[1][key] = distribution
+                    kinds[named] = ComparedQuantity(
+                        kind.unit, kind.better or "lower", named, kind.field
+                    )
                     n_above = (1 - percent / 100) * distribution.total
                     too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
@@ -95,16 +125,29 @@ def replace_by_percentiles(
             return contrast(pair)
         b, a = assign_blocks(pair.b, pair.a)
         percent = of_run[a.run_ids[0], pair.quantity][0]
-        above, below = ([of_run[run, pair.quantity][1] for run in side.run_ids] for side in (b, a))
+        above, below = (
+            [_at_condition(of_run[run, pair.quantity][1], pair) for run in side.run_ids]
+            for side in (b, a)
+        )
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
 
     return sides, contrast_function
 
 
-def _require_distribution(run: RunValues) -> None:
-    if run.distributions:
+def _at_condition(by_key: Mapping[Condition, Distribution], pair: Pair) -> Distribution:
+    """Return a run's distribution at the condition of a pair, which lacks keys with one level."""
+    at = dict(pair.condition)
+    return next(
+        distribution
+        for key, distribution in by_key.items()
+        if all(at.get(name, level) == level for name, level in key)
+    )
+
+
+def _require_singles(run: RunValues) -> None:
+    if run.singles:
         return
-    printed = [name for name in (*run.values, *run.refused) if is_percentile(name)]
+    printed = [name for name in (*run.quantities(), *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
     raise RawperfError(
         "the run has neither single values nor a histogram to compute a percentile from"
@@ -123,110 +166,194 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():
-                if name in patterns:
+                if {name, side.quantities[name].field} & {*patterns}:
                     raise RawperfError(
                         f"{name} can't be compared: {reason}", file=run.place, remedy=MERGE_REMEDY
                     )
 
 
-SEED = 20090131
-MAX_SENTENCES = 5
-MIN_POSSIBLE_SPLITS = 100
-"""Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
-splits, so one is 10 %."""
-MANY_ROWS = 20
-"""Row count above which a note explains how to select quantities, if none has a direction."""
-COLUMNS = ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict")
-TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
-RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
-
-
 @dataclass(frozen=True)
 class DifferentFact:
-    """A fact about machine or tools that differs between the sides, with its values on each."""
+    """A fact about machine, tools or results that differs between the sides, with its values on
+    each.
+    """
 
     fact: str
-    a: tuple[str, ...]
-    b: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """Result of a comparison of two sides or, for equal runs (`b` empty), the A/A false alarm rate.
+    """Result of a comparison of two or more sides or, of a single one, the A/A false alarm rate.
 
-    `margin` is a share; `level` applies to intervals and to Holm's method over `rows`.
+    `sides` are their names, the base first. `margin` is a share; `level` applies to intervals and to
+    Holm's method over `rows`, which are sorted by importance.
     """
 
-    a: str
-    b: str
+    sides: tuple[str, ...]
     margin: float
     level: float
     rows: tuple[RatioRow, ...] = ()
     equal_runs: tuple[EqualSplits, ...] = ()
     facts: tuple[DifferentFact, ...] = ()
     notes: tuple[str, ...] = ()
+    offer: str = ""
+
+    @property
+    def a(self) -> str:
+        """Name of the base."""
+        return self.sides[0]
+
+    @property
+    def b(self) -> str:
+        """Name of the second side; "" of an A/A test."""
+        return self.sides[1] if len(self.sides) > 1 else ""
 
     @property
     def verdicts(self) -> frozenset[str]:
         return frozenset(row.verdict for row in self.rows)
 
     @property
+    def judges_direction(self) -> bool:
+        """Whether a row could be called slower, faster, worse or better."""
+        return any(row.better for row in self.rows)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """Verbal summary: differences first, then throughputs; a geometric mean replaces its
-        conditions.
+        """Verbal summary: failures, what is not judged, then differences, those for the worse first.
+
+        A geometric mean replaces its conditions if they agree.
         """
         if not self.b:
             return tuple(_aa_sentence(each) for each in self.equal_runs)
-        without = {row.note for row in self.rows if row.low is None}
-        if len(without) == 1 and all(row.low is None for row in self.rows):
-            return (f"Whether {self.b} differs from {self.a} is undecided: {without.pop()}.",)
-        means = [row for row in self.rows if row.is_mean]
-        covered = {row.quantity for row in means}
-        first = means + [
-            row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
-        ]
-        first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
+        offer = (self.offer,) if self.offer else ()
+        without = {row.note for row in self.rows if row.low is None and not row.exact}
+        if len(without) == 1 and all(
+            row.low is None and row.verdict == "undecided" for row in self.rows
+        ):
+            whole = f"Whether {_join(self.sides[1:])} differs from {self.a} is undecided"
+            return (f"{whole}: {without.pop()}.", *offer)
+        first = _summary_rows(self.rows)
         n_more = len(first) - MAX_SENTENCES
         sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
-        return (*sentences, f"{n_more} more below.") if n_more > 0 else tuple(sentences)
+        more = (f"{n_more} more below.",) if n_more > 0 else ()
+        return (*sentences, *more, *offer)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
-        return {**asdict(self), "sentences": list(self.sentences)}
+        return {
+            "a": self.a,
+            "b": self.b,
+            **_finite(asdict(self)),
+            "sentences": list(self.sentences),
+        }
 
-    def cells(self) -> list[tuple[str, ...]]:
-        """Format the table's cells, in the order of `COLUMNS`."""
-        return [_cells(row) for row in self.rows]
+    def shown(self, *, all_rows: bool = True) -> Shown:
+        """Sentences, tables and remarks, as every medium shows them."""
+        tables = []
+        if self.rows:
+            most = None if all_rows else MAX_ROWS
+            tables.append(self._main_table(most))
+        if any(row.ranks for row in self.rows):
+            tables.append(self._rank_table())
+        if self.facts:
+            tables.append(
+                ShownTable(
+                    ("differs", *self._headings),
+                    [(f.fact, *(join_names(v) for v in f.values)) for f in self.facts],
+                    "Machine, tools and labels",
+                )
+            )
+        title = f"{_join(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        return Shown(title, self.sentences, tables, self.remarks(), self.to_dict())
+
+    @property
+    def _headings(self) -> tuple[str, ...]:
+        return ("A", "B") if len(self.sides) == 2 else self.sides
+
+    def _main_table(self, most: int | None) -> ShownTable:
+        if len(self.sides) > 2:
+            return self._table_of_sides(most)
+        rows = [_cells(row) for row in self.rows]
+        return ShownTable(
+            ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict"),
+            rows,
+            f"A is {self.a}, B is {self.b}; change of B against A",
+            frozenset({"A", "B", "change", "interval", "p (Holm)"}),
+            most,
+            _rest_sentence(self.rows, most),
+        )
+
+    def _table_of_sides(self, most: int | None) -> ShownTable:
+        """A column a side: the base's mean, and of the others the mean, change and verdict."""
+        by_cell: dict[tuple[str, str], dict[str, RatioRow]] = {}
+        for row in self.rows:
+            by_cell.setdefault((row.quantity, row.condition), {})[row.side] = row
+        rows = []
+        for (quantity, condition), of_sides in by_cell.items():
+            first = next(iter(of_sides.values()))
+            base = _mean_texts(first)[0]
+            others = [
+                _side_cell(of_sides[name]) if name in of_sides else "" for name in self.sides[1:]
+            ]
+            rows.append((quantity, condition, base, *others))
+        return ShownTable(
+            ("quantity", "condition", *self.sides),
+            rows,
+            f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
+            frozenset(self.sides),
+            most,
+            _rest_sentence(self.rows, most) if most and len(rows) > most else "",
+        )
+
+    def _rank_table(self) -> ShownTable:
+        rows = []
+        for row in self.rows:
+            if row.ranks is not None:
+                by, low, high = change(row.ranks.ratio, row.ranks.low, row.ranks.high)
+                if not (row.ranks.low > 0 and math.isfinite(row.ranks.high)):
+                    low = high = ""
+                rows.append(
+                    (
+                        row.quantity,
+                        row.condition,
+                        row.side,
+                        f"{by} %",
+                        f"{low} to {high} %" if low else "none (too few runs)",
+                        number(row.ranks.p, 2),
+                        row.ranks.test,
+                    )
+                )
+        return ShownTable(
+            ("quantity", "condition", "side", "change", "interval", "p", "test"),
+            rows,
+            "By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
+            frozenset({"change", "interval", "p"}),
+        )
 
     def to_markdown(self) -> str:
-        """Format sentences, table and remarks as Markdown."""
-        lines = [f"- {sentence}" for sentence in self.sentences]
-        if self.rows:
-            lines += ["", _markdown_row(COLUMNS), _markdown_row("---" for _ in COLUMNS)]
-            lines += [_markdown_row(cells) for cells in self.cells()]
-        if self.facts:
-            lines += ["", _markdown_row(("differs", "A", "B")), "| --- | --- | --- |"]
-            lines += [_markdown_row(cells) for cells in self.fact_cells()]
-        remarks = self.remarks()
-        return "\n".join([*lines, *([""] if remarks else []), *(f"- {note}" for note in remarks)])
-
-    def fact_cells(self) -> list[tuple[str, str, str]]:
-        return [(fact.fact, _join_names(fact.a), _join_names(fact.b)) for fact in self.facts]
+        """Format sentences, tables and remarks as Markdown."""
+        return self.shown(all_rows=False).to_markdown()
 
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
-        notes = dict.fromkeys(row.note for row in self.rows if row.note)
+        notes = dict.fromkeys(
+            row.note for row in self.rows if row.note and row.verdict != "not judged"
+        )
         splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
         return [*notes, *_pooling_notes(self.rows), *self.notes, *splits]
 
     def __str__(self) -> str:
         return self.to_markdown()
 
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
 
 def compare(
     a: str | Path,
     b: str | Path | None = None,
-    *,
+    *others: str | Path,
     factor: Sequence[str] = (),
     revisions: Sequence[str] = (),
     where: Mapping[str, Level] | None = None,
@@ -237,28 +364,36 @@ def compare(
     higher: Sequence[str] = (),
     lower: Sequence[str] = (),
     percentiles: Sequence[float] = (),
+    keys: Sequence[str] = (),
+    over: Sequence[str] = (),
+    rows: Literal["repetitions", "runs"] = "repetitions",
+    zeros: bool = False,
+    ranks: bool = False,
     format: str | None = None,  # noqa: A002 - users' word
-    splits: int = SPLITS,
+    splits: int = 0,
     root: str | Path = ".",
 ) -> ComparisonTable:
-    """Compare two sides of runs: is B slower than A?
+    """Compare sides of runs: is B slower than A?
 
     The unit of replication is a run. Runs in blocks are compared within blocks (`core.contrasts`);
-    a side with a single run has no interval.
+    a side with a single run has no interval. Rows of result tables are matched by their keys, such as
+    the name of a benchmark; repeated rows of one key are repetitions within a run.
 
     Parameters
     ----------
     a, b : str or Path
-        Folders of runs (run folders or raw files, one per run), glob patterns, ids of studies of
-        the repository, or ``REVISION:`` followed by one of these. Or `a` alone, with `factor` or
+        Folders of runs (run folders or raw files, one per run), files, glob patterns, ids of studies
+        of the repository, or ``REVISION:`` followed by one of these. Or `a` alone, with `factor` or
         `revisions`.
+    *others : str or Path
+        Further sides, each compared with `a`.
     factor : sequence of str
         ``["kernel=6.1", "kernel=6.6"]``, two levels of a factor of the runs of `a`, or two values
         (patterns) of a fact about their machines or tools, such as ``host``.
     revisions : sequence of str
         Two git revisions of `a`, or one to compare with the working tree.
     where : mapping, optional
-        Restrict to runs at these factor levels.
+        Restrict to runs at these factor levels, and to rows with these levels of a key.
     margin : float
         Equivalence margin: ratios from ``1 / (1 + margin)`` to ``1 + margin`` count as the same.
     level : float
@@ -272,6 +407,16 @@ def compare(
     percentiles : sequence of float
         ``[50, 99.9]``: compare these percentiles of single values (samples of requests, rows of
         tables, histograms), merged over drivers and files, instead of means.
+    keys : sequence of str
+        Columns that tell the rows of tables apart; default: texts that do, and equal settings.
+    over : sequence of str
+        Keys over whose levels values are averaged.
+    rows : {"repetitions", "runs"}
+        What repeated rows of one key are.
+    zeros : bool
+        Judge times and rates of 0 too, which otherwise are named as not measured.
+    ranks : bool
+        Add Hodges and Lehmann's estimate and the Mann-Whitney test.
     format : str, optional
         Format of raw files without `run.yaml`; detected by default.
     splits : int
@@ -283,14 +428,13 @@ def compare(
     Raises
     ------
     RawperfError
-        There are no such runs, or they can't be read; both sides have the same runs, or nothing in
-        common.
+        There are no such runs, or they can't be read; the sides have nothing in common.
     ParameterError
         A parameter does not apply to this comparison, or two contradict each other.
     """
     layout = Layout(Path(root))
     where = where or {}
-    stored = [_is_study(place, layout) for place in (a, b) if place is not None]
+    stored = [_is_study(place, layout) for place in (a, b, *others) if place is not None]
     if percentiles and any(stored):
         raise RawperfError(
             "--percentile does not apply to a study's stored values",
@@ -300,32 +444,29 @@ def compare(
     if not revisions:
         require_raw(format, stored)
     selection = _Selection(quantities, higher, lower, where)
-    settings = _VerdictSettings(margin, level, splits)
-    study = measured_study(layout, str(a), level) if factor and stored[0] else None
-    if study and _factor_name(factor) in study.study.factors:
-        if paired:
-            raise ParameterError(
-                "--paired does not apply to two levels of a study's factor",
-                remedy="leave it out: runs of one block are compared within it",
-            )
-        return _compare_study_levels(study, factor, selection, settings)
-    read = partial(
-        _read_sides,
-        layout=layout,
-        format_name=format,
-        where=where,
-        level=level,
-        distributions=bool(percentiles),
+    settings = _VerdictSettings(margin, level, splits, zeros, ranks)
+    if factor and stored[0]:
+        from virtperf.comparison.studies import measured_study
+
+        study = measured_study(layout, str(a), level)
+        if _factor_name(factor) in study.study.factors:
+            if paired:
+                raise ParameterError(
+                    "--paired does not apply to two levels of a study's factor",
+                    remedy="leave it out: runs of one block are compared within it",
+                )
+            return _compare_study_levels(study, factor, selection, settings)
+    tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
+    places = (a,) if factor else (*_revision_sides(a, b, revisions, layout), *others)
+    sides = _read_sides(
+        places, layout, format, where, level, tables=tables, singles=bool(percentiles)
     )
-    sides = (
-        _split_by_factor(read((a,))[0], factor)
-        if factor
-        else read(_revision_sides(a, b, revisions, layout))
-    )
+    if factor:
+        sides = _split_by_factor(sides[0], factor)
     _require_factors(sides, where)
-    return _compare_sides(
-        list(_paired_sides(*sides)) if paired else sides, percentiles, selection, settings
-    )
+    if paired:
+        sides = _paired_sides(sides)
+    return _compare_sides(sides, percentiles, selection, settings, tables)
 
 
 @dataclass(frozen=True)
@@ -351,11 +492,17 @@ class _VerdictSettings:
 
     margin: float
     level: float
-    splits: int
+    splits: int = 0
+    zeros: bool = False
+    ranks: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
         return {"margin": self.margin, "level": self.level}
+
+    @property
+    def row_options(self) -> dict[str, Any]:
+        return {**self.options, "zeros": self.zeros, "ranks": self.ranks}
 
 
 def _compare_study_levels(
@@ -370,9 +517,9 @@ def _compare_study_levels(
             remedy="runs are compared at the same levels of all other factors",
         )
     selected = selection.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
-    pairs = [pair for pair in pairs if pair.quantity in selected]
     sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
-    rows = ratio_rows(pairs, selected, contrast_function=study.contrast, **settings.options)
+    pairs = [replace(p, side=sides[1].name) for p in pairs if p.quantity in selected]
+    rows = ratio_rows(pairs, selected, contrast_function=study.contrast, **settings.row_options)
     return _comparison_table(sides, pairs, rows, selected, selection, settings)
 
 
@@ -381,26 +528,43 @@ def _compare_sides(
     percentiles: Sequence[float],
     selection: _Selection,
     settings: _VerdictSettings,
+    tables: TableOptions,
 ) -> ComparisonTable:
-    """Compare two sides by the runs' own values, or by percentiles."""
+    """Compare each side with the first, by the runs' own values, or by percentiles."""
     contrast_function: ContrastFunction = contrast
     if percentiles:
         sides, contrast_function = replace_by_percentiles(sides, percentiles)
         settings = replace(settings, splits=0)  # splits apply to means only
     require_comparable(sides, selection.patterns)
-    both = {**sides[1].quantities, **sides[0].quantities}
+    both: dict[str, ComparedQuantity] = {}
+    for side in sides:
+        both = {**side.quantities, **both}
     left_out = _one_sided_note(sides, selection.of(both), of_each=bool(percentiles))
     if not selection.patterns:  # quantities of one side only can't be compared
-        common = {*_quantity_names(sides[0])} & {*_quantity_names(sides[1])}
+        common = set.intersection(*({*side.quantity_names} for side in sides))
         both = {name: both[name] for name in both if name in common} or both
     selected = selection.of(both)
-    pairs = _common_pairs(sides[0], sides[1], selected)
-    rows = ratio_rows(pairs, selected, contrast_function=contrast_function, **settings.options)
-    unequal_loads = tuple(unequal_load_notes(sides[0], sides[1], pairs))
-    notes = [*_missing_value_notes(sides, pairs), *left_out]
-    return _comparison_table(
-        sides, pairs, rows, selected, selection, settings, notes, unequal_loads
+    varied = varied_names(sides)
+    pairs = [p for side in sides[1:] for p in _common_pairs(sides[0], side, selected, varied)]
+    rows = ratio_rows(pairs, selected, contrast_function=contrast_function, **settings.row_options)
+    from virtperf.comparison.unequal_loads import unequal_load_notes
+
+    unequal_loads = dict.fromkeys(
+        note
+        for side in sides[1:]
+        for note in unequal_load_notes(sides[0], side, [p for p in pairs if p.side == side.name])
     )
+    notes = [
+        *equal_files_note(sides),
+        *_missing_value_notes(sides, pairs, varied),
+        *left_out,
+        *_not_selected_note(sides, selected, both, "not selected" if selection.patterns else ""),
+        *_rows_notes(sides, tables),
+    ]
+    table = _comparison_table(
+        sides, pairs, rows, selected, selection, settings, notes, [*unequal_loads]
+    )
+    return replace(table, offer=_offer_rows(sides, tables, rows))
 
 
 def _comparison_table(
@@ -415,22 +579,64 @@ def _comparison_table(
 ) -> ComparisonTable:
     """Assemble the comparison table with its notes."""
     return ComparisonTable(
-        sides[0].name,
-        sides[1].name,
+        tuple(side.name for side in sides),
         settings.margin,
         settings.level,
-        tuple(rows),
+        tuple(sorted(rows, key=lambda row: row.importance)),
         tuple(_aa_splits(pairs, selected, settings.splits, settings.options)),
-        tuple(_different_facts(*sides)),
+        tuple(_different_facts(sides)),
         (
             *_side_notes(sides),
             *left_out,
             *(_zero_note(pairs) if selection.patterns else ()),
-            *_many_rows_note(rows, selected),
+            *_no_direction_note(rows, selected),
             *unequal_loads,
             *(_unequal_variance_notes(pairs, selected) if settings.splits else ()),
         ),
     )
+
+
+def _offer_rows(sides: Sequence[Side], tables: TableOptions, rows: Sequence[RatioRow]) -> str:
+    """Offer to take repeated rows as runs, where a side has a single file with such rows."""
+    most = min((side.repetitions for side in sides), default=0)
+    if tables.rows_are_runs or most < 2 or all(len(side.runs) > 1 for side in sides):
+        return ""
+    if any(row.verdict == "undecided" for row in rows):
+        process = any(side.repeats == "process" for side in sides)
+        but = ", without the variation between processes" if process else ""
+        return (
+            f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
+        )
+    return ""
+
+
+def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:
+    if not tables.rows_are_runs:
+        return
+    if any(side.repeats == "process" for side in sides):
+        yield (
+            "rows are repetitions within one process: the intervals do not include the variation "
+            "between processes"
+        )
+    elif any(side.repeats != "runs" for side in sides):
+        yield (
+            "rows of a file are taken as runs: the intervals include no variation that the rows of a "
+            "file share"
+        )
+
+
+def _not_selected_note(
+    sides: Sequence[Side],
+    selected: Mapping[str, ComparedQuantity],
+    both: Mapping[str, ComparedQuantity],
+    reason: str,
+) -> Iterator[str]:
+    """Name the quantities of all sides that are not compared."""
+    common = set.intersection(*({*side.quantity_names} for side in sides))
+    names = [name for name in both if name in common and name not in selected]
+    if names:
+        why = reason or "neither high nor low is known to be better: --quantity NAME compares them"
+        yield f"not compared: {join_names(names)} ({why})"
 
 
 def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
@@ -450,20 +656,20 @@ def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
             else f"{row.quantity}, {row.condition}"
             for row in its_rows
         ]
-        yield f"{pooling}: {_join_names(list(dict.fromkeys(names)), separator='; ')}"
+        yield f"{pooling}: {join_names(list(dict.fromkeys(names)), separator='; ')}"
 
 
 def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a note on quantities that are zero in all runs and so have no ratio."""
     names = [
         f"{pair.quantity}, {condition}"
-        if (condition := condition_text(pair.condition))
+        if (condition := key_text(pair.condition))
         else pair.quantity
         for pair in pairs
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_join_names(names)} (0 in all runs of both sides: no ratio is defined)"
+        yield f"left out: {join_names(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -484,6 +690,9 @@ def compare_equal(
     quantities: Sequence[str] = (),
     higher: Sequence[str] = (),
     lower: Sequence[str] = (),
+    keys: Sequence[str] = (),
+    over: Sequence[str] = (),
+    rows: Literal["repetitions", "runs"] = "repetitions",
     format: str | None = None,  # noqa: A002 - users' word
     splits: int = SPLITS,
     seed: int = SEED,
@@ -500,11 +709,15 @@ def compare_equal(
     RawperfError
         There are no such runs, or none that can be split.
     """
+    from virtperf.comparison.splits import equal_splits
+
     layout = Layout(Path(root))
-    cells: dict[ComparedCell, Replicates]
+    cells: dict[CellName, Replicates]
     side: Side | None
     require_raw(format, [_is_study(place, layout)])
     if _is_study(place, layout):
+        from virtperf.comparison.studies import measured_study
+
         study: MeasuredStudy = measured_study(layout, str(place), level)
         conditions = study.conditions(where or {})
         known = study.measured(conditions)
@@ -512,18 +725,25 @@ def compare_equal(
         notes: list[str] = []
         side = None
     else:
-        side = read_sides((place,), layout, format, where)[0]
-        cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
-    selected = quantities_to_compare(known, quantities, higher, lower)
+        tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
+        side = read_sides((place,), layout, format, where, tables=tables)[0]
+        cells, known = side.cells(varied_names([side])), side.quantities
+        notes = [*side.warnings]
+    selected = {
+        name: kind
+        for name, kind in quantities_to_compare(known, quantities, higher, lower).items()
+        if not kind.is_failure
+    }
     options: dict[str, Any] = {"margin": margin, "level": level}
     results = equal_splits(cells, selected, splits=splits, seed=seed, **options)
     notes += _unequal_variance_note(cells, selected)
     labelled = _aa_sides(side) if side else None
     if labelled:
-        rows = ratio_rows(_common_pairs(*labelled, selected), selected, **options)
-        names = [each.name for each in labelled]
+        pairs = _common_pairs(*labelled, selected, varied_names(labelled))
+        found = ratio_rows(pairs, selected, **options)
+        names = tuple(each.name for each in labelled)
         return ComparisonTable(
-            names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
+            names, margin, level, tuple(found), tuple(results), notes=tuple(notes)
         )
     if not results:
         raise RawperfError(
@@ -532,7 +752,7 @@ def compare_equal(
             expected="at least 4 runs of a condition, or blocks with several runs",
         )
     return ComparisonTable(
-        str(place), "", margin, level, equal_runs=tuple(results), notes=tuple(notes)
+        (str(place),), margin, level, equal_runs=tuple(results), notes=tuple(notes)
     )
 
 
@@ -540,10 +760,12 @@ def _aa_sides(side: Side) -> tuple[Side, Side] | None:
     """Return both halves of the runs of `virtperf measure --aa` (``a-...`` and ``b-...``, in
     pairs); None for other runs.
     """
+    from virtperf.study.run_groups import AA_LABELS
+
     halves = []
-    for label in AA_LABELS:
-        runs = tuple(run for run in side.runs if run.run_id.startswith(f"{label}-"))
-        halves.append(replace(side, name=f"{side.name}/{label}-*", runs=runs))
+    for label_ in AA_LABELS:
+        runs = tuple(run for run in side.runs if run.run_id.startswith(f"{label_}-"))
+        halves.append(replace(side, name=f"{side.name}/{label_}-*", runs=runs))
     named = [{run.run_id.partition("-")[2] for run in half.runs} for half in halves]
     if not named[0] & named[1] or sum(len(half.runs) for half in halves) < len(side.runs):
         return None
@@ -559,21 +781,30 @@ def _read_sides(
     layout: Layout,
     format_name: str | None,
     where: Mapping[str, Level],
-    level: float = 0.95,
-    distributions: bool = False,
+    level: float,
+    *,
+    tables: TableOptions,
+    singles: bool,
 ) -> list[Side]:
     """Read the sides in order; those of studies as stored by the runs stage."""
     others = [place for place in places if not _is_study(place, layout)]
     read = iter(
-        read_sides(others, layout, format_name, where, distributions=distributions)
+        read_sides(others, layout, format_name, where, tables=tables, singles=singles)
         if others
         else ()
     )
+    sides = []
+    for place in places:
+        if _is_study(place, layout):
+            from virtperf.comparison.studies import measured_study
+
+            sides.append(measured_study(layout, str(place), level).all_runs(str(place), where))
+        else:
+            sides.append(next(read))
+    names = Counter(side.name for side in sides)
     return [
-        measured_study(layout, str(place), level).all_runs(str(place), where)
-        if _is_study(place, layout)
-        else next(read)
-        for place in places
+        replace(side, name=str(place)) if names[side.name] > 1 else side
+        for side, place in zip(sides, places, strict=True)
     ]
 
 
@@ -611,93 +842,139 @@ def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
 
 
 def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `RawperfError` for a factor in `where` that no run has."""
-    known = {name for side in sides for run in side.runs for name in run.factors}
+    """Raise `RawperfError` for a factor or key in `where` that no run has."""
+    known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
     for name in where:
         if name not in known:
             raise RawperfError(
-                f"no run has a factor {name!r}",
+                f"no run has a factor {name!r}, and no table a column of keys of that name",
                 expected=", ".join(sorted(known)) or None,
                 remedy=did_you_mean(name, known),
             )
 
 
-def _common_pairs(a: Side, b: Side, selected: Mapping[str, ComparedQuantity]) -> list[Pair]:
-    varied = a.varied | b.varied
+def _common_pairs(
+    a: Side, b: Side, selected: Mapping[str, ComparedQuantity], varied: frozenset[str]
+) -> list[Pair]:
     second = {(name, frozenset(at)): runs for (name, at), runs in b.cells(varied).items()}
+    first = a.cells(varied)
     pairs = [
-        Pair(quantity, condition, runs, second[quantity, frozenset(condition)])
+        Pair(
+            quantity,
+            condition,
+            runs,
+            second[quantity, frozenset(condition)],
+            _request_counts(a, b, quantity, condition) if selected[name].is_failure else None,
+            b.name,
+        )
         for name in selected
-        for (quantity, condition), runs in a.cells(varied).items()
+        for (quantity, condition), runs in first.items()
         if quantity == name and (quantity, frozenset(condition)) in second
     ]
     if not pairs:
+        shared = [name for name in a.quantity_names if name in b.quantity_names]
+        if shared:
+            conditions = [
+                [key_text(at) for (name, at) in cells if name == shared[0]]
+                for cells in (first, b.cells(varied))
+            ]
+            raise RawperfError(
+                f"{a.name} and {b.name} have no condition of {shared[0]} in common",
+                expected=f"a condition of {a.name}: {join_names(conditions[0], most=5)}",
+                found=join_names(conditions[1], most=5),
+                remedy="runs are compared at the same levels of factors and keys: name the columns "
+                "that tell results apart by --key, or average over a column by --over NAME",
+            )
         raise RawperfError(
-            "the sides have no quantity at the same condition in common",
-            expected=f"a quantity of {a.name}: {', '.join(_quantity_names(a)[:10]) or 'none'}",
-            found=", ".join(_quantity_names(b)[:10]) or "none",
-            remedy="runs are compared at the same levels of the factors that vary within a side",
+            "the sides have no quantity in common",
+            expected=f"a quantity of {a.name}: {', '.join(a.quantity_names[:10]) or 'none'}",
+            found=", ".join(b.quantity_names[:10]) or "none",
         )
     return pairs
 
 
-def _quantity_names(side: Side) -> list[str]:
-    """Quantities of any run of a side, in order of first occurrence."""
-    return list(dict.fromkeys(name for run in side.runs for name in run.values))
+def _request_counts(
+    a: Side, b: Side, quantity: str, condition: Condition
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Sum the failed and all requests of each side at a condition; None where they are unknown."""
+    at, sums = dict(condition), []
+    for side in (a, b):
+        counts = [
+            count
+            for run in side.runs
+            for (name, key), count in run.counts.items()
+            if name == quantity and all(at.get(k, level) == level for k, level in key)
+        ]
+        if len(counts) < len(side.runs):
+            return None
+        sums.append((sum(failed for failed, _ in counts), sum(total for _, total in counts)))
+    return sums[0], sums[1]
 
 
 def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: bool) -> list[str]:
-    """Return a note on quantities of one side only; none for percentiles of single values."""
+    """Return a note on quantities that a side lacks; none for percentiles of single values."""
     if of_each:
         return []
-    first, second = (set(_quantity_names(side)) for side in sides)
-    alone = (("A", first - second), ("B", second - first))
-    parts = [
-        f"{_join_names(names)} (only in {letter})"
-        for letter, quantities in alone
-        if (names := [name for name in selected if name in quantities])
-    ]
+    names = {side.name: set(side.quantity_names) for side in sides}
+    common = set.intersection(*names.values())
+    parts = []
+    for side in sides:
+        lacking = [name for name in selected if name in names[side.name] and name not in common]
+        if lacking and len(sides) == 2:
+            parts.append(f"{join_names(lacking)} (only in {'AB'[[*sides].index(side)]})")
+        elif lacking:
+            parts.append(f"{join_names(lacking)} ({side.name}, not in all sides)")
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
 
-def _many_rows_note(
+def _no_direction_note(
     rows: Sequence[object], selected: Mapping[str, ComparedQuantity]
 ) -> Iterator[str]:
-    if len(rows) > MANY_ROWS and not any(kind.better for kind in selected.values()):
+    if len(rows) > 1 and not any(kind.better for kind in selected.values()):
         yield (
             "no direction (higher or lower is better) is known for these quantities, so all are "
             "compared: select some by --quantity, --higher-is-better or --lower-is-better NAME"
         )
 
 
-def _paired_sides(a: Side, b: Side) -> tuple[Side, Side]:
+def _paired_sides(sides: Sequence[Side]) -> list[Side]:
     """Assign a block to each pair of runs: by equal names, else by position in order of names."""
-    if len(a.runs) != len(b.runs):
-        raise RawperfError(
-            "the two sides have different numbers of runs and can't be paired",
-            expected=str(len(a.runs)),
-            found=str(len(b.runs)),
-        )
-    first, second = ({run.run_id: run for run in side.runs} for side in (a, b))
-    names = sorted(first)
-    if set(first) == set(second) and len(first) == len(a.runs):
-        matched = [(first[name], second[name]) for name in names]
+    first = sides[0]
+    for side in sides[1:]:
+        if len(side.runs) != len(first.runs):
+            raise RawperfError(
+                "the sides have different numbers of runs and can't be paired",
+                expected=str(len(first.runs)),
+                found=str(len(side.runs)),
+            )
+    by_name = [{run.run_id: run for run in side.runs} for side in sides]
+    names = sorted(by_name[0])
+    if all({*of_side} == {*names} for of_side in by_name) and len(names) == len(first.runs):
+        matched = [[of_side[name] for name in names] for of_side in by_name]
     else:
-        matched = list(zip(a.runs, b.runs, strict=True))
-    sides = []
-    for side, place in ((a, 0), (b, 1)):
-        runs = tuple(replace(two[place], block=f"pair {k}") for k, two in enumerate(matched, 1))
-        sides.append(replace(side, runs=runs))
-    return sides[0], sides[1]
+        matched = [[*side.runs] for side in sides]
+    return [
+        replace(
+            side,
+            runs=tuple(replace(run, block=f"pair {k}") for k, run in enumerate(runs, 1)),
+        )
+        for side, runs in zip(sides, matched, strict=True)
+    ]
+
+
+def _letters(sides: Sequence[Side]) -> list[str]:
+    return ["A", "B"] if len(sides) == 2 else [side.name for side in sides]
 
 
 def _unequal_variance_note(
-    cells: Mapping[ComparedCell, Replicates], selected: Mapping[str, ComparedQuantity]
+    cells: Mapping[CellName, Replicates], selected: Mapping[str, ComparedQuantity]
 ) -> Iterable[str]:
     """Yield a note on quantities left out of the A/A test within blocks."""
+    from virtperf.comparison.splits import unequal_quantities
+
     if names := unequal_quantities(cells, selected):
         yield (
-            f"A/A within blocks leaves out {_join_names(names)}: the variances of the conditions differ "
+            f"A/A within blocks leaves out {join_names(names)}: the variances of the conditions differ "
             "(Bartlett)"
         )
 
@@ -709,7 +986,11 @@ def _aa_splits(
     options: Mapping[str, Any],
 ) -> Iterable[EqualSplits]:
     """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
-    for letter in "AB" if splits else "":
+    if not splits:
+        return
+    from virtperf.comparison.splits import equal_splits
+
+    for letter in "AB":
         cells = _cells_of(pairs, letter)
         for equal in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
             if equal.possible >= MIN_POSSIBLE_SPLITS:
@@ -726,46 +1007,59 @@ def _unequal_variance_notes(
         )
 
 
-def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[ComparedCell, Replicates]:
+def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[CellName, Replicates]:
     return {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
 
 
-def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:
-    first, second = a.facts, b.facts
-    for name in sorted({*first, *second}):
-        of_a, of_b = first.get(name, frozenset()), second.get(name, frozenset())
-        if of_a != of_b:
-            yield DifferentFact(name, tuple(sorted(of_a)), tuple(sorted(of_b)))
+def _different_facts(sides: Sequence[Side]) -> Iterable[DifferentFact]:
+    facts = [side.facts for side in sides]
+    for name in sorted({name for of_side in facts for name in of_side}):
+        values = [of_side.get(name, frozenset()) for of_side in facts]
+        if len({*values}) > 1:
+            yield DifferentFact(name, tuple(tuple(sorted(of_side)) for of_side in values))
 
 
-def _missing_value_notes(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[str]:
+def _missing_value_notes(
+    sides: Sequence[Side], pairs: Sequence[Pair], varied: frozenset[str]
+) -> Iterator[str]:
     """Yield a note on runs of a side that have no value of a compared quantity at the condition of
-    others that have: ``B: 1 of 3 runs has no lat: t2.csv``.
+    others that have: ``B: 1 of 3 runs has no lat: t2.csv``; and on conditions of one side only.
     """
-    varied = sides[0].varied | sides[1].varied
-    for letter, side in zip("AB", sides, strict=True):
+    quantities = dict.fromkeys(pair.quantity for pair in pairs)
+    conditions: dict[str, set[frozenset[Any]]] = {}
+    for pair in pairs:
+        conditions.setdefault(pair.quantity, set()).add(frozenset(pair.condition))
+    for letter, side in zip(_letters(sides), sides, strict=True):
         quantities_of: dict[tuple[str, ...], list[str]] = {}
-        for quantity in dict.fromkeys(pair.quantity for pair in pairs):
-            conditions = {frozenset(p.condition) for p in pairs if p.quantity == quantity}
+        alone: dict[str, None] = {}
+        for quantity, at in side.cells(varied):
+            if quantity in quantities and frozenset(at) not in conditions[quantity]:
+                alone[key_text(at)] = None
+        for quantity in quantities:
             lacking = tuple(
                 run.run_id
                 for run in side.runs
-                if quantity not in run.values
-                and quantity not in run.refused
-                and frozenset((n, at) for n, at in run.factors.items() if n in varied) in conditions
+                if quantity not in run.refused
+                and not any(name == quantity for name, _ in run.values)
+                and any(
+                    all(at.get(n, level) == level for n, level in run.factors.items())
+                    for at in map(dict, conditions[quantity])
+                )
             )
             if lacking:
                 quantities_of.setdefault(lacking, []).append(quantity)
-        for runs, quantities in quantities_of.items():
+        for runs, names in quantities_of.items():
             has = "has" if len(runs) == 1 else "have"
             yield (
-                f"{letter}: {len(runs)} of {len(side.runs)} runs {has} no {_join_names(quantities)}: "
-                f"{_join_names(runs)}"
+                f"{letter}: {len(runs)} of {len(side.runs)} runs {has} no {join_names(names)}: "
+                f"{join_names(runs)}"
             )
+        if alone:
+            yield f"{letter}: left out, since not on both sides: {join_names([*alone], '; ')}"
 
 
 def _side_notes(sides: Sequence[Side]) -> Iterable[str]:
-    for letter, side in zip("AB", sides, strict=True):
+    for letter, side in zip(_letters(sides), sides, strict=True):
         yield from (f"{letter}: {warning}" for warning in side.warnings)
         if side.disturbed:
             yield f"{letter}: {side.disturbed} of {len(side.runs)} runs were disturbed"
@@ -774,68 +1068,193 @@ def _side_notes(sides: Sequence[Side]) -> Iterable[str]:
 def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
     """Format a ratio and its limits as signed changes in %: ``-2.8 %``."""
     percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
-    limits = percent if low is not None and high is not None else [percent[0]] * 3
-    shown = as_precise(*limits) if low is not None else (number(percent[0], 3),) * 3
+    return _signed(*percent, exact=low is None or high is None)
+
+
+def _signed(value: float, low: float, high: float, *, exact: bool) -> list[str]:
+    limits = [value] * 3 if exact else [value, low, high]
+    shown = (number(value, 3),) * 3 if exact else as_precise(*limits)
     signed = [
-        f"+{text}" if value > 0 and not text.startswith(("+", "-", "−")) else text
-        for text, value in zip(shown, limits, strict=True)
+        f"+{text}" if of > 0 and not text.startswith(("+", "-", "−")) else text
+        for text, of in zip(shown, limits, strict=True)
     ]
     return [text.replace("−", "-") for text in signed]
 
 
-def _cells(row: RatioRow) -> tuple[str, ...]:
+def _change_texts(row: RatioRow) -> tuple[str, str]:
+    """Format the change of a row and its interval: a ratio in %, a difference in points."""
+    if row.difference is not None:
+        factor = 100 if row.unit in ("", "1") else 1.0
+        unit = "points" if row.unit in ("", "1") else row.unit
+        limits = [math.nan if v is None else factor * v for v in (row.low, row.high)]
+        by, low, high = _signed(factor * row.difference, *limits, exact=row.low is None)
+        return f"{by} {unit}", f"{low} to {high} {unit}" if row.low is not None else "none"
+    if row.ratio is None:
+        return "n/a", "none"
     by, low, high = change(row.ratio, row.low, row.high)
-    unit = f" {row.unit}" if row.unit and row.unit != "1" else ""
-    means = (f"{number(v)}{unit} (n={n})" if v is not None else "" for v, n in _means(row))
-    more = f" ({row.more_runs} more runs per side needed)" if row.more_runs else ""
+    known = row.low is not None and row.high is not None
+    return f"{by} %", f"{low} to {high} %" if known else "exact" if row.exact else "none"
+
+
+def _mean_texts(row: RatioRow) -> tuple[str, str]:
+    """Format both means in units as people read them; shares of failures in %."""
+    values: list[float | None] = [row.mean_a, row.mean_b]
+    unit = row.unit
+    if row.difference is not None and unit in ("", "1"):
+        values, unit = [None if v is None else 100 * v for v in values], "%"
+    a, b = with_unit(values, "" if unit == "1" else unit)
+    return a, b
+
+
+def _cells(row: RatioRow) -> tuple[str, ...]:
+    by, interval = _change_texts(row)
+    means = [
+        f"{text} (n={n})" if text else ""
+        for text, n in zip(_mean_texts(row), (row.runs_a, row.runs_b), strict=True)
+    ]
+    p = row.p_holm
     return (
         row.quantity,
         row.condition,
         *means,
-        f"{by} %" if row.ratio is not None else "n/a",
-        f"{low} to {high} %" if row.low is not None and row.high is not None else "none",
-        "" if row.p_holm is None else ("< 0.0001" if row.p_holm < 1e-4 else number(row.p_holm, 2)),
-        row.verdict + more,
+        by,
+        interval,
+        "" if p is None else ("< 0.0001" if p < 1e-4 else number(p, 2)),
+        _verdict_text(row),
     )
 
 
-def _means(row: RatioRow) -> tuple[tuple[float | None, int], tuple[float | None, int]]:
-    return (row.mean_a, row.runs_a), (row.mean_b, row.runs_b)
+def _verdict_text(row: RatioRow) -> str:
+    if row.without is not None:
+        by, low, high = change(row.without.ratio, row.without.low, row.without.high)
+        limits = f", {low} to {high} %" if row.without.low is not None else ""
+        return f"{row.verdict} (without {row.without.run}: {by} %{limits}: {row.without.verdict})"
+    return row.verdict + (f" ({row.more_runs} more runs per side needed)" if row.more_runs else "")
+
+
+def _side_cell(row: RatioRow) -> str:
+    by, interval = _change_texts(row)
+    limits = f" ({interval})" if row.low is not None else ""
+    mean = _mean_texts(row)[1]
+    return f"{mean}; {by}{limits}: {row.verdict}" if mean else f"{by}{limits}: {row.verdict}"
+
+
+def _summary_rows(rows: Sequence[RatioRow]) -> list[RatioRow]:
+    """Rows for sentences: of a group of conditions the geometric mean, if all conditions agree; else
+    the conditions that differ, or the mean.
+    """
+    groups: dict[tuple[str, str], list[RatioRow]] = {}
+    for row in rows:
+        name = row.quantity if row.is_mean else row.quantity.partition(" of ")[0]
+        groups.setdefault((name, row.side), []).append(row)
+    chosen = []
+    for of_group in groups.values():
+        means = [row for row in of_group if row.is_mean]
+        single = [row for row in of_group if not row.is_mean]
+        different = [
+            row for row in single if row.verdict in (*CALLED_DIFFERENT, "not judged") or row.without
+        ]
+        agree = len({row.verdict for row in of_group}) == 1 and not any(r.without for r in single)
+        chosen += means if means and (agree or not different) else different or single
+    return sorted(chosen, key=lambda row: row.importance)
+
+
+def _rest_sentence(rows: Sequence[RatioRow], most: int | None) -> str:
+    """Count the rows beyond those shown, by verdict."""
+    rest = Counter(row.verdict for row in rows[most:]) if most is not None else Counter()
+    if not rest:
+        return ""
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in rest.items())
+    return f"{sum(rest.values())} more rows: {counted}. --all shows them, JSON and HTML have them."
 
 
 def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     """Summarize a row: ``B serves 2.8 % less than A, 1.8 to 3.8 % (throughput)``."""
     at = f", {row.condition}" if row.condition else ""
     of = f"({row.quantity}{at})"
-    a, b = table.a, table.b
+    a, b = table.a, row.side or table.b
+    if row.verdict == "not judged":
+        return f"{row.quantity}{at} of {b} and {a} is not judged: {row.note}."
+    if row.difference is not None:
+        return _failure_sentence(row, a, b)
     if row.ratio is None:
         return f"{b} and {a} can't be compared {of}: a mean is zero."
+    if row.verdict == "the same, exactly":
+        value = _mean_texts(row)[0]
+        return f"{b} is exactly the same as {a} {of}: {value} in every run."
     by, low, high = change(row.ratio, row.low, row.high)
     within = f", {low} to {high} %" if row.low is not None else ""
+    alone = f" {_without_sentence(row)}" if row.without else ""
     if row.verdict == "undecided":
         more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
         reason = f"; {row.note}" if row.note and row.low is None else ""
-        return f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
+        whole = f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
+        return whole + alone
     if row.verdict == "same within the margin":
-        return f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}."
+        return (
+            f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}.{alone}"
+        )
     down = row.ratio < 1
     ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
     ends = ends[::-1] if down and _excludes_one(row) else ends
     reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
+    reach += ", in every run" if row.exact else ""
     amount = f"{by.lstrip('+-')} %"
     if row.better == "higher" and (row.unit in RATES or row.is_mean):
-        return (
-            f"{b} serves {amount} {'less' if down else 'more'} than {a}{reach} {of}: {row.verdict}."
-        )
+        less = "less" if down else "more"
+        return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
     if row.better == "lower" and (row.unit in TIMES or row.is_mean):
         words = f"{amount} {'less time' if down else 'longer'}"
-        return f"{b} takes {words} than {a}{reach} {of}: {row.verdict}."
+        return f"{b} takes {words} than {a}{reach} {of}: {row.verdict}.{alone}"
     rest = f"{amount} {'lower' if down else 'higher'} on {b} than on {a}{reach}"
-    return f"{row.quantity}{at} is {rest}" + (f": {row.verdict}." if row.better else ".")
+    return f"{row.quantity}{at} is {rest}" + (f": {row.verdict}." if row.better else ".") + alone
+
+
+def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
+    """Summarize failures: ``36.4 % of the requests of new failed, 0 % of those of old: worse``."""
+    first, second = _mean_texts(row)
+    at = f" ({row.condition})" if row.condition else ""
+    by, interval = _change_texts(row)
+    limits = f", {interval}" if row.low is not None else ""
+    share = row.unit in ("", "1")
+    verb = f"{second} of {b} failed" if share else f"{b} has {second} {row.quantity}"
+    other = f"{first} of {a}" if share else f"{a} has {first}"
+    return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
+
+
+def _without_sentence(row: RatioRow) -> str:
+    """Describe the result without one outlying run."""
+    assert row.without is not None
+    one = row.without
+    away = change(one.deviation)[0].lstrip("+-")
+    where = "above" if one.deviation > 1 else "below"
+    by, low, high = change(one.ratio, one.low, one.high)
+    limits = f", {low} to {high} %" if one.low is not None else ""
+    apart = (
+        f"One run is apart from the others: {one.run} of {one.side} is {away} % {where} them."
+        if one.side
+        else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
+    )
+    return f"{apart} Without it: {by} %{limits}: {one.verdict}."
 
 
 def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
+
+
+def _finite(value: Any) -> Any:
+    """Replace numbers that JSON can't hold by None."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return _finite(value._asdict())
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _join(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _aa_sentence(equal: EqualSplits) -> str:
@@ -849,12 +1268,3 @@ def _aa_sentence(equal: EqualSplits) -> str:
         f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
         f"unadjusted intervals exclude 1{few}."
     )
-
-
-def _join_names(values: Sequence[str], separator: str = ", ") -> str:
-    shown = separator.join(values[:3]) or "not known"
-    return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

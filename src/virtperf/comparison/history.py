@@ -25,14 +25,15 @@ from virtperf.comparison.changes import (
     changes,
 )
 from virtperf.comparison.compare import change, require_raw
-from virtperf.comparison.ratio_rows import ComparedQuantity, condition_text
-from virtperf.comparison.sides import RunValues, Side, quantities_to_compare, read_sides
+from virtperf.comparison.sides import Side, quantities_to_compare, read_sides, varied_names
 from virtperf.comparison.studies import measured_study
 from virtperf.core.levels import Level
 from virtperf.core.numbers import number
 from virtperf.core.paths import Layout
+from virtperf.core.shown import Shown, ShownTable
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import number_columns, row_place
+from virtperf.runs.run_values import ComparedQuantity, RunValues, key_text
 from virtperf.study.definition import REPLICATE
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
@@ -120,9 +121,9 @@ class HistoryTable:
             )
         return tuple(sentences)
 
-    def cells(self) -> list[tuple[str, ...]]:
-        """Format the table's cells, in the order of `COLUMNS`."""
-        return [
+    def shown(self) -> Shown:
+        """Sentences, the table and notes, as every medium shows them."""
+        cells = [
             (
                 row.benchmark,
                 str(len(row.measured)),
@@ -134,19 +135,20 @@ class HistoryTable:
             )
             for row in self.rows
         ]
+        right = frozenset({"revisions", "autocorrelation", "p (Holm)"})
+        table = ShownTable(COLUMNS, cells, "Changes", right)
+        title = f"History of {self.place}"
+        return Shown(title, self.sentences, [table], self.notes, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary."""
         return {**asdict(self), "sentences": list(self.sentences)}
 
-    def to_markdown(self) -> str:
-        lines = [f"- {sentence}" for sentence in self.sentences]
-        table = [COLUMNS, ["---"] * len(COLUMNS), *self.cells()]
-        lines += ["", *("| " + " | ".join(row) + " |" for row in table)]
-        return "\n".join([*lines, *([""] if self.notes else []), *(f"- {n}" for n in self.notes)])
-
     def __str__(self) -> str:
-        return self.to_markdown()
+        return self.shown().to_markdown()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
 
 
 def history(
@@ -283,7 +285,7 @@ def _read_runs(
         sides = read_sides((place,), layout, format_name, where)
     side = sides[0]
     values: RevisionValues = {}
-    varied = side.varied - {revision, date}
+    varied = varied_names([side]) - {revision, date}
     by_revision: dict[str, list[RunValues]] = {}
     for run in side.runs:
         name = _factor_or_fact(run, revision)
@@ -317,7 +319,7 @@ def _read_dated_folders(
     for folder, (day, _) in zip(folders, named, strict=True):
         _require_date(day, "the folder's name", str(folder))
     sides = read_sides(folders, layout, format_name, where)
-    varied = frozenset().union(*(side.varied for side in sides))
+    varied = varied_names(sides)
     for side, (day, revision) in zip(sides, named, strict=True):
         _add_revision(values, side, varied, revision, day)
     notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
@@ -329,7 +331,7 @@ def _add_revision(
 ) -> None:
     """Add the runs of a revision, to those of other days if there are any."""
     for (quantity, condition), runs in side.cells(varied).items():
-        of = values.setdefault((quantity, condition_text(condition)), {})
+        of = values.setdefault((quantity, key_text(condition)), {})
         before = of.get(revision, RevisionRuns(revision, date, ()))
         first = min(before.date, date, key=_timestamp)
         of[revision] = RevisionRuns(revision, first, (*before.runs, *runs.values.tolist()))

@@ -9,17 +9,18 @@ The stopping rule is `virtperf.models.planning.stop_when`, for each condition of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rawperf.core.errors import RawperfError
-from virtperf.comparison.ratio_rows import condition_text
-from virtperf.comparison.sides import RunReader
 from virtperf.core.levels import Level
 from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import Stopping, stop_when
+from virtperf.runs.run_reader import RunReader
+from virtperf.runs.run_values import key_text
 
 BlockValues = dict[tuple[tuple[str, Level], ...], dict[int, float]]
 """Values by condition and block."""
@@ -46,14 +47,15 @@ class Precision:
         self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
     ) -> RawperfError | None:
         """Add a measured run; returns the error if it can't be read."""
-        reader = self._reader = self._reader or RunReader(self.layout, None, False)
+        reader = self._reader = self._reader or RunReader(self.layout)
         try:
             run = reader.run(folder)
         except RawperfError as err:
             return err
-        if run is not None and run.values.get(self.quantity, 0.0) > 0:
+        value = math.nan if run is None else run.value(self.quantity)
+        if value > 0:
             known = self._values.setdefault(experiment, {})
-            known.setdefault(tuple(levels.items()), {})[block] = run.values[self.quantity]
+            known.setdefault(tuple(levels.items()), {})[block] = value
         return None
 
     def stopping(self, experiment: str, before: int | None = None) -> dict[str, Stopping]:
@@ -72,7 +74,7 @@ class Precision:
             if len({dict(condition).get(name) for condition in values}) > 1
         }
         return {
-            condition_text(tuple((n, v) for n, v in condition if n in varied)): stop_when(
+            key_text(tuple((n, v) for n, v in condition if n in varied)): stop_when(
                 [blocks[k] for k in sorted(blocks)],
                 half_width=self.half_width,
                 at_most=self.at_most,

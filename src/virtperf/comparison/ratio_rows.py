@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import special
-from statsmodels.stats.multitest import multipletests
 
+from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
 from virtperf.core.contrasts import (
     LinearRatio,
     LogRatio,
@@ -29,14 +29,26 @@ from virtperf.core.contrasts import (
     linear_ratio,
     log_ratio,
 )
-from virtperf.core.levels import Level, level_text
 from virtperf.core.mean import satterthwaite
-from virtperf.models.power import runs_needed
-from virtperf.models.ratio import EQUAL_REPLICATES, NO_SPREAD
+from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
 
-Verdict = Literal["slower", "faster", "lower", "higher", "same within the margin", "undecided"]
-CALLED_DIFFERENT = ("slower", "faster", "lower", "higher")
+Verdict = Literal[
+    "worse",
+    "better",
+    "slower",
+    "faster",
+    "lower",
+    "higher",
+    "same within the margin",
+    "the same, exactly",
+    "undecided",
+    "not judged",
+]
+CALLED_DIFFERENT = ("worse", "better", "slower", "faster", "lower", "higher")
+FOR_THE_WORSE = ("worse", "slower")
 GEOMETRIC_MEAN = "geometric mean"
+EQUAL_RUNS = 1e-9
+"""Relative tolerance within which the values of runs count as equal."""
 ONE_RUN = "{sides} one run: the variance between runs can't be estimated from samples within a run"
 CONFOUNDED = (
     "the sides were run in different blocks or on different days: the interval includes the "
@@ -46,30 +58,51 @@ ONE_BLOCK_EACH = (
     "all runs of a side are from one block or day, and the sides share none: the difference "
     "between the sides is confounded with that between blocks, so there is no interval"
 )
+CLOCK = "all runs of a side have the same time: the resolution of the clock, not the spread of runs"
+ZEROS = (
+    "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
+    "number that was not measured; --zeros judges it"
+)
 
-Condition = tuple[tuple[str, Level], ...]
 
-
-@dataclass(frozen=True)
-class ComparedQuantity:
-    """Metadata of a compared quantity; `better` is "higher", "lower", or "" without a direction;
-    `group` is the group of quantities of a geometric mean.
+class WithoutRun(NamedTuple):
+    """A row without one outlying run: its name and side, its distance from the other runs of its
+    side as a ratio, and the ratio of the sides without it. Within blocks the name is that of the
+    block, and `side` is "".
     """
 
-    unit: str = ""
-    better: str = ""
-    group: str = ""
+    run: str
+    side: str
+    deviation: float
+    ratio: float
+    low: float | None
+    high: float | None
+    verdict: Verdict
+
+
+class RankRow(NamedTuple):
+    """Rank-based comparison: Hodges and Lehmann's estimate of the ratio with its interval, and the
+    p-value of the Mann-Whitney test (of Wilcoxon's signed ranks within blocks).
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p: float
+    test: str
 
 
 @dataclass(frozen=True)
 class RatioRow:
-    """One row of a comparison: the ratio of B's mean to A's.
+    """One row of a comparison: the ratio of B's mean to A's, or for failures their difference.
 
-    `low` and `high` are the unadjusted limits of `ratio` at the comparison's level. `p` is the
-    p-value for the nearest end of the margin, `p_holm` the Holm-adjusted one. Undefined numbers are
-    None: an interval with one run per side, an infinite limit. `more_runs` per side decide with a
-    power of 80 % at the observed ratio and spread; None where the row is decided, the spread
-    unknown, or 1,000 runs are too few.
+    `low` and `high` are the unadjusted limits of `ratio`, or of `difference`, at the comparison's
+    level. `p` is the p-value for the nearest end of the margin, `p_holm` the Holm-adjusted one.
+    Undefined numbers are None: an interval with one run per side, an infinite limit. `more_runs` per
+    side decide with a power of 80 % at the observed ratio and spread (without an outlying run); None
+    where the row is decided, the spread unknown, or 1,000 runs are too few. `exact`: all runs of each
+    side have the same value, so that the sides differ in every run or not at all. `side` is the name
+    of B.
     """
 
     quantity: str
@@ -89,20 +122,44 @@ class RatioRow:
     compared: str
     more_runs: int | None = None
     note: str = ""
+    side: str = ""
+    difference: float | None = None
+    exact: bool = False
+    without: WithoutRun | None = None
+    ranks: RankRow | None = None
 
     @property
     def is_mean(self) -> bool:
         return self.condition.startswith(GEOMETRIC_MEAN)
 
+    @property
+    def importance(self) -> tuple[int, float]:
+        """Sort key: failures, what is not judged, changes for the worse, other changes, the rest;
+        larger changes first.
+        """
+        size = abs(math.log(self.ratio)) if self.ratio and self.ratio > 0 else math.inf
+        if self.verdict in ("worse", "better"):
+            return 0, -abs(self.difference or 0.0)
+        if self.verdict == "not judged":
+            return 1, 0.0
+        if self.verdict in CALLED_DIFFERENT:
+            return (2 if self.verdict in FOR_THE_WORSE else 3), -size
+        order = {"undecided": 4, "same within the margin": 5, "the same, exactly": 6}
+        return order[self.verdict], self.p if self.p is not None else 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The runs of both sides at one condition."""
+    """The runs of both sides at one condition; `counts` are failed and all requests of each side,
+    for failures. `side` is the name of B.
+    """
 
     quantity: str
     condition: Condition
     a: Replicates
     b: Replicates
+    counts: tuple[tuple[int, int], tuple[int, int]] | None = None
+    side: str = ""
 
 
 RunRatio = LogRatio | LinearRatio
@@ -125,6 +182,8 @@ def ratio_rows(
     level: float,
     contrast_function: ContrastFunction = contrast,
     plan_runs: bool = True,
+    zeros: bool = False,
+    ranks: bool = False,
 ) -> list[RatioRow]:
     """Compute one row per pair, and one for the geometric mean over each group of conditions.
 
@@ -135,37 +194,216 @@ def ratio_rows(
     contrast_function : callable, optional
         Contrast: computes the ratio of a pair.
     plan_runs : bool
-        Whether to compute the number of further runs needed.
+        Whether to look for outlying runs, and to compute the number of further runs needed.
+    zeros : bool
+        Whether times and rates of 0 are judged.
+    ranks : bool
+        Whether to add the rank-based comparison.
     """
-    rows = [
-        _pair_row(pair, quantities[pair.quantity], contrast_function(pair), margin, level)
-        for pair in pairs
-        if pair.a.values.any() or pair.b.values.any()
+    rows: list[_Tested] = []
+    for pair in pairs:
+        kind = quantities[pair.quantity]
+        if not (pair.a.values.any() or pair.b.values.any()):
+            continue
+        if kind.is_failure:
+            rows.append(_failure_row(pair, kind, level))
+        else:
+            rows.append(_pair_row(pair, kind, contrast_function, margin, level, zeros))
+    by_side: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_side.setdefault(pair.side, []).append(pair)
+    for side, of_side in by_side.items():
+        for group, group_pairs in _groups(of_side, quantities).items():
+            mean, counts = _geometric_mean(group_pairs, contrast_function)
+            if mean is not None:
+                exact = all(_has_no_spread(x) for p in group_pairs for x in (p.a, p.b))
+                kind = replace(quantities[group_pairs[0].quantity], unit="")
+                row = _ratio_row(mean, kind, margin, level, counts)
+                condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
+                row = replace(row, quantity=group, condition=condition, side=side)
+                if exact and min(counts) > 1:
+                    row = _exact_mean(row, margin)
+                rows.append(_Tested(row, mean))
+    alpha = (1 - level) / max(sum(each.row.p is not None for each in rows), 1)
+    finished = [
+        _examine(each, quantities, contrast_function, margin, level, alpha, ranks=ranks)
+        if plan_runs
+        else each
+        for each in rows
     ]
-    for group, group_pairs in _groups(pairs, quantities).items():
-        mean, counts = _geometric_mean(group_pairs, contrast_function)
-        if mean is not None:
-            kind = replace(quantities[group_pairs[0].quantity], unit="")
-            row = _ratio_row(mean, kind, margin, level, counts)
-            condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
-            rows.append((replace(row, quantity=group, condition=condition), mean))
-    return _adjust_holm(rows, margin, level, plan_runs)
+    return _adjust_holm(finished, margin, level, plan_runs)
+
+
+def _exact_mean(row: RatioRow, margin: float) -> RatioRow:
+    """Complete the row of a mean of exact ratios."""
+    assert row.ratio is not None  # all values are positive
+    row = replace(row, low=None, high=None, p=None, exact=True, note="")
+    if abs(row.ratio - 1) <= EQUAL_RUNS:
+        return replace(row, ratio=1.0, verdict="the same, exactly")
+    return replace(row, verdict=_verdict(row, margin))
+
+
+class _Tested(NamedTuple):
+    """A row with the contrast that it was computed from, and the one without an outlying run."""
+
+    row: RatioRow
+    ratio: RunRatio | None
+    pair: Pair | None = None
+    reduced: RunRatio | None = None
 
 
 def _pair_row(
-    pair: Pair, kind: ComparedQuantity, ratio: RunRatio, margin: float, level: float
-) -> tuple[RatioRow, RunRatio]:
+    pair: Pair,
+    kind: ComparedQuantity,
+    contrast_function: ContrastFunction,
+    margin: float,
+    level: float,
+    zeros: bool,
+) -> _Tested:
+    ratio = contrast_function(pair)
     row = _ratio_row(ratio, kind, margin, level, (pair.a.n, pair.b.n))
     row = replace(
         row,
         quantity=pair.quantity,
-        condition=condition_text(pair.condition),
+        condition=key_text(pair.condition),
         mean_a=_none_if_infinite(pair.a.mean),
         mean_b=_none_if_infinite(pair.b.mean),
+        side=pair.side,
     )
+    if not zeros and (note := _zero_note(pair, kind)):
+        nothing = {"ratio": None, "low": None, "high": None, "p": None}
+        return _Tested(replace(row, verdict="not judged", note=note, **nothing), ratio)
     if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
-        row = replace(row, p=None, note=NO_SPREAD)
-    return row, ratio
+        return _Tested(_exact_row(row, pair, margin), ratio)
+    return _Tested(row, ratio, pair)
+
+
+def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
+    """Describe zeros of a time, or of a quantity with a direction that is no count; "" without."""
+    zero = [
+        (letter, side) for letter, side in (("A", pair.a), ("B", pair.b)) if not side.values.all()
+    ]
+    values = np.concatenate([pair.a.values, pair.b.values])
+    is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
+    unknown_unit = not kind.unit and any(not side.values.any() for _, side in zero)
+    if not zero or is_count or not (kind.better or kind.unit == "s" or unknown_unit):
+        return ""
+    letter, side = zero[-1]
+    count = int((side.values == 0).sum())
+    return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
+
+
+def _exact_row(row: RatioRow, pair: Pair, margin: float) -> RatioRow:
+    """Complete the row of two sides without spread: an exact comparison, with no interval."""
+    a, b = pair.a, pair.b
+    row = replace(row, low=None, high=None, p=None, exact=True, note="")
+    is_count = a.values[0] == round(a.values[0]) and b.values[0] == round(b.values[0])
+    note = CLOCK if row.unit == "s" else ""
+    if abs(a.mean - b.mean) <= EQUAL_RUNS * abs(a.mean):
+        return replace(row, ratio=1.0, verdict="the same, exactly", note=note)
+    if is_count and not note:
+        chance = 2 / math.comb(a.n + b.n, a.n) if a.n == b.n else 1 / math.comb(a.n + b.n, a.n)
+        note = (
+            f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
+            f"the sides would differ in every run with a probability of {chance:.2g}"
+        )
+    return replace(row, verdict=_verdict(row, margin), note=note)
+
+
+def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
+    """Compare shares (or numbers) of failures by their difference, in which zero is allowed."""
+    over, under = np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    difference = linear_ratio([pair.b, pair.a], over, under)
+    by = pair.b.mean - pair.a.mean
+    row = RatioRow(
+        pair.quantity,
+        key_text(pair.condition),
+        kind.unit,
+        "lower",
+        "undecided",
+        ratio=None,
+        low=None,
+        high=None,
+        p=None,
+        p_holm=None,
+        mean_a=pair.a.mean,
+        mean_b=pair.b.mean,
+        runs_a=pair.a.n,
+        runs_b=pair.b.n,
+        compared=difference.design,
+        side=pair.side,
+        difference=by,
+    )
+    if min(pair.a.n, pair.b.n) < 2:
+        return _Tested(_judge_by_requests(row, pair, level), None)
+    if _has_no_spread(pair.a) and _has_no_spread(pair.b):
+        exactly: Verdict = "the same, exactly" if not by else "worse" if by > 0 else "better"
+        return _Tested(replace(row, verdict=exactly, exact=True), None)
+    low, high = difference.interval(level)
+    gap, se = difference.distance(0.0)
+    p = float(2 * special.stdtr(difference.df, -abs(gap) / se))
+    return _Tested(
+        replace(row, low=_none_if_infinite(low), high=_none_if_infinite(high), p=p), difference
+    )
+
+
+def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
+    """Judge a single run of a side by its requests: the spread between runs is unknown."""
+    if pair.counts is None:
+        single = [letter for letter, side in (("A", pair.a), ("B", pair.b)) if side.n == 1]
+        has = " and ".join(single) + (" have" if len(single) > 1 else " has")
+        return replace(row, note=ONE_RUN.format(sides=has))
+    from scipy.stats import fisher_exact
+
+    table = [[failed, total - failed] for failed, total in pair.counts]
+    p = float(fisher_exact(table).pvalue)
+    note = "failures of single runs are judged by requests: the spread between runs is not known"
+    if p > 1 - level:
+        return replace(row, p=p, p_holm=p, note=note)
+    return replace(
+        row, p=p, p_holm=p, note=note, verdict="worse" if row.difference > 0 else "better"
+    )  # type: ignore[operator]
+
+
+def _examine(
+    tested: _Tested,
+    quantities: Mapping[str, ComparedQuantity],
+    contrast_function: ContrastFunction,
+    margin: float,
+    level: float,
+    alpha: float,
+    *,
+    ranks: bool,
+) -> _Tested:
+    """Look for one outlying run, and add the row without it; add the rank-based comparison."""
+    row, pair = tested.row, tested.pair
+    if pair is None or min(pair.a.values.min(), pair.b.values.min()) <= 0:
+        return tested
+    if ranks and min(pair.a.n, pair.b.n) > 1:
+        from virtperf.comparison.ranks import compare_ranks
+
+        row = replace(row, ranks=RankRow(*compare_ranks(pair.a, pair.b, level)))
+    found: OutlyingRun | None = outlying_run(pair.a, pair.b)
+    if found is None:
+        return tested._replace(row=row)
+    a, b = without_run(pair.a, pair.b, found)
+    reduced = contrast_function(replace(pair, a=a, b=b))
+    if not math.isfinite(reduced.value) or math.isnan(reduced.se):
+        return tested._replace(row=row)
+    low, high = reduced.interval(level)
+    p = p_value(reduced, margin)
+    alone = replace(row, ratio=reduced.value)
+    verdict: Verdict = _verdict(alone, margin) if p <= alpha else "undecided"
+    without = WithoutRun(
+        found.name,
+        found.side,
+        found.deviation,
+        reduced.value,
+        _none_if_infinite(low),
+        _none_if_infinite(high),
+        verdict,
+    )
+    return tested._replace(row=replace(row, without=without), reduced=reduced)
 
 
 def _ratio_row(
@@ -217,27 +455,37 @@ def p_value(ratio: RunRatio, margin: float) -> float:
     return float(2 * special.stdtr(ratio.df, -errors))
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values by Holm's (1979) method; statsmodels' function takes a second to import."""
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(np.asarray(p_values)[order] * factors)
+    return [float(p) for p in np.minimum(adjusted, 1.0)]
+
+
 def _adjust_holm(
-    pairs: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, plan_runs: bool
+    rows_tested: Sequence[_Tested], margin: float, level: float, plan_runs: bool
 ) -> list[RatioRow]:
-    tested = [place for place, (row, _) in enumerate(pairs) if row.p is not None]
-    rows = [row for row, _ in pairs]
-    if not tested:
-        return rows
+    rows = [each.row for each in rows_tested]
+    tested = [place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None]
     alpha = 1 - level
-    adjusted = multipletests([rows[place].p for place in tested], alpha, method="holm")[1]
-    for place, p in zip(tested, adjusted.tolist(), strict=True):
-        row = replace(rows[place], p_holm=float(p))
+    for place, p in zip(tested, holm([rows[at].p or 0.0 for at in tested]), strict=True):
+        row, ratio = replace(rows[place], p_holm=p), rows_tested[place].ratio
         if p <= alpha:
             row = replace(row, verdict=_verdict(row, margin))
-        elif plan_runs:
-            each = _more_runs(pairs[place][1], margin, alpha / len(tested))
-            row = replace(row, more_runs=each)
+        elif plan_runs and ratio is not None and row.difference is None:
+            reduced = rows_tested[place].reduced
+            decided = row.without is not None and row.without.verdict != "undecided"
+            more = None if decided else _more_runs(reduced or ratio, margin, alpha / len(tested))
+            row = replace(row, more_runs=more)
         rows[place] = row
     return rows
 
 
 def _verdict(row: RatioRow, margin: float) -> Verdict:
+    if row.difference is not None:
+        return "worse" if row.difference > 0 else "better"
     assert row.ratio is not None  # it has a p
     if 1 / (1 + margin) <= row.ratio <= 1 + margin:
         return "same within the margin" if margin else "undecided"
@@ -251,6 +499,8 @@ def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
     """Further runs (or blocks) needed per side; `models.power` plans for two conditions with a
     common coefficient of variation, derived from the observed standard error.
     """
+    from virtperf.models.power import runs_needed
+
     relative = ratio.se if isinstance(ratio, LogRatio) else ratio.se / abs(ratio.value or 1.0)
     deviation = relative * math.sqrt(ratio.n / 2)
     cv = math.sqrt(math.expm1(min(deviation**2, 50.0)))
@@ -273,7 +523,9 @@ def _groups(
     """Groups with at least two pairs, with positive values only."""
     groups: dict[str, list[Pair]] = {}
     for pair in pairs:
-        groups.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
+        kind = quantities[pair.quantity]
+        if not kind.is_failure:
+            groups.setdefault(kind.group or pair.quantity, []).append(pair)
     return {
         group: group_pairs
         for group, group_pairs in groups.items()
@@ -326,14 +578,9 @@ def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None
     return Replicates(np.exp(values), tuple(common))
 
 
-def condition_text(condition: Condition) -> str:
-    """Format a condition: ``guests=2, think_ms=0``."""
-    return ", ".join(f"{factor}={level_text(level)}" for factor, level in condition)
-
-
 def _has_no_spread(side: Replicates) -> bool:
     spread = float(np.ptp(side.values))
-    return spread <= EQUAL_REPLICATES * abs(side.mean)
+    return spread <= EQUAL_RUNS * abs(side.mean)
 
 
 def _a(pair: Pair) -> Replicates:

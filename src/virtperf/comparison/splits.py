@@ -19,22 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.comparison.ratio_rows import (
-    CALLED_DIFFERENT,
-    ComparedQuantity,
-    Pair,
-    RatioRow,
-    ratio_rows,
-)
-from virtperf.comparison.sides import ComparedCell
+from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, Pair, RatioRow, ratio_rows
 from virtperf.core.contrasts import (
     MIN_POOLED_CONDITIONS,
     MIN_POOLED_UNITS,
     Replicates,
     pooled_error,
 )
+from virtperf.runs.run_values import CellName, ComparedQuantity
 
-SPLITS = 200
 MIN_RUNS = 4
 """Minimum number of runs of a condition for a split: a side of one run has no interval."""
 MIN_BLOCK_SPLITS = 100
@@ -64,7 +57,7 @@ class EqualSplits:
 
 
 def equal_splits(
-    cells: Mapping[ComparedCell, Replicates],
+    cells: Mapping[CellName, Replicates],
     quantities: Mapping[str, ComparedQuantity],
     *,
     margin: float,
@@ -107,7 +100,7 @@ def equal_splits(
 
 
 def unequal_quantities(
-    cells: Mapping[ComparedCell, Replicates], quantities: Mapping[str, ComparedQuantity]
+    cells: Mapping[CellName, Replicates], quantities: Mapping[str, ComparedQuantity]
 ) -> list[str]:
     """Names of quantities with unequal variances among conditions of the same blocks; these are
     excluded from splits within blocks by `equal_splits`.
@@ -148,9 +141,7 @@ def _summed_over_splits(
     return EqualSplits(design, len(calls), possible, called, round(rows / len(calls)), outside)
 
 
-def _random_halves(
-    cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator
-) -> list[Pair]:
+def _random_halves(cells: Mapping[CellName, Replicates], rng: np.random.Generator) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():
         order = rng.permutation(runs.n)
@@ -159,7 +150,7 @@ def _random_halves(
     return pairs
 
 
-def _pooled_by_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, Replicates]:
+def _pooled_by_blocks(cells: Mapping[CellName, Replicates]) -> dict[CellName, Replicates]:
     """Pool, for each quantity, the runs of all conditions with the same blocks, divided by their
     condition's mean, if each block has at least two.
 
@@ -180,10 +171,10 @@ def _pooled_by_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[Compared
 
 
 def _group_by_blocks(
-    cells: Mapping[ComparedCell, Replicates],
-) -> dict[ComparedCell, list[Replicates]]:
+    cells: Mapping[CellName, Replicates],
+) -> dict[CellName, list[Replicates]]:
     """Group the conditions of each quantity by equal sets of blocks, relative to their means."""
-    gathered: dict[ComparedCell, list[Replicates]] = {}
+    gathered: dict[CellName, list[Replicates]] = {}
     for (quantity, _), runs in cells.items():
         if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
             blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
@@ -200,7 +191,7 @@ def _equal_variances(conditions: Sequence[Replicates]) -> bool:
 
 
 def _random_block_halves(
-    cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator
+    cells: Mapping[CellName, Replicates], rng: np.random.Generator
 ) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():

@@ -9,8 +9,8 @@ from typing import Any
 
 from rawperf.core.errors import RawperfError
 from rawperf.registry import build_dictionary
-from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
-from virtperf.comparison.sides import RunValues, Side, quantity_metadata
+from virtperf.comparison.ratio_rows import Pair, RunRatio, contrast
+from virtperf.comparison.sides import Side
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
@@ -18,6 +18,8 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import INDEX
+from virtperf.runs.run_reader import quantity_metadata
+from virtperf.runs.run_values import CellName, ComparedQuantity, Condition, RunValues
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
@@ -97,11 +99,11 @@ class MeasuredStudy:
 
     def all_runs(self, name: str, where: Mapping[str, Level]) -> Side:
         """Build a side of all runs at the levels of `where`, with blocks specific to this study."""
-        values: dict[str, dict[str, float]] = {}
+        values: dict[str, dict[CellName, float]] = {}
         for quantity, of_quantity in self.conditions(where).items():
             columns = zip(of_quantity.run_ids, of_quantity.values.tolist(), strict=True)
             for run, value in columns:
-                values.setdefault(run, {})[quantity.name] = value
+                values.setdefault(run, {})[quantity.name, ()] = value
         known = {
             run: (block, day)
             for of_quantity in self.samples.values()
@@ -125,7 +127,7 @@ class MeasuredStudy:
         """Metadata of the quantities of these conditions."""
         return {name: self.quantities[name] for name in {of.name: None for of in conditions}}
 
-    def _run(self, run: str, values: Mapping[str, float]) -> RunValues:
+    def _run(self, run: str, values: Mapping[CellName, float]) -> RunValues:
         info = self.runs.get(run, {})
         host = (info.get("protocol") or {}).get("host")
         facts = {"host": host} if host else {}

@@ -29,8 +29,8 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
     for name in unequal:
         shown = [_levels_text(_levels(side, name)) for side in (a, b)]
         yield (
-            f"{name} is {shown[0]} in the runs of A and {shown[1]} in those of B: the sides are "
-            f"compared at different levels of {name}"
+            f"{name} is {shown[0]} in the runs of A and {shown[1]} in those of B: if it is a "
+            f"setting, the sides are compared at different levels of {name}"
         )
     if any(run.block for side in (a, b) for run in side.runs):
         return
@@ -42,6 +42,8 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
         if pair.condition or pair.quantity in unequal:
             continue
         first, second = (_frame(side, pair.quantity, columns) for side in (a, b))
+        if pair.quantity not in first or pair.quantity not in second:
+            continue
         others = [
             name
             for name in columns - {pair.quantity, *unequal, *mixed}
@@ -63,7 +65,7 @@ def _lacking_metadata(side: Side) -> set[str]:
     return {
         name
         for name, kind in side.quantities.items()
-        if not (kind.unit or kind.group) and any(name in run.values for run in side.runs)
+        if not (kind.unit or kind.better) and any(name in run.columns for run in side.runs)
     }
 
 
@@ -71,10 +73,7 @@ def _levels(side: Side, name: str) -> tuple[float, ...] | None:
     """Levels of a column common to all runs of a side, row by row or as a single value; None if
     the runs differ.
     """
-    levels = {
-        run.columns.get(name) or ((run.values[name],) if name in run.values else ())
-        for run in side.runs
-    }
+    levels = {run.columns.get(name, ()) for run in side.runs}
     return levels.pop() or None if len(levels) == 1 else None
 
 
@@ -124,5 +123,9 @@ def _levels_text(levels: tuple[float, ...] | None) -> str:
 
 
 def _frame(side: Side, quantity: str, columns: set[str]) -> pd.DataFrame:
-    rows = [run.values for run in side.runs if quantity in run.values]
+    rows = [
+        {name: run.columns[name][0] for name in run.columns if len(run.columns[name]) == 1}
+        for run in side.runs
+    ]
+    rows = [row for row in rows if quantity in row]
     return pd.DataFrame([{n: row[n] for n in {quantity, *columns} if n in row} for row in rows])

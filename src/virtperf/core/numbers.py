@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import format_number as number
@@ -65,3 +66,35 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
         text = pretty(v) if not math.isfinite(v) else f"{v:,.{places}f}".replace("-", "−")
         cells.append(text if re.search("[1-9]", text) else text.lstrip("−"))
     return cells[0], cells[1], cells[2]
+
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "B": ((1.0, "B"), (1024.0, "KiB"), (1024.0**2, "MiB"), (1024.0**3, "GiB")),
+    "B/s": ((1.0, "B/s"), (1024.0, "KiB/s"), (1024.0**2, "MiB/s"), (1024.0**3, "GiB/s")),
+    "1": ((1.0, ""),),
+}
+MAX_SPAN = 1000.0
+"""Values whose ratio is at most this are shown in one unit."""
+
+
+def with_unit(values: Sequence[float | None], unit: str) -> list[str]:
+    """Format values with their unit as people read it: 0.0000476 s is ``47.6 µs``.
+
+    Values of similar size have the same unit. None is ``""``.
+    """
+    scales = _SCALES.get(unit, ((1.0, "/s" if unit == "1/s" else unit),))
+    sizes = [abs(value) for value in values if value]
+    similar = bool(sizes) and max(sizes) <= MAX_SPAN * min(sizes)
+    texts = []
+    for value in values:
+        if value is None:
+            texts.append("")
+            continue
+        known = sizes if similar or not value else [abs(value)]
+        least, most = min(known, default=0.0), max(known, default=0.0)
+        fitting = (s for s in reversed(scales) if most >= s[0] and least >= s[0] / 10)
+        factor, name = next(fitting, scales[0])
+        digits = PROSE_SIGNIFICANT if abs(value) < 1000 * factor else SIGNIFICANT
+        texts.append(f"{pretty(value / factor, digits)} {name}".strip())
+    return texts

@@ -1,14 +1,15 @@
-"""Page of benchmark histories: sentences, a table, and one small panel a benchmark."""
+"""Panels of benchmark histories: one small drawing a benchmark."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from virtperf.core.numbers import number
-from virtperf.report.html.templating import page, refuse_large
+from virtperf.core.shown import Shown
+from virtperf.report.html.results import results_page
 
 WIDTH, HEIGHT = 300.0, 110.0
 LEFT, RIGHT, TOP, BOTTOM = 8.0, 8.0, 8.0, 8.0
@@ -40,26 +41,28 @@ class Panel:
     last: str
 
 
-def history_page(
-    histories: Mapping[str, Any], columns: Sequence[str], cells: Sequence[Sequence[str]]
-) -> str:
-    """Render `HistoryTable.to_dict()` as a self-contained page; `cells` are those of its table,
-    under `columns`.
-    """
-    title = f"History of {histories['place']}"
-    html = page(
+PANEL_WORDS = (
+    "A large dot is the geometric mean of a revision's runs, a small dot a single run; the oldest "
+    "revision is on the left; the scale is logarithmic. Solid lines are the levels between change "
+    "points, dashed lines the change points."
+)
+WORDS = (
+    "Verdicts are on the newest revisions, with Holm correction over the benchmarks. A change is "
+    "reported if its test statistic exceeds the critical value of simulated histories without a "
+    "change, of the same length and autocorrelation. Intervals have a confidence level of 95 %."
+)
+
+
+def history_page(shown: Shown) -> str:
+    """Render `HistoryTable.shown()` as a self-contained page, with a panel for each benchmark."""
+    return results_page(
+        shown,
         "history",
-        title,
-        histories=histories,
-        columns=columns,
-        cells=cells,
-        panels=[_panel(row) for row in histories["rows"]],
-        wide=True,
-        width=WIDTH,
-        height=HEIGHT,
+        panels=[_panel(row) for row in shown.data["rows"]],
+        panel_size=(WIDTH, HEIGHT),
+        panel_words=PANEL_WORDS,
+        words=WORDS,
     )
-    refuse_large(html, title)
-    return html
 
 
 def _panel(row: Mapping[str, Any]) -> Panel:

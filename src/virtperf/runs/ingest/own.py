@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,35 +27,120 @@ from rawperf.registry import (
 from rawperf.tidy import open_input, read_bytes, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.runs.ingest.columns import DELIMITED
+from virtperf.runs.ingest.columns import DELIMITED, WRITTEN_NUMBER
 from virtperf.runs.ingest.inputs import declared_inputs
 
-DELIMITERS = ("\t", ";", ",", "|", " ")
+STRONG_DELIMITERS = ("\t", ";", ",", "|")
 """Column delimiters, in order of preference: a comma may be a decimal comma."""
+_WORD = re.compile(r'"[^"]*"|\S+')
+_NO_DELIMITER = "\x1f"
 
 
 def _parse_delimited(stream: io.BytesIO, texts: Sequence[str] = ()) -> pd.DataFrame:
-    """Parse a delimited table with a header; pandas' sniffer fails for single columns.
-
-    The columns `texts` are not converted to numbers.
-    """
+    """Parse a delimited table with a header. The columns `texts` are not converted to numbers."""
     data = stream.getvalue()
-    blank = len(data) - len(data.lstrip(b"\r\n"))
-    first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    delimiter = next((mark for mark in DELIMITERS if mark in unquoted), ",")
-    sep = r"\s+" if delimiter == " " else delimiter
-    options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
-    heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
-    line = data.count(b"\n", 0, blank) + 1
-    _require_unique_names([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
-    stream.seek(0)
-    with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
-        try:
-            # without index_col, surplus cells would shift all columns by one
-            return pd.read_csv(stream, index_col=False, dtype=dict.fromkeys(texts, str), **options)
-        except pd.errors.ParserWarning:
-            raise _TableError("a row has more cells than the header") from None
+    text = data.decode("utf-8-sig")
+    delimiter = find_delimiter(text)
+    sep = r"\s+" if delimiter == " " else delimiter or _NO_DELIMITER
+    heading, line = _first_row(text, delimiter)
+    _require_unique_names(heading, line)
+    options: dict[str, Any] = {"sep": sep, "skipinitialspace": True, "index_col": False}
+    if any(mark in text for mark in ("\r", "\x0b", "\x0c")):
+        options["engine"] = "python"
+    return pd.read_csv(io.StringIO(text, newline=None), dtype=dict.fromkeys(texts, str), **options)
+
+
+def find_delimiter(text: str) -> str | None:
+    """Find the delimiter of a table's columns, `` `` for runs of blanks, None for a single column.
+
+    A delimiter counts only if every row has as many cells as the header.
+
+    Raises
+    ------
+    RawperfError
+        The header has a delimiter that the rows do not follow, with the first such line; or it has
+        numbers in place of names.
+    """
+    header, line = _first_row(text, None)
+    candidates = [mark for mark in STRONG_DELIMITERS if len(_split(header[0], mark)) > 1]
+    uneven: dict[str, _TableError] = {}
+    for mark in candidates:
+        problem = _uneven_row(text, mark)
+        if problem is None:
+            _require_names(_split(header[0], mark), line)
+            return mark
+        uneven[mark] = problem
+    if uneven:
+        raise uneven[max(candidates, key=lambda mark: len(_split(header[0], mark)))]
+    words = _WORD.findall(header[0])
+    if len(words) > 1 and all(
+        len(_WORD.findall(row)) == len(words) for row in text.splitlines() if row.strip()
+    ):
+        _require_names(words, line)
+        return " "
+    _require_names(header, line)
+    if problem := _uneven_row(text, ","):
+        found = [row for row in text.splitlines() if row.strip()][1:]
+        if not all(_DECIMAL.fullmatch(row.strip()) for row in found):
+            raise problem
+    return None
+
+
+_DECIMAL = re.compile(r"[^,]*|[+-]?\d+,\d+|[+-]?\d{1,3}(,\d{3})+(\.\d+)?|\".*\"")
+
+
+def _first_row(text: str, delimiter: str | None) -> tuple[list[str], int]:
+    """Return the cells of the first line that is not blank, and its number."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            if delimiter == " ":
+                return [word.strip('"') for word in _WORD.findall(line)], number
+            return _split(line.strip("\r\n"), delimiter) if delimiter else [line.strip()], number
+    raise _TableError("the table is empty")
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], **_csv_options(delimiter)))]
+
+
+def _csv_options(delimiter: str) -> dict[str, Any]:
+    return {"delimiter": delimiter, "skipinitialspace": True}
+
+
+def _uneven_row(text: str, delimiter: str) -> _TableError | None:
+    """Return the error of the first row whose number of cells is not that of the header."""
+    rows = csv.reader(io.StringIO(text, newline=""), **_csv_options(delimiter))
+    columns, before = 0, 0
+    try:
+        for cells in rows:
+            line, before = before + 1, rows.line_num
+            if not cells or (len(cells) == 1 and not cells[0].strip()):
+                continue
+            columns = columns or len(cells)
+            if len(cells) != columns:
+                names = {"\t": "tabs", " ": "blanks"}.get(delimiter, repr(delimiter))
+                more = "more" if len(cells) > columns else "fewer"
+                return _TableError(
+                    f"a row has {more} cells than the header",
+                    line=line,
+                    expected=f"{columns} {'cell' if columns == 1 else 'cells'}, separated by {names}, as in the header",
+                    found=str(len(cells)),
+                    remedy="quote names and texts that contain the delimiter, or complete the row",
+                )
+    except csv.Error as err:
+        return _TableError(f"not a delimited table: {err}", line=rows.line_num)
+    return None
+
+
+def _require_names(names: Sequence[str], line: int) -> None:
+    if names and all(WRITTEN_NUMBER.fullmatch(name) for name in names):
+        raise _TableError(
+            "the first row has numbers in place of names",
+            line=line,
+            expected="a row with the names of the columns",
+            found=", ".join(names),
+            remedy="write a row of names above the numbers",
+        )
 
 
 def _require_unique_names(names: Sequence[str], line: int) -> None:

@@ -1,5 +1,5 @@
-"""Page of a comparison: sentences, a table a quantity with its intervals drawn, and differences
-between the machines.
+"""Pages of `virtperf compare` and `virtperf history`: sentences, tables and notes as in every other
+medium, with drawings of intervals and of histories.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from virtperf.core.shown import Shown
 from virtperf.report.html.templating import page, refuse_large
 
 INTERVAL_WIDTH = 260.0
@@ -29,46 +30,37 @@ class Drawn:
     margin: tuple[float, float]
 
 
-def comparison_page(
-    comparison: Mapping[str, Any], columns: Sequence[str], cells: Sequence[Sequence[str]]
-) -> str:
-    """Render a comparison as a self-contained page.
+def results_page(shown: Shown, command: str, **values: Any) -> str:
+    """Render a result of a command as a self-contained page."""
+    nothing = {"panels": [], "drawings": [], "words": ""}
+    values = {**nothing, **values, "shown": shown, "command": command}
+    html = page("results", shown.title, wide=True, **values)
+    refuse_large(html, shown.title)
+    return html
 
-    Parameters
-    ----------
-    comparison : mapping
-        `ComparisonTable.to_dict()` with `remarks` and `fact_cells`.
-    columns : sequence of str
-        Headings of the table, the quantity first.
-    cells : sequence of sequences of str
-        The cells below, for each of its `rows`.
-    """
-    tables: dict[str, list[tuple[Sequence[str], Drawn | None]]] = {}
-    groups: dict[str, list[int]] = {}
-    for place, row in enumerate(comparison["rows"]):
-        groups.setdefault(row["quantity"], []).append(place)
-    for quantity, places in groups.items():
-        rows = [comparison["rows"][place] for place in places]
-        drawn = drawings(rows, comparison["margin"])
-        tables[quantity] = [
-            (cells[place][1:], drawing) for place, drawing in zip(places, drawn, strict=True)
-        ]
-    title = (
-        f"{comparison['b']} against {comparison['a']}"
-        if comparison["b"]
-        else f"A/A test: {comparison['a']}"
+
+def comparison_page(shown: Shown) -> str:
+    """Render a comparison, with a drawing of each interval where there are two sides."""
+    comparison = shown.data
+    two = len(comparison["sides"]) == 2
+    margin, level = 100 * comparison["margin"], 100 * comparison["level"]
+    words = (
+        (f"Changes within {margin:g} % count as the same (the grey band). " if margin else "")
+        + f"All verdicts are tested jointly (Holm, {level:g} %); an interval is for its row alone. "
+        "The statistical unit is a run. "
+        + (
+            "Drawings: ratios on one logarithmic scale; the dashed line is 1, no change."
+            if two
+            else ""
+        )
     )
-    html = page(
-        "compared",
-        title,
-        comparison=comparison,
-        columns=columns[1:],
-        tables=tables,
-        wide=True,
+    return results_page(
+        shown,
+        "compare",
+        words=words if comparison["rows"] else "",
+        drawings=drawings(comparison["rows"], comparison["margin"]) if two else [],
         width=INTERVAL_WIDTH,
     )
-    refuse_large(html, title)
-    return html
 
 
 def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | None]:
@@ -77,7 +69,8 @@ def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | N
     """
     ends = [1 / (1 + margin), 1 + margin, 0.99, 1.01]
     for row in rows:
-        ends += [v for v in (row["ratio"], row["low"], row["high"]) if v is not None and v > 0]
+        if row["ratio"] is not None:
+            ends += [v for v in (row["ratio"], row["low"], row["high"]) if v is not None and v > 0]
     low, high = math.log(min(ends)), math.log(max(ends))
 
     def place(ratio: float) -> float:

@@ -1,0 +1,599 @@
+"""Reader of runs: run folders with `run.yaml`, folders of raw files, and files.
+
+A run folder is read like a study's runs: steady-state means within the declared window, and the
+study's quantities where the repository has that study. Without `run.yaml` a run's values are the
+means over all samples of its files.
+
+Files are read first, all of them; then the keys of tables are chosen, and `values` makes the runs.
+For percentiles, the single values of all drivers and files of a run are merged: samples of single
+requests, rows of a table, buckets of histograms. Percentiles printed by a tool are not merged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.errors import RawperfError, RunError
+from rawperf.pieces import peek_stream
+from rawperf.results.read import read_results, recognise_results
+from rawperf.results.table import ResultTable
+from rawperf.tidy import open_input, read_bytes
+from virtperf.core.mean import MAX_NUMBER
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest.cache import hash_file
+from virtperf.runs.ingest.columns import (
+    first_text,
+    has_numbers,
+    number_columns,
+    row_place,
+    to_numbers,
+)
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files
+from virtperf.runs.run_values import (
+    FAILURES,
+    CellName,
+    Cells,
+    ComparedQuantity,
+    Condition,
+    PlainTable,
+    Quantities,
+    RunValues,
+    TableKeys,
+    average_over,
+    choose_keys,
+    join_names,
+    plain_table,
+    result_cells,
+    run_values,
+    split_rows,
+    table_cells,
+)
+
+if TYPE_CHECKING:
+    from rawperf.core.metrics import MetricDictionary
+    from rawperf.declared.read import DeclaredFormat
+    from virtperf.runs.summarize.series import RunSeries
+    from virtperf.study.definition import Study
+
+SINGLE_VALUES = frozenset({"single_response_time"})
+"""Metrics with one sample per request."""
+RECORDED_VALUE = "recorded value"
+"""Name of histogram values, for which the log records no unit."""
+STATISTICS_FILE = "stats.json"
+MAX_JSON_BYTES = 64 * 1024**2
+MAX_NAMED_FILES = 3
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """The files of a run: tables whose keys are yet to be chosen, cells of all other files; or the
+    values of a run folder.
+    """
+
+    path: Path
+    tables: Mapping[str, PlainTable] = field(default_factory=dict)
+    cells: Mapping[str, Cells] = field(default_factory=dict)
+    digest: str = ""
+    folder: RunValues | None = None
+
+
+@dataclass(frozen=True)
+class _TextColumn:
+    """A column of a table that is not numeric: its first text, and whether it has numbers too."""
+
+    name: str
+    first_text: pd.Series
+    file: str
+    has_numbers: bool
+
+
+class RunReader:
+    """Reader of runs that collects the metadata of their quantities.
+
+    Parameters
+    ----------
+    layout : Layout
+        The repository, for run folders of its studies.
+    format_name : str, optional
+        Format of raw files without `run.yaml`, or a YAML file that declares one.
+    singles : bool
+        Whether to keep single values for percentiles.
+    """
+
+    def __init__(
+        self, layout: Layout, format_name: str | None = None, *, singles: bool = False
+    ) -> None:
+        self._layout, self._format, self._singles = layout, format_name, singles
+        self._format_used = False
+        self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
+        self.quantities = Quantities()
+        self._warnings: dict[str, list[str]] = {}  # by run
+        self._texts: list[_TextColumn] = []
+        self._empty_cells: dict[str, str] = {}  # by run
+
+    @cached_property
+    def _dictionary(self) -> MetricDictionary:
+        from rawperf.registry import build_dictionary
+
+        return build_dictionary(self._layout.metrics)
+
+    @cached_property
+    def _declared(self) -> DeclaredFormat | None:
+        if self._format is None:
+            return None
+        from virtperf.runs.ingest.inputs import declared_inputs
+
+        inputs, _ = declared_inputs(None, None, self._format)
+        return inputs[0] if inputs and inputs[0].declaration.match else None
+
+    def _format_of(self, path: Path) -> str | None:
+        """Return the requested format if it applies to a file; a declaration selects files by
+        `match`.
+        """
+        if self._declared is None:
+            return self._format
+        with open_input(path) as stream:
+            head, _ = peek_stream(stream)
+        fits = self._declared.matches_file(path.name, head)
+        self._format_used |= fits
+        return self._format if fits else None
+
+    def require_format_used(self) -> None:
+        """Raise `RawperfError` if the requested declaration matched no file."""
+        if self._declared is not None and not self._format_used:
+            raise RawperfError(
+                f"no file matches the declared format {self._declared.name!r}",
+                file=str(self._format),
+                expected="a file selected by `match` of the declaration",
+                remedy="remove `match` to read every file in this format",
+            )
+
+    def run(self, path: Path) -> RunValues | None:
+        """Read a single run; None if its run.yaml excludes it, or it has no values."""
+        loaded = self.load(path)
+        if loaded is None:
+            return None
+        keys = choose_keys([[*loaded.tables.values()]])
+        return next(self.values(loaded, keys), None)
+
+    def load(self, path: Path) -> LoadedRun | None:
+        """Read the files of a run; None if its run.yaml excludes it."""
+        if path.is_dir() and (path / RUN_FILE).is_file():
+            folder = self._run_folder(path)
+            return folder and LoadedRun(path, folder=folder, digest=folder.digest)
+        folder, names = files_of(path)
+        if path.is_dir() and STATISTICS_FILE in names:
+            names = [STATISTICS_FILE]
+        tables: dict[str, PlainTable] = {}
+        cells: dict[str, Cells] = {}
+        unread: dict[str, RawperfError] = {}
+        empty: list[str] = []
+        for name in names:
+            try:
+                content = self._file(folder / name, empty, str(path))
+            except RawperfError as err:
+                if path.is_file():
+                    raise
+                unread[name] = err
+                continue
+            if isinstance(content, PlainTable):
+                tables[name] = content
+            else:
+                cells[name] = content
+        self._warn(path, *_unread_notes(unread))
+        if empty:
+            self._empty_cells[str(path)] = f"{path.name} ({', '.join(empty)})"
+        if not tables and not cells:
+            if len(unread) == len(names) == 1:
+                raise unread[names[0]]
+            raise RunError(
+                "no file of the run could be read",
+                file=str(path),
+                found=next(
+                    (str(err.copy_as(type(err), file=n)) for n, err in unread.items()), None
+                ),
+                remedy=None if self._format else "set --input-format",
+            )
+        return LoadedRun(path, tables, cells, digest(folder, names))
+
+    def _warn(self, path: Path | str, *sentences: str) -> None:
+        if sentences:
+            self._warnings.setdefault(str(path), []).extend(sentences)
+
+    def values(
+        self,
+        loaded: LoadedRun,
+        keys: TableKeys,
+        over: Sequence[str] = (),
+        *,
+        rows_are_runs: bool = False,
+    ) -> Iterator[RunValues]:
+        """Yield the values of a run, or of each row of its tables as a run (`rows_are_runs`)."""
+        if loaded.folder is not None:
+            yield replace(
+                loaded.folder,
+                values=_average_values(loaded.folder.values, over),
+            )
+            return
+        cells = {
+            name: table_cells(table, keys, singles=self._singles)
+            for name, table in loaded.tables.items()
+        } | loaded.cells
+        cells = {name: average_over(of_file, over) for name, of_file in cells.items()}
+        facts = {fact: text for of_file in cells.values() for fact, text in of_file.facts.items()}
+        name, place = loaded.path.name, str(loaded.path)
+        if rows_are_runs and any(of_file.of_table for of_file in cells.values()):
+            for file, of_file in cells.items():
+                if of_file.of_table:
+                    prefix = f"{name}/{file}" if loaded.path.is_dir() else name
+                    for row, row_values in split_rows(of_file):
+                        run_id = f"{prefix} {row}"
+                        yield RunValues(
+                            run_id, row_values, facts=facts, place=f"{loaded.path.parent}/{run_id}"
+                        )
+            return
+        refused: dict[str, str] = {}
+        values = run_values(cells, refused, self.quantities)
+        self._warn(place, *(f"{of} is left out: {reason}" for of, reason in refused.items()))
+        only = next(iter(loaded.tables.values())) if len(loaded.tables) == 1 else None
+        yield RunValues(
+            name,
+            values,
+            facts=facts,
+            digest=loaded.digest,
+            place=place,
+            singles=_merge_singles([of_file.singles for of_file in cells.values()]),
+            refused=refused,
+            columns={n: tuple(x.tolist()) for n, x in only.numbers.items()} if only else {},
+            counts={c: n for of_file in cells.values() for c, n in of_file.counts.items()},
+        )
+
+    def _file(self, path: Path, empty: list[str], run: str) -> PlainTable | Cells:
+        """Read a file: a table, or its numbers by cell. Cells without a number go to `empty`."""
+        format_name = self._format_of(path)
+        if format_name is None:
+            if (statistics := _flat_numbers(path)) is not None:
+                for name in statistics:
+                    self.quantities.add(name, ComparedQuantity(group=name), str(path))
+                return Cells({(name, ()): np.array([v]) for name, v in statistics.items()})
+            with open_input(path) as stream:
+                head, _ = peek_stream(stream)
+            if form := recognise_results(head):
+                return self._results(read_results(read_bytes(path), str(path), form), path, run)
+        from virtperf.runs.ingest import own
+
+        frame = own.read(path, format=format_name)
+        if "metric_value" in frame.columns:
+            return self._samples(frame, path)
+        return self._table(frame, path, empty)
+
+    def _results(self, table: ResultTable, path: Path, run: str) -> Cells:
+        for name, kind in table.quantities.items():
+            group = FAILURES if name in (FAILURES, "failure_rate") else name
+            known = ComparedQuantity(kind.unit, kind.better, group, kind.field)
+            self.quantities.add(name, known, str(path))
+        self._warn(run, *table.warnings)
+        return result_cells(table, singles=self._singles)
+
+    def _table(self, frame: pd.DataFrame, path: Path, empty: list[str]) -> PlainTable:
+        frame = frame.drop(columns=["provenance", "file"])
+        numbers = number_columns(frame, str(path))
+        for name, column in frame.items():
+            if str(name) not in numbers and len(text := first_text(column)):
+                self._texts.append(_TextColumn(str(name), text, str(path), has_numbers(column)))
+                if not numbers:  # raise for the first non-numeric cell
+                    to_numbers(text, str(name), str(path))
+        empty += _empty_cells(numbers, str(path))
+        table = plain_table(frame, numbers, str(path), self.quantities)
+        if table.failed is not None:
+            self.quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), str(path))
+        return table
+
+    def _samples(self, frame: pd.DataFrame, path: Path) -> Cells:
+        """Group the samples of a raw file by metric and entity."""
+        from virtperf.runs.recorded import merge_buckets
+
+        if (recorded := merge_buckets(frame)) is not None:
+            self.quantities.add(
+                RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
+            )
+            cell = (RECORDED_VALUE, ())
+            return Cells(
+                {cell: np.array([recorded.mean])},
+                singles={cell: (recorded.values, recorded.counts)},
+            )
+        values: dict[CellName, np.ndarray] = {}
+        singles: dict[CellName, np.ndarray] = {}
+        named = frame["metric"] != ""
+        for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
+            part = frame[named == known]
+            for (metric, kind, entity), of_cell in part.groupby(
+                [label, "entity_kind", "entity"], sort=False
+            )[number]:
+                finite = of_cell[np.isfinite(of_cell)]
+                if not len(finite):
+                    continue
+                unit = str(part.loc[of_cell.index[0], "metric_unit"]) if known else ""
+                cell = self._cell(str(metric), str(kind), str(entity), unit, str(path))
+                values[cell] = finite.to_numpy(dtype=float)
+                if metric in SINGLE_VALUES:
+                    singles[str(metric), ()] = np.concatenate(
+                        [singles.get((str(metric), ()), np.empty(0)), values[cell]]
+                    )
+        return Cells(values, singles=singles if self._singles else {})
+
+    def _cell(self, metric: str, kind: str, entity: str, unit: str, file: str) -> CellName:
+        """Register a metric; returns its cell, with the entity as key."""
+        better = self._dictionary[metric].better if metric in self._dictionary else ""
+        group = FAILURES if metric in (FAILURES, "failure_rate") else metric
+        self.quantities.add(metric, ComparedQuantity(unit, better, group), file)
+        key: Condition = ((kind or "entity", entity),) if entity else ()
+        return metric, key
+
+    def require_numeric(self, sides: Sequence[Sequence[RunValues]]) -> None:
+        """Raise `RawperfError` for a text column that is numeric in other runs, which the comparison
+        would silently skip: in most runs, or in all runs of a side if the text column has numbers
+        too.
+        """
+        columns: dict[str, list[_TextColumn]] = {}
+        for column in self._texts:
+            columns.setdefault(column.name, []).append(column)
+        names = [[{*run.quantities(), *run.refused} for run in runs] for runs in sides]
+        for name, of_name in columns.items():
+            most = sum(name in of_run for side in names for of_run in side) > len(of_name)
+            partly = next((column for column in of_name if column.has_numbers), None)
+            if most or (partly and any(all(name in of_run for of_run in side) for side in names)):
+                column = of_name[0] if most or partly is None else partly
+                to_numbers(column.first_text, name, column.file)
+
+    def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
+        """Warnings of the readers about these runs, equal ones joined."""
+        about: dict[str, list[str]] = {}
+        for run in runs:
+            for sentence in dict.fromkeys(self._warnings.get(run.place, ())):
+                about.setdefault(sentence, []).append(run.run_id)
+        warnings = [f"{join_names(names)}: {sentence}" for sentence, names in about.items()]
+        empty = [self._empty_cells[run.place] for run in runs if run.place in self._empty_cells]
+        if empty:
+            more = len(empty) - MAX_NAMED_FILES
+            others = f"; and {more} more run{'s' if more > 1 else ''}" if more > 0 else ""
+            shown = "; ".join(empty[:MAX_NAMED_FILES])
+            warnings.append(f"cells without a number are left out: {shown}{others}")
+        return tuple(warnings)
+
+    def _run_folder(self, path: Path) -> RunValues | None:
+        from virtperf.runs.ingest.inputs import study_inputs
+        from virtperf.runs.ingest.runs import load_run
+        from virtperf.runs.ingest.samples import read_run
+        from virtperf.runs.summarize.observations import observe
+        from virtperf.runs.summarize.series import load_series
+        from virtperf.runs.summarize.stage import series_rows
+
+        names = raw_files_of(path)
+        study, dictionary = self._study_of(path)
+        run = load_run(path, study, "measured", names)
+        if run.excluded:
+            return None
+        metrics = {
+            name: {"unit": metric.unit, "formats": list(metric.formats)}
+            for name, metric in dictionary.metrics.items()
+        }
+        with tempfile.TemporaryDirectory() as scratch:
+            out = Path(scratch) / "samples.parquet"
+            inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
+            read_run(path, run, dictionary, out, inputs, not_read)
+            series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
+        singles = self._singles_of_folder(path, names, series) if self._singles else {}
+        values: dict[CellName, float] = {}
+        if study is None:
+            for row in series_rows(series):
+                if np.isfinite(row["value"]):
+                    cell = self._cell(
+                        row["metric"], row["entity_kind"], row["entity"], row["unit"], str(path)
+                    )
+                    values[cell] = row["value"]
+        else:
+            for row in observe(study, series)[0]:
+                if np.isfinite(row["value"]):
+                    values[row["quantity"], ()] = row["value"]
+                    self.quantities.add(
+                        row["quantity"],
+                        quantity_metadata(study, row["quantity"], dictionary),
+                        str(path),
+                    )
+        for (name, _), value in values.items():
+            require_bounded(name, value, str(path))
+        host = {"host": run.protocol.host} if run.protocol and run.protocol.host else {}
+        facts = {k: str(value) for k, value in {**host, **run.machine, **run.tools}.items()}
+        block = run.block or (study.block(run.factors, run.replicate) if study else "")
+        return RunValues(
+            run.run_id,
+            values,
+            str(block),
+            str(run.start or "")[:10],
+            run.factors,
+            facts,
+            bool(run.disturbed),
+            digest(path, names),
+            str(path),
+            singles,
+        )
+
+    def _singles_of_folder(
+        self, path: Path, names: Sequence[str], run: RunSeries
+    ) -> dict[CellName, Any]:
+        """Single values of a run folder within its window, over all drivers."""
+        from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
+        from rawperf.hdrhistogram import YEAR_S
+        from rawperf.registry import HEAD_BYTES
+        from virtperf.runs.ingest import own
+        from virtperf.runs.recorded import merge_buckets
+
+        begin, end = run.window
+        found: list[dict[CellName, Any]] = []
+        for (_, _, _, metric), series in run.series.items():
+            inside = (series.t > begin) & (series.t <= end)
+            if metric in SINGLE_VALUES and inside.any():
+                cell = self._cell(metric, "", "", run.metrics[metric]["unit"], str(path))
+                found.append({cell: series.value[inside]})
+        start = _seconds(run.info["start"])
+        for name in names:
+            with (path / name).open("rb") as stream:
+                if not HDRHISTOGRAM.sniff(stream.read(HEAD_BYTES)):
+                    continue
+            frame = own.read(path / name)
+            t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
+            recorded = merge_buckets(frame[(t > begin) & (t <= end)])
+            if recorded is not None:
+                self.quantities.add(
+                    RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
+                )
+                found.append({(RECORDED_VALUE, ()): (recorded.values, recorded.counts)})
+        return _merge_singles(found)
+
+    def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
+        """Return the study named by a run, or None if not in the repository, and its dictionary."""
+        from rawperf.registry import build_dictionary
+        from virtperf.runs.ingest.inputs import study_inputs
+        from virtperf.runs.ingest.runs import load_run
+        from virtperf.study.definition import load_study
+
+        name = load_run(path, None, "measured", raw_files_of(path)).study
+        if name not in self._studies:
+            study, dictionary = None, self._dictionary
+            if name in self._layout.studies():
+                study = load_study(self._layout.known(name))
+                dictionary = build_dictionary(self._layout.metrics, study_inputs(study))
+            self._studies[name] = (study, dictionary)
+        return self._studies[name]
+
+
+def _average_values(
+    values: Mapping[CellName, float], over: Sequence[str]
+) -> Mapping[CellName, float]:
+    if not over:
+        return values
+    cells = average_over(Cells({cell: np.array([value]) for cell, value in values.items()}), over)
+    return {cell: float(value[0]) for cell, value in cells.values.items()}
+
+
+def _merge_singles(of_files: Sequence[Mapping[CellName, Any]]) -> dict[CellName, Any]:
+    """Merge the single values of all files of a run: values, or values with their counts."""
+    gathered: dict[CellName, list[Any]] = {}
+    for of_file in of_files:
+        for cell, values in of_file.items():
+            gathered.setdefault(cell, []).append(values)
+    merged: dict[CellName, Any] = {}
+    for cell, parts in gathered.items():
+        if len(parts) == 1:
+            merged[cell] = parts[0]
+        else:
+            pairs = [p if isinstance(p, tuple) else (p, np.ones(len(p))) for p in parts]
+            merged[cell] = tuple(np.concatenate(column) for column in zip(*pairs, strict=True))
+    return merged
+
+
+def require_bounded(name: str, value: float, place: str) -> None:
+    """Raise `RunError` for a value whose square overflows."""
+    if abs(value) > MAX_NUMBER:
+        raise RunError(
+            f"{name} is too large",
+            file=place,
+            expected=f"numbers of at most {MAX_NUMBER:g}",
+            found=repr(value),
+            remedy="check the output of its tool",
+        )
+
+
+def quantity_metadata(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
+    """Metadata of a study's quantity; its direction is that of the observed metric."""
+    kind = study.quantities[name]
+    rule: Mapping[str, Any] = kind.observed
+    metric = rule["from"][0]["metric"] if rule and "per" not in rule else ""
+    better = dictionary[metric].better if metric in dictionary else ""
+    return ComparedQuantity(kind.unit, better, name)
+
+
+def files_of(path: Path) -> tuple[Path, list[str]]:
+    """Return the folder of a run's raw files and their names."""
+    return (path, raw_files_of(path)) if path.is_dir() else (path.parent, [path.name])
+
+
+def raw_files_of(folder: Path) -> list[str]:
+    """List the raw files of a run as `raw_files`; errors name the folder's path, and `run.yaml` only
+    if there is one.
+    """
+    try:
+        return raw_files(folder)
+    except RunError as err:
+        if err.file != folder.name:
+            raise
+        remedy = err.remedy
+        if remedy and not (folder / RUN_FILE).is_file():
+            remedy = "copy the tools' output files to this folder, or remove it"
+        raise err.copy_as(RunError, file=str(folder), remedy=remedy) from err
+
+
+def digest(folder: Path, names: Sequence[str]) -> str:
+    """Digest of the contents of files, in whatever order."""
+    return "".join(sorted(hash_file(folder / name)[0] for name in names))
+
+
+def _empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
+    """Name the cells without a number: ``lat line 3``; of several the first, and their count."""
+    for name, column in numbers.items():
+        empty = column.index[column.isna()]
+        if len(empty):
+            line, row = row_place(empty[0], file)
+            place = row.removeprefix(" in ") if line is None else f"line {line}"
+            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+            yield f"{name} {place}{more}"
+
+
+def _unread_notes(files: Mapping[str, RawperfError]) -> Iterator[str]:
+    if len(files) <= MAX_NAMED_FILES:
+        for name, err in files.items():
+            yield f"not read: {err.copy_as(type(err), file=name)}"
+        return
+    first = ", ".join(list(files)[:MAX_NAMED_FILES])
+    more = len(files) - MAX_NAMED_FILES
+    yield f"{first} and {more} more files could not be read"
+
+
+def _seconds(start: str | None) -> float:
+    """Unix timestamp of a run's start; times without a zone are taken as UTC, like raw files."""
+    if not start:
+        return 0.0
+    at = datetime.fromisoformat(start)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _flat_numbers(path: Path) -> dict[str, float] | None:
+    """Parse a JSON file with a single flat object of numbers, such as lkp-tests' stats.json; None
+    for any other file.
+    """
+    if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
+        return None
+    try:
+        content = json.loads(path.read_bytes(), parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict) or not content:
+        return None
+    numbers = {
+        name: value
+        for name, value in content.items()
+        if isinstance(value, float) and math.isfinite(value)
+    }
+    return numbers if len(numbers) == len(content) else None

@@ -1,0 +1,505 @@
+"""Values of runs, by quantity and condition: the one representation of runs that are compared.
+
+A run is a run folder with `run.yaml`, a folder of raw files, a file, or a row (or a tool's own
+repetition) within a file. Rows of tables have keys: the texts that tell benchmarks apart, and the
+settings that are equal row by row in all runs. Values of different keys are never averaged, unless
+asked for. Rows of one key are repetitions: the run's value is their mean.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.errors import RawperfError, RunError, did_you_mean
+from rawperf.results.names import split_unit, to_base
+from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
+from virtperf.core.levels import Level, level_text
+from virtperf.core.order_statistics import is_percentile
+
+Condition = tuple[tuple[str, Level], ...]
+CellName = tuple[str, Condition]
+"""A quantity, and the key of its rows or the entity that it was observed for."""
+
+FAILURES = "failures"
+"""Quantity: the share of requests, operations or runs of a command that failed."""
+SEVERAL_PERCENTILES = (
+    "the run has several values of this percentile, and the mean of percentiles of several drivers "
+    "or intervals is not a percentile"
+)
+INDEX_NAMES = re.compile(
+    r"(?i)#|i|n|t|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|"
+    r"trial|round|iter|iteration|sample|step|seconds?|secs?|time|time[_ ]?s|elapsed|unnamed: \d+"
+)
+TIME_NAMES = re.compile(r"(?i)time[_ ]?stamps?|ts|epoch(_?m?s)?|date|date[_ ]?time")
+SUCCESS_NAMES = re.compile(r"(?i)success|successful|ok|passed|succeeded")
+FAILURE_NAMES = re.compile(r"(?i)failed|failure|error|is_error")
+MAX_SETTING_LEVELS = 64
+"""Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
+MAX_KEYS = 1000
+MAX_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """Metadata of a compared quantity.
+
+    `better` is "higher", "lower", or "" without a direction; `group` is the group of quantities of
+    a geometric mean; `field` is the tool's or table's own name.
+    """
+
+    unit: str = ""
+    better: str = ""
+    group: str = ""
+    field: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the quantity is a share or number of failures, which is judged by its difference."""
+        return self.group == FAILURES
+
+
+@dataclass(frozen=True)
+class RunValues:
+    """One run: its value of every observed quantity by key, and its metadata.
+
+    `distributions` are its single values by cell, if percentiles are requested; `refused` maps
+    rejected numbers of its files to reasons. `columns` are the numeric columns of a table. `counts`
+    are the failed and all requests behind a share of failures.
+    """
+
+    run_id: str
+    values: Mapping[CellName, float]
+    block: str = ""
+    day: str = ""
+    factors: Mapping[str, Level] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    disturbed: bool = False
+    digest: str = ""
+    place: str = ""
+    singles: Mapping[CellName, np.ndarray | tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=dict
+    )
+    refused: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    counts: Mapping[CellName, tuple[int, int]] = field(default_factory=dict)
+
+    def quantities(self) -> list[str]:
+        """Names of the observed quantities, in order of first occurrence."""
+        return list(dict.fromkeys(quantity for quantity, _ in self.values))
+
+    def value(self, quantity: str) -> float:
+        """Value of a quantity that the run observed once; NaN without one."""
+        of = [value for (name, _), value in self.values.items() if name == quantity]
+        return of[0] if len(of) == 1 else math.nan
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The numbers of one file by cell, in file order; several of a cell are repetitions.
+
+    `runs` numbers the runs within the file that they come from; `process` says that repetitions are
+    of one process. `singles` are distributions that can be merged over files: single values, or
+    values with their counts.
+    """
+
+    values: Mapping[CellName, np.ndarray]
+    runs: Mapping[CellName, np.ndarray] = field(default_factory=dict)
+    repeats: str = ""
+    singles: Mapping[CellName, np.ndarray | tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=dict
+    )
+    counts: Mapping[CellName, tuple[int, int]] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    of_table: bool = False
+
+    @property
+    def repetitions(self) -> int:
+        """Largest number of repetitions of a cell."""
+        return max((len(values) for values in self.values.values()), default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class PlainTable:
+    """A table of unknown origin: numeric columns in base units, and columns of texts.
+
+    `failed` marks rows of failed requests, if a column says so.
+    """
+
+    file: str
+    numbers: Mapping[str, np.ndarray]
+    texts: Mapping[str, tuple[str, ...]]
+    rows: int
+    failed: np.ndarray | None = None
+
+    def levels(self, name: str) -> tuple[Level, ...] | None:
+        """Levels of a column row by row; None without it."""
+        if name in self.texts:
+            return self.texts[name]
+        if name not in self.numbers:
+            return None
+        return tuple(int(v) if v.is_integer() else v for v in self.numbers[name].tolist())
+
+
+@dataclass(frozen=True)
+class TableKeys:
+    """How the rows of all tables are told apart.
+
+    `keys` are columns whose levels are conditions, `facts` texts that are one of a run, `left_out`
+    the other columns with the reason why they are not compared.
+    """
+
+    keys: tuple[str, ...] = ()
+    facts: frozenset[str] = frozenset()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class Quantities:
+    """Metadata of all quantities, with one unit each over all files."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, ComparedQuantity] = {}
+        self._first_file: dict[str, str] = {}
+
+    def add(self, name: str, quantity: ComparedQuantity, file: str) -> None:
+        """Register a quantity; raises `RunError` if another file has it in another unit."""
+        known = self.known.setdefault(name, quantity)
+        first = self._first_file.setdefault(name, file)
+        if known.unit != quantity.unit:
+            raise RunError(
+                f"{name} is in {quantity.unit or 'no known unit'}, in {first} it is in "
+                f"{known.unit or 'no known unit'}",
+                file=file,
+                expected="units that can be converted to each other",
+                remedy="name the unit in the heading of both: latency (ms)",
+            )
+
+
+def plain_table(
+    frame: pd.DataFrame, numbers: Mapping[str, pd.Series], file: str, quantities: Quantities
+) -> PlainTable:
+    """Split a table in numeric columns in base units and texts, and register its quantities.
+
+    `numbers` are the numeric columns of `frame`, NaN where a cell is empty.
+    """
+    shown = [split_unit(name)[0] for name in numbers]
+    success, failed = _success_column(frame, numbers)
+    in_base_units = {}
+    for name, column in numbers.items():
+        if name == success:
+            continue
+        short, unit = split_unit(name)
+        if shown.count(short) > 1 or (short != name and short in frame.columns):
+            short, unit = name, ""
+        target, factor = to_base(unit)
+        quantities.add(short, ComparedQuantity(target, "", short, name), file)
+        in_base_units[short] = column.to_numpy(dtype=float) * factor
+    texts = {
+        str(name): tuple(
+            "" if cell is None or cell != cell else str(cell).strip() for cell in column
+        )
+        for name, column in frame.items()
+        if name not in numbers and name != success
+    }
+    return PlainTable(file, in_base_units, texts, len(frame), failed)
+
+
+def _success_column(
+    frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
+) -> tuple[str | None, np.ndarray | None]:
+    """Find a column of truth values that says which rows are failed requests."""
+    for name, column in frame.items():
+        is_success = SUCCESS_NAMES.fullmatch(str(name))
+        if not is_success and not FAILURE_NAMES.fullmatch(str(name)):
+            continue
+        cells = column.astype(str).str.strip().str.lower()
+        if name in numbers and not set(numbers[str(name)].dropna()) <= {0.0, 1.0}:
+            continue
+        if name not in numbers and not set(cells) <= {"true", "false", "yes", "no"}:
+            continue
+        true = cells.isin(("true", "yes", "1", "1.0")).to_numpy()
+        return str(name), ~true if is_success else true
+    return None, None
+
+
+def choose_keys(
+    sides: Sequence[Sequence[PlainTable]], named: Sequence[str] = (), over: Sequence[str] = ()
+) -> TableKeys:
+    """Choose the columns whose levels tell the rows of the tables apart.
+
+    Texts that vary within a file, or between the files of a side with levels that both sides have,
+    are keys. If rows still repeat, so are numbers that are equal row by row in all runs of a side.
+
+    Parameters
+    ----------
+    named : sequence of str
+        Columns that are keys; other texts then are none.
+    over : sequence of str
+        Columns that are no keys: values are means over their levels.
+    """
+    tables = [table for side in sides for table in side]
+    if not tables:
+        return TableKeys()
+    keys, facts, left_out = [], set(), {}
+    texts = list(dict.fromkeys(name for table in tables for name in table.texts))
+    numeric = {name for table in tables for name in table.numbers}
+    for name in texts:
+        if name in named or name in over:
+            continue
+        if name in numeric:  # a result with a damaged cell, or labels that may be numbers
+            continue
+        columns = [table.texts[name] for table in tables if name in table.texts]
+        if all(len(set(column)) == 1 for column in columns):
+            if not named and _is_key_between_files(name, sides):
+                keys.append(name)
+            else:
+                facts.add(name)
+        elif named:
+            left_out[name] = "a text that is not named by --key"
+        elif all(_is_time(cell) for column in columns for cell in column if cell):
+            left_out[name] = "times of the rows"
+        elif INDEX_NAMES.fullmatch(name):
+            left_out[name] = "it numbers the rows"
+        else:
+            keys.append(name)
+    keys += [name for name in named if name not in over]
+    for name in dict.fromkeys(name for table in tables for name in table.numbers):
+        if TIME_NAMES.fullmatch(name) and name not in named:
+            left_out[name] = "times of the rows"
+    notes = []
+    if not named and any(_has_repeats(table, keys) for table in tables):
+        settings, indexes = _settings(sides, {*keys, *left_out, *over})
+        keys += settings
+        left_out |= dict.fromkeys(indexes, "it numbers the rows")
+        if settings:
+            notes.append(
+                f"rows are matched by {', '.join(settings)}, equal row by row in the runs of each side"
+            )
+    return TableKeys(tuple(keys), frozenset(facts), left_out, tuple(notes))
+
+
+def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:
+    """Whether a text with one level a file names what a run is of: it varies between the runs of a
+    side, with levels that other sides have too.
+    """
+    levels = [
+        {level for table in side for level in table.texts.get(name, ())[:1]} for side in sides
+    ]
+    if INDEX_NAMES.fullmatch(name) or all(len(of_side) <= 1 for of_side in levels):
+        return False
+    if all(_is_time(level) for of_side in levels for level in of_side if level):
+        return False
+    counts = [
+        sum(table.texts.get(name, ("",))[:1] == (level,) for table in side)
+        for side, of_side in zip(sides, levels, strict=True)
+        for level in of_side
+    ]
+    shared = len(levels) > 1 and bool(set.intersection(*levels))
+    return shared or (len(levels) == 1 and min(counts) > 1)
+
+
+def _has_repeats(table: PlainTable, keys: Sequence[str]) -> bool:
+    columns = [levels for name in keys if (levels := table.levels(name)) is not None]
+    return len(set(zip(*columns, strict=True)) if columns else {()}) < table.rows
+
+
+def _settings(
+    sides: Sequence[Sequence[PlainTable]], others: set[str]
+) -> tuple[list[str], list[str]]:
+    """Find numeric columns with several levels that are equal row by row in all runs of each side:
+    settings such as loads, and numbers of rows. At least one column is left as a result.
+    """
+    tables = [table for side in sides for table in side]
+    names = dict.fromkeys(name for table in tables for name in table.numbers if name not in others)
+    if len(tables) < 2:
+        return [], [name for name in names if INDEX_NAMES.fullmatch(name)]
+    equal = [
+        name
+        for name in names
+        if all(len({table.levels(name) for table in side}) == 1 for side in sides)
+        and all(len({*(table.levels(name) or ())}) > 1 for table in tables)
+    ]
+    if any(len(side) < 2 for side in sides):  # one run a side: only what both have
+        equal = [name for name in equal if len({table.levels(name) for table in tables}) == 1]
+    if len(equal) == len(names):
+        return [], []
+    indexes = [
+        name
+        for name in equal
+        if INDEX_NAMES.fullmatch(name)
+        or len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
+    ]
+    return [name for name in equal if name not in indexes], indexes
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return False
+    return True
+
+
+def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
+    """Group the rows of a table by key.
+
+    Failed requests count in no value but the share of `FAILURES`. With `singles`, the values of a
+    cell are single values for percentiles.
+
+    Raises `RawperfError` for too many keys.
+    """
+    columns = {name: levels for name in keys.keys if (levels := table.levels(name)) is not None}
+    rows_by_key: dict[Condition, list[int]] = {}
+    for row, levels in enumerate(
+        zip(*columns.values(), strict=True) if columns else [()] * table.rows
+    ):
+        rows_by_key.setdefault(tuple(zip(columns, levels, strict=True)), []).append(row)
+    if len(rows_by_key) > MAX_KEYS:
+        counts = ", ".join(f"{name} ({len({*levels})})" for name, levels in columns.items())
+        raise RawperfError(
+            "the rows have too many different keys",
+            file=table.file,
+            expected=f"at most {MAX_KEYS}",
+            found=f"{len(rows_by_key)}, from the columns {counts}",
+            remedy="name the columns that tell results apart by --key",
+        )
+    results = [name for name in table.numbers if name not in columns and name not in keys.left_out]
+    values: dict[CellName, np.ndarray] = {}
+    counts_of: dict[CellName, tuple[int, int]] = {}
+    for key, rows in rows_by_key.items():
+        places = np.array(rows)
+        if table.failed is not None:
+            failed = table.failed[places]
+            counts_of[FAILURES, key] = int(failed.sum()), len(rows)
+            values[FAILURES, key] = np.array([failed.mean()])
+            places = places[~failed]
+        for name in results:
+            of_key = table.numbers[name][places]
+            of_key = of_key[~np.isnan(of_key)]
+            if len(of_key):
+                values[name, key] = of_key
+    facts = {name: column[0] for name, column in table.texts.items() if name in keys.facts}
+    single = {cell: numbers for cell, numbers in values.items() if cell[0] != FAILURES}
+    return Cells(
+        values,
+        singles=single if singles else {},
+        counts=counts_of,
+        facts={name: text for name, text in facts.items() if text},
+        of_table=True,
+    )
+
+
+def result_cells(table: ResultTable, *, singles: bool) -> Cells:
+    """Group the numbers of a tool's results by key."""
+    values, runs = {}, {}
+    for name, rows in table.rows.groupby([*table.keys, QUANTITY], sort=False):
+        *levels, quantity = name if isinstance(name, tuple) else (name,)
+        key = tuple((k, v) for k, v in zip(table.keys, levels, strict=True) if v != "")
+        cell = (str(quantity), key)
+        values[cell] = rows[VALUE].to_numpy(dtype=float)
+        runs[cell] = rows[RUN].to_numpy(dtype=int)
+    return Cells(values, runs, table.repeats, values if singles else {}, of_table=True)
+
+
+def average_over(cells: Cells, names: Sequence[str]) -> Cells:
+    """Replace values at different levels of the keys `names` by their mean, with equal weights."""
+    if not any(name in names for _, key in cells.values for name, _ in key):
+        return cells
+    gathered: dict[CellName, list[np.ndarray]] = {}
+    for (quantity, key), values in cells.values.items():
+        rest = tuple((name, level) for name, level in key if name not in names)
+        gathered.setdefault((quantity, rest), []).append(values)
+    means = {
+        cell: np.array([np.mean([v.mean() for v in parts])]) for cell, parts in gathered.items()
+    }
+    return replace(cells, values=means, runs={}, singles={}, counts={})
+
+
+def split_rows(cells: Cells) -> Iterator[tuple[str, dict[CellName, float]]]:
+    """Yield each run within a file, with its name: the tool's own runs (``run 2``), else the rows of
+    each key in order (``row 2``).
+    """
+    own_runs = cells.repeats == "runs"
+    gathered: dict[int, dict[CellName, list[float]]] = {}
+    for cell, values in cells.values.items():
+        numbers = cells.runs.get(cell) if own_runs else None
+        for place, value in enumerate(values.tolist()):
+            run = int(numbers[place]) if numbers is not None else place
+            gathered.setdefault(run, {}).setdefault(cell, []).append(value)
+    word = "run" if own_runs else "row"
+    for run in sorted(gathered):
+        yield (
+            f"{word} {run + 1}",
+            {cell: math.fsum(values) / len(values) for cell, values in gathered[run].items()},
+        )
+
+
+def run_values(
+    cells: Mapping[str, Cells], refused: dict[str, str], quantities: Quantities
+) -> dict[CellName, float]:
+    """Return the run's value of every cell of its files: the mean over repetitions.
+
+    Quantities that several files have are qualified by the file's name. Percentiles with several
+    values are added to `refused`.
+    """
+    files_of: dict[str, set[str]] = {}
+    for file, of_file in cells.items():
+        for cell in of_file.values:
+            files_of.setdefault(cell[0], set()).add(file)
+    merged: dict[CellName, float] = {}
+    for file, of_file in cells.items():
+        for (quantity, key), values in of_file.values.items():
+            name = quantity
+            if len(files_of[quantity]) > 1:
+                name = f"{quantity} in {file}"
+                quantities.known.setdefault(name, quantities.known[quantity])
+            if len(values) > 1 and is_percentile(quantity):
+                refused[name] = SEVERAL_PERCENTILES
+            else:
+                merged[name, key] = float(values.mean())
+    return merged
+
+
+def key_text(key: Condition) -> str:
+    """Format a key: ``test=SET, size=2``."""
+    return ", ".join(f"{name}={level_text(level)}" for name, level in key)
+
+
+def join_names(values: Sequence[str], separator: str = ", ", most: int = 3) -> str:
+    """Join names, of many the first with the number of the others."""
+    shown = separator.join(values[:most]) or "not known"
+    return f"{shown} and {len(values) - most} more" if len(values) > most else shown
+
+
+def match_quantities(
+    quantities: Mapping[str, ComparedQuantity],
+    patterns: Iterable[str],
+    fits: Callable[[str, str], bool],
+) -> list[str]:
+    """Names of the quantities that a pattern matches, by their own or the tool's name.
+
+    Raises `RawperfError` for a pattern without a match.
+    """
+    matching = []
+    for pattern in patterns:
+        names = [
+            name
+            for name, kind in quantities.items()
+            if fits(name, pattern) or fits(kind.field, pattern) or kind.group == pattern
+        ]
+        if not names:
+            known = [*quantities, *(kind.field for kind in quantities.values() if kind.field)]
+            raise RawperfError(
+                f"no quantity of the runs matches {pattern!r}",
+                expected=", ".join(quantities),
+                remedy=did_you_mean(pattern, known),
+            )
+        matching += names
+    return matching
