@@ -49,7 +49,7 @@ MERGE_REMEDY = "keep single values or a histogram log, and compare by --percenti
 
 
 def label(percent: float, name: str) -> str:
-    """Format the name of a percentile: ``p99.9 of single_response_time``."""
+    """Format the name of a percentile: ``p99.9 of response_time``."""
     return f"p{percent:g} of {name}"
 
 

@@ -62,7 +62,7 @@ from virtperf.runs.summarize.series import RunSeries, load_series
 from virtperf.runs.summarize.stage import series_rows
 from virtperf.study.definition import Study, load_study
 
-SINGLE_VALUES = frozenset({"single_response_time"})
+SINGLE_VALUES = frozenset({"response_time"})
 """Metrics with one sample per request."""
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
