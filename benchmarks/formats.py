@@ -39,8 +39,8 @@ time: {field: time}
 entity: {kind: driver, name: host}
 %sfields:
   - {field: users, metric: clients, unit: count}
-  - {field: tps, metric: page_element_throughput, unit: 1/s}
-  - {field: millis, metric: page_element_response_time, unit: ms}
+  - {field: tps, metric: throughput, unit: 1/s}
+  - {field: millis, metric: response_time, unit: ms}
   - {field: cpu}
 """
 DECLARATIONS = {

@@ -511,10 +511,9 @@ def extend_dictionary(
             for index, rule in enumerate(part.fields):
                 path = (*table_path, "fields", index)
                 if rule.metric is not None and rule.metric not in metrics:
-                    problem, remedy = (
-                        f"there is no metric {rule.metric!r}",
-                        did_you_mean(rule.metric, metrics),
-                    )
+                    known = MetricDictionary(metrics.values(), dictionary.renamed)
+                    problem = f"there is no metric {rule.metric!r}"
+                    remedy = known.suggest(rule.metric)
                     report(fmt.error(problem, *path, "metric", remedy=remedy))
                 elif rule.metric is not None:
                     try:
@@ -527,7 +526,7 @@ def extend_dictionary(
         existing = metrics[name].sources
         sources = (*added, *existing) if preferred else (*existing, *added)
         metrics[name] = metrics[name].model_copy(update={"sources": sources})
-    return MetricDictionary(metrics.values())
+    return MetricDictionary(metrics.values(), dictionary.renamed)
 
 
 def _build_source(

@@ -84,15 +84,21 @@ def test_new_study_has_no_problems(repository):
         ),
         (
             STUDY,
-            "metric: page_element_throughput",
+            "metric: throughput",
             "metric: speed",
             "'speed', which is not a known metric",
         ),
         (
             STUDY,
+            "metric: throughput",
+            "metric: single_response_time",
+            "Write 'response_time', its name since this version.",
+        ),
+        (
+            STUDY,
             "entity_kind: driver",
             "entity_kind: drivers",
-            "page_element_throughput of a 'drivers', but no format provides it for this entity kind. Did you mean 'driver'?",
+            "throughput of a 'drivers', but no format provides it for this entity kind. Did you mean 'driver'?",
         ),
         (
             STUDY,
@@ -251,7 +257,7 @@ def test_mistake_is_reported_with_its_location(repository, edit, file, old, new,
 
 
 def test_entity_kind_declared_in_run_yaml_is_accepted(repository, edit):
-    observed = "metric: page_element_throughput, entity_kind: driver"
+    observed = "metric: throughput, entity_kind: driver"
     edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")
     wrong = "cpu_busy of a 'partition', but no format provides it for this entity kind"
     assert any(wrong in problem for problem in found(repository))
@@ -412,7 +418,7 @@ def test_non_utf_8_files_are_reported(repository, edit):
     run.mkdir(parents=True)
     (run / "sar.txt").write_text("")
     (run / "run.yaml").write_bytes(b"study: mine\nrun: \xff\n")
-    observed = "metric: page_element_throughput, entity_kind: driver"
+    observed = "metric: throughput, entity_kind: driver"
     edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")  # kinds of runs are read
     damaged = "data/measured/mine/first/run.yaml line 2: the file is not UTF-8"
     assert any(problem.startswith(damaged) for problem in found(repository))

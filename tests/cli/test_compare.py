@@ -23,10 +23,7 @@ def command(run, tmp_path):
 def test_command_prints_sentence_and_table(command):
     text = command("a", "b", "--margin", "2%")
     first, second, *rest = text.splitlines()
-    assert (
-        first
-        == "b serves 10.0 % less than a, 9.1 to 10.9 % (page_element_throughput_total): slower."
-    )
+    assert first == "b serves 10.0 % less than a, 9.1 to 10.9 % (throughput): slower."
     assert second.startswith("b takes 11.1 % longer than a, 10.0 to 12.2 %")
     assert any(line.startswith("quantity") and "p (Holm)" in line for line in rest)
 
@@ -47,8 +44,8 @@ def test_exit_status_reflects_the_verdict(command):
 
 
 def test_contradictory_options_are_rejected(command):
-    name = "page_element_throughput_total"
-    directions = ("--higher-is-better", "page_*", "--lower-is-better", name)
+    name = "throughput"
+    directions = ("--higher-is-better", "through*", "--lower-is-better", name)
     output = command("a", "b", *directions, status=2)
     assert f"Error: {name} can't be both higher-is-better and lower-is-better" in output
 
@@ -79,7 +76,7 @@ def test_json_conforms_to_its_schema(command):
     assert found["equal_runs"][0]["splits"] == 200
     found = json.loads(command("a", "b", "--format", "json"))
     ratios = {row["quantity"]: row["ratio"] for row in found["rows"]}
-    assert math.isclose(ratios["page_element_throughput_total"], sum(B) / sum(A))
+    assert math.isclose(ratios["throughput"], sum(B) / sum(A))
     assert {row["verdict"] for row in found["rows"]} == {"slower"}
     assert found["sentences"][0].startswith("b serves")
 

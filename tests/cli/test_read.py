@@ -110,7 +110,7 @@ title: my driver's CSV
 reads: csv
 time: {field: t, since: start}
 entity: {kind: driver, name: who}
-fields: [{field: tps, metric: page_element_throughput, unit: 1/s}]
+fields: [{field: tps, metric: throughput, unit: 1/s}]
 """
 
 
@@ -120,7 +120,7 @@ def test_declared_format_is_read(run, tmp_path, root):
     text = run("--root", str(root), "read", "d.csv", "--format", "own.yaml").output
     assert "d.csv: my driver's CSV (format own, as specified)" in text
     assert "t is seconds since the tool started, 10 to 20" in text
-    assert re.search(r"driver +tps +page_element_throughput +1/s +2 +5\.5 +5 +6", text)
+    assert re.search(r"driver +tps +throughput +1/s +2 +5\.5 +5 +6", text)
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("field: tps", "field: tpz"))
     output = run("read", "d.csv", "--format", "own.yaml", status=1).output
     assert "d.csv line 1: there is no column 'tpz'" in output

@@ -65,14 +65,14 @@ def row(table, quantity, condition=""):
 
 def test_raw_file_folders_are_compared(folders):
     table = virtperf.compare(*folders)
-    rate = row(table, "page_element_throughput_total")
+    rate = row(table, "throughput")
     assert rate.ratio == pytest.approx(sum(B) / sum(A))
     assert (rate.verdict, rate.runs_a, rate.runs_b, rate.compared) == ("slower", 6, 6, "")
-    assert row(table, "page_element_response_time_total").verdict == "slower"
+    assert row(table, "response_time").verdict == "slower"
     assert table.sentences[1].startswith("b serves 10.0 % less than a, ")
     assert {r.quantity for r in table.rows} == {  # quantities without a direction are not rated
-        "page_element_throughput_total",
-        "page_element_response_time_total",
+        "throughput",
+        "response_time",
     }
 
 
@@ -95,8 +95,8 @@ def test_runs_are_paired_by_name(tmp_path):
         raw_files(tmp_path / name, [d * rate for d, rate in zip(drift, rates, strict=True)])
         for name, rates in (("a", A), ("b", B))
     ]
-    loose = row(virtperf.compare(*sides), "page_element_throughput_total")
-    paired = row(virtperf.compare(*sides, paired=True), "page_element_throughput_total")
+    loose = row(virtperf.compare(*sides), "throughput")
+    paired = row(virtperf.compare(*sides, paired=True), "throughput")
     assert (loose.verdict, paired.verdict) == ("undecided", "slower")
     assert paired.compared == "within 6 blocks"
     (sides[1] / "run-6.txt").unlink()
@@ -108,7 +108,7 @@ def test_run_folders_are_compared_at_equal_factor_levels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_folders(tmp_path / "a", A)
     run_folders(tmp_path / "b", B, kernel="6.6", disturbed=["another load"])
-    table = virtperf.compare("a", "b", quantities=["page_element_throughput_total"])
+    table = virtperf.compare("a", "b", quantities=["throughput"])
     assert {r.condition for r in table.rows} == {
         "guests=2",
         "guests=1",
@@ -139,12 +139,10 @@ def test_same_runs_on_both_sides_are_rejected(folders):
 
 
 def test_better_direction_can_be_given(folders):
-    table = virtperf.compare(*folders, lower=["page_elements_total"])
-    assert row(table, "page_elements_total").verdict == "faster"
-    with pytest.raises(
-        RawperfError, match="no quantity of the runs matches 'page_element_throughput'"
-    ):
-        virtperf.compare(*folders, quantities=["page_element_throughput"])
+    table = virtperf.compare(*folders, lower=["requests"])
+    assert row(table, "requests").verdict == "faster"
+    with pytest.raises(RawperfError, match="no quantity of the runs matches 'through'"):
+        virtperf.compare(*folders, quantities=["through"])
 
 
 def test_rows_are_matched_by_settings(tmp_path, monkeypatch):
@@ -183,7 +181,7 @@ def test_quantities_of_one_side_only_are_skipped(tmp_path, monkeypatch):
             if side == "c":
                 (folder / "wrk.txt").write_text(wrk(rate))
     found = {one.quantity for one in virtperf.compare("c", "d").rows}
-    assert "loops" in found and not any(name.startswith("page_element") for name in found)
+    assert "loops" in found and "throughput" not in found
 
 
 def test_undirected_quantities_suggest_how_to_select_rows(tmp_path):
@@ -226,7 +224,7 @@ def test_declaration_applies_only_to_matching_files(tmp_path):
         tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
     )
     names = {r.quantity for r in table.rows}
-    assert "transaction_rate" in names and "page_element_throughput_total" in names
+    assert "transaction_rate" in names and "throughput" in names
     declaration.write_text(DECLARED.replace("rates*.csv", "other*.csv"))
     with pytest.raises(RawperfError, match="no file matches the declared format 'rates'"):
         virtperf.compare(

@@ -101,7 +101,7 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
         raw_files(
             folder, [1000 * rate * (1 + 0.001 * (day % 3)) + 0.37 * day for rate in rates[:3]]
         )
-    found = virtperf.history(tmp_path, quantities=["page_element_throughput_total"])
+    found = virtperf.history(tmp_path, quantities=["throughput"])
     (row,) = found.rows
     assert (row.verdict, row.newest.revision) == ("slower", "c11")
     assert [len(m.runs) for m in row.measured] == [3] * 12
@@ -124,7 +124,7 @@ def test_revision_measured_on_two_days_keeps_all_runs(tmp_path):
         raw_files(
             tmp_path / f"2026-02-{day:02}-{revision}", [1000.0 * rate + day for rate in A[:3]]
         )
-    (row,) = virtperf.history(tmp_path, quantities=["page_element_throughput_total"]).rows
+    (row,) = virtperf.history(tmp_path, quantities=["throughput"]).rows
     assert [(m.revision, m.date, len(m.runs)) for m in row.measured] == [
         ("c1", "2026-02-01", 6),
         ("c2", "2026-02-02", 3),

@@ -21,7 +21,7 @@ from virtperf.comparison.studies import MeasuredStudy
 from virtperf.core.contrasts import Replicates
 from virtperf.study.quantities import Quantity
 
-RATE = "page_element_throughput_total"
+RATE = "throughput"
 
 
 def git(folder, *arguments):

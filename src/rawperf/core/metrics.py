@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import RawperfError, Report, StudyError, raise_problem
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
 from rawperf.core.sample_rows import HOST, SampleRows, build_samples, select_rows
 from rawperf.core.tables import factorize_rows
@@ -69,6 +70,7 @@ class Metric(Model):
 
 class _File(Model):
     metrics: Annotated[dict[str, Metric], InsertKeyAsName]
+    renamed: dict[str, str] = {}
 
 
 _NAMES = ["report", "entity_kind", "entity", "field"]
@@ -90,10 +92,16 @@ class Translation:
 
 
 class MetricDictionary:
-    """All metrics, and the translation of raw records into them."""
+    """All metrics, and the translation of raw records into them.
 
-    def __init__(self, metrics: Iterable[Metric]) -> None:
+    `renamed` maps names of earlier versions to those that replace them.
+    """
+
+    def __init__(
+        self, metrics: Iterable[Metric], renamed: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
+        self.renamed = dict(renamed)
         # keyed by format, report, entity kind and field, or metric
         self._sources_by_field: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
         self._fields_by_metric: dict[tuple[str, str, str, str], list[str]] = {}
@@ -112,6 +120,12 @@ class MetricDictionary:
 
     def __contains__(self, name: str) -> bool:
         return name in self.metrics
+
+    def suggest(self, name: str) -> str:
+        """Remedy for a name that is not in the dictionary: its new name, or similar names."""
+        if name in self.renamed:
+            return f"write {self.renamed[name]!r}, its name since this version."
+        return did_you_mean(name, self.metrics)
 
     def translate(self, records: pd.DataFrame, format_name: str) -> Translation:
         """Translate raw records into metrics.
@@ -241,9 +255,11 @@ def _load_cached(content: _ContentKey) -> MetricDictionary:
 
 def _load(path: Path, report: Report) -> MetricDictionary:
     file, document = load_model(path, _File, report)
-    return MetricDictionary(
-        _with_factors(document, metric, report) for metric in file.metrics.values()
-    )
+    for old, new in file.renamed.items():
+        if new not in file.metrics:
+            report(document.error(f"{new!r} is not a metric", "renamed", old))
+    metrics = (_with_factors(document, metric, report) for metric in file.metrics.values())
+    return MetricDictionary(metrics, file.renamed)
 
 
 def _with_factors(document: Document, metric: Metric, report: Report) -> Metric:

@@ -119,7 +119,7 @@ def _metric_units(
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
-        remedy = "add it to src/rawperf/metrics.yaml, or correct the name"
+        remedy = dictionary.suggest(metric)
         report(
             study.document.error(
                 f"{words} {metric!r}, which is not a known metric", *place, remedy=remedy

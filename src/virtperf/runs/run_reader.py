@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from virtperf.runs.summarize.series import RunSeries
     from virtperf.study.definition import Study
 
-SINGLE_VALUES = frozenset({"single_response_time"})
+SINGLE_VALUES = frozenset({"response_time"})
 """Metrics with one sample per request."""
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""

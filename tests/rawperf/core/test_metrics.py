@@ -120,7 +120,7 @@ def test_sum_may_skip_missing_parts(real):
     rows = [("jobs", "job", "mixed", f"{way}/bw", np.nan, 8) for way in ("read", "write")]
     rows.append(("jobs", "job", "reads", "read/bw", np.nan, 3))
     found = translate(real, records(*rows), "fio")
-    found = found[found["metric"] == "io_job_rate"]
+    found = found[found["metric"] == "io_bandwidth"]
     assert dict(zip(found["entity"], found["value"], strict=True)) == {
         "mixed": 16 * 1024,
         "reads": 3 * 1024,
@@ -220,6 +220,14 @@ def test_invalid_dictionary_is_rejected_with_line_number(tmp_path, change, messa
     assert err.value.line is not None and err.value.line > 1
 
 
+def test_renamed_metric_must_exist(tmp_path):
+    path = tmp_path / "metrics.yaml"
+    path.write_text(DICTIONARY + "renamed: {old: neither}\n")
+    with pytest.raises(StudyError, match="'neither' is not a metric") as err:
+        load_metrics(path)
+    assert err.value.line == DICTIONARY.count("\n") + 1
+
+
 def test_dictionary_refers_to_existing_formats_and_fields(real):
     formats = all_formats()
     columns = {
@@ -235,6 +243,13 @@ def test_dictionary_refers_to_existing_formats_and_fields(real):
             assert source.format in formats, metric.name
             if source.format == "perfkit":
                 assert (source.report, source.field) in columns, (metric.name, source.field)
+
+
+def test_renamed_metrics_have_new_names(real):
+    assert "single_response_time" not in real
+    assert "'response_time'" in real.suggest("single_response_time")
+    assert "'guest_cpu'" in real.suggest("guest_cpus")
+    assert all(new in real and new not in real.renamed for new in real.renamed.values())
 
 
 def test_field_belongs_to_one_metric(real):

@@ -94,49 +94,47 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
 
 def test_fio_normal_and_terse_output_agree(metrics) -> None:  # type: ignore[no-untyped-def]
     text = metrics(sample("fio/fio-3.33.txt"))
-    assert text["io_job_reads", "read"] == [16600]
-    assert text["io_job_read_rate", "read"] == [65.0 * 1024**2]
-    assert text["io_job_writes", "write"] == [4687]
-    assert text["io_job_write_rate", "write#2"] == [1000 * 1024**2]
-    assert text["io_job_write_rate", "WRITE"] == [102 * 1024**2]
-    assert sum(v for (m, _), (v,) in text.items() if m == "io_job_rate") == pytest.approx(
+    assert text["read_iops", "read"] == [16600]
+    assert text["read_bandwidth", "read"] == [65.0 * 1024**2]
+    assert text["write_iops", "write"] == [4687]
+    assert text["write_bandwidth", "write#2"] == [1000 * 1024**2]
+    assert text["write_bandwidth", "WRITE"] == [102 * 1024**2]
+    assert sum(v for (m, _), (v,) in text.items() if m == "io_bandwidth") == pytest.approx(
         (65 + 18.3 + 1000) * 1024**2
     )
     line = metrics(sample("fio/fio-3.33-minimal.txt"))
-    assert line["io_job_read_rate", "web 1"] == [62666 * 1024]
-    assert line["io_job_reads", "web 1"] == [15666]
-    assert line["io_job_read_time", "web 1"] == [pytest.approx(55.503090e-6)]
-    assert line["io_job_write_rate", "web 1"] == [17647 * 1024]
-    assert line["io_job_write_time", "db"] == [pytest.approx(1.403302e-6)]
-    assert ("io_job_reads", "db") not in line  # no reads
-    assert line["io_job_rate", "web 1"] == [(62666 + 17647) * 1024]
+    assert line["read_bandwidth", "web 1"] == [62666 * 1024]
+    assert line["read_iops", "web 1"] == [15666]
+    assert line["read_latency", "web 1"] == [pytest.approx(55.503090e-6)]
+    assert line["write_bandwidth", "web 1"] == [17647 * 1024]
+    assert line["write_latency", "db"] == [pytest.approx(1.403302e-6)]
+    assert ("read_iops", "db") not in line  # no reads
+    assert line["io_bandwidth", "web 1"] == [(62666 + 17647) * 1024]
     # bandwidth over request rate is the block size, 4 KiB
-    assert line["io_job_read_rate", "web 1"][0] / line["io_job_reads", "web 1"][0] == pytest.approx(
+    assert line["read_bandwidth", "web 1"][0] / line["read_iops", "web 1"][0] == pytest.approx(
         4096, rel=1e-3
     )
 
 
 def test_fio_output_of_2014(metrics) -> None:  # type: ignore[no-untyped-def]
     found = metrics(FIO_2)
-    assert found["io_job_read_rate", "read"] == [54613 * 1024]
-    assert found["io_job_read_rate", "read#2"] == [51.2 * 1024**2]
-    assert found["io_job_reads", "read#2"] == [6500]
+    assert found["read_bandwidth", "read"] == [54613 * 1024]
+    assert found["read_bandwidth", "read#2"] == [51.2 * 1024**2]
+    assert found["read_iops", "read#2"] == [6500]
     rates = {
-        way: sum(
-            v for (m, e), (v,) in found.items() if m == f"io_job_{way}_rate" and e[0].islower()
-        )
+        way: sum(v for (m, e), (v,) in found.items() if m == f"{way}_bandwidth" and e[0].islower())
         for way in ("read", "write")
     }
     for (
         way,
         rate,
     ) in rates.items():  # group rates are the sums of their jobs, truncated to whole KB
-        assert found[f"io_job_{way}_rate", way.upper()] == [pytest.approx(rate, rel=1e-4)]
+        assert found[f"{way}_bandwidth", way.upper()] == [pytest.approx(rate, rel=1e-4)]
 
 
 def test_uperf(metrics) -> None:  # type: ignore[no-untyped-def]
     found = metrics(sample("uperf/uperf-a.txt"))
-    assert found["network_exchange_rate_total", ""] == [pytest.approx(9.72e9 / 8)]
+    assert found["network_throughput_total", ""] == [pytest.approx(9.72e9 / 8)]
     assert found["network_operations_total", ""] == [148365]
     assert found["transaction_count_total", "Txn1"] == [386220]
     assert found["transaction_response_time_total", "Txn1"] == [pytest.approx(15.50e-6)]
@@ -145,11 +143,11 @@ def test_uperf(metrics) -> None:  # type: ignore[no-untyped-def]
     data = sniff(sample("uperf/uperf-a.txt")).read(sample("uperf/uperf-a.txt")).records
     moved = data.loc[data["field"] == "data", "value"].item()
     assert moved / found["driver_run_time", ""][0] == pytest.approx(
-        found["network_exchange_rate_total", ""][0], rel=2e-3
+        found["network_throughput_total", ""][0], rel=2e-3
     )
     assert metrics(UPERF_OLD) == {
         ("driver_run_time", ""): [32.0],
-        ("network_exchange_rate_total", ""): [pytest.approx(52.43e6 / 8)],
+        ("network_throughput_total", ""): [pytest.approx(52.43e6 / 8)],
     }
 
 

@@ -93,7 +93,7 @@ def test_all_percentiles_and_bins_of_fio() -> None:
             for share, nanoseconds in job[kind]["percentile"].items():
                 found = table[table["field"] == f"{way}/{kind}/percentile/{share}"]
                 assert found["value"].tolist() == [nanoseconds]
-        bins = table[table["metric"] == f"io_job_{way}_time_buckets"]
+        bins = table[table["metric"] == f"{way}_latency_buckets"]
         assert bins["value"].tolist() == list(job["clat_ns"]["bins"].values())
         assert bins["value"].sum() == job["clat_ns"]["N"]
         buckets = [parse_bucket(entity) for entity in bins["entity"]]
@@ -104,9 +104,9 @@ def test_all_percentiles_and_bins_of_fio() -> None:
 
 def test_fio_logs_are_recognised_by_file_name() -> None:
     for name, metric, factor in (
-        ("mixed_bw.1.log", "io_interval_read_rate", 1024.0),
-        ("mixed_iops.1.log", "io_interval_reads", 1.0),
-        ("mixed_clat.1.log", "io_interval_read_time", 1e-9),
+        ("mixed_bw.1.log", "read_bandwidth", 1024.0),
+        ("mixed_iops.1.log", "read_iops", 1.0),
+        ("mixed_clat.1.log", "read_latency", 1e-9),
     ):
         printed = re.findall(r"(?m)^(\d+), (\d+), 0, ", sample(f"fio/{name}").decode())
         table = read_file(SAMPLES / "fio" / name)

@@ -263,9 +263,9 @@ def test_proc_stat_and_kubectl_top() -> None:
 def test_iperf3() -> None:
     document = json.loads(sample("iperf3/iperf3.json"))
     bits = document["end"]["sum_received"]["bits_per_second"]
-    total = of("iperf3/iperf3.json", metric="network_exchange_rate_total")
+    total = of("iperf3/iperf3.json", metric="network_throughput_total")
     assert total["metric_value"].tolist() == [bits / 8]
-    rates = of("iperf3/iperf3.json", metric="network_exchange_rate")
+    rates = of("iperf3/iperf3.json", metric="network_throughput")
     assert rates["metric_value"].tolist() == [
         each["sum"]["bits_per_second"] / 8 for each in document["intervals"]
     ]
@@ -323,36 +323,36 @@ def test_collectl_dstat_and_nmon() -> None:
 
 def test_vegeta() -> None:
     rows = list(csv.reader(sample("vegeta/vegeta.csv").decode().splitlines()))
-    single = of("vegeta/vegeta.csv", metric="single_response_time")
+    single = of("vegeta/vegeta.csv", metric="response_time")
     answered = sorted((int(row[0]) + int(row[2]), int(row[2])) for row in rows)
     assert sorted(single["metric_value"]) == pytest.approx(sorted(ns / 1e9 for _, ns in answered))
     assert single["t"].max() == pytest.approx(answered[-1][0] / 1e9)
     report = json.loads(sample("vegeta/vegeta-report.json"))
     assert np.mean(single["metric_value"]) == pytest.approx(report["latencies"]["mean"] / 1e9)
-    failed = of("vegeta/vegeta.csv", metric="failed_request_rate")
-    sent = of("vegeta/vegeta.csv", metric="page_element_throughput")
+    failed = of("vegeta/vegeta.csv", metric="failures_per_second")
+    sent = of("vegeta/vegeta.csv", metric="throughput")
     assert 2 * failed["metric_value"].sum() == pytest.approx(sent["metric_value"].sum(), rel=0.05)
     totals = of("vegeta/vegeta-report.json").set_index("metric")["metric_value"]
     p99 = report["latencies"]["99th"] / 1e9
-    assert totals["page_element_response_time_p99"] == pytest.approx(p99)
-    assert totals["page_element_throughput_total"] == report["throughput"]
-    refused = of("vegeta/vegeta-refused.csv", metric="single_response_time")
+    assert totals["response_time_p99"] == pytest.approx(p99)
+    assert totals["throughput"] == report["throughput"]
+    refused = of("vegeta/vegeta-refused.csv", metric="response_time")
     assert len(refused) == len(sample("vegeta/vegeta-refused.csv").splitlines())
 
 
 def test_k6_and_wrk2() -> None:
     found = of("k6/summary.json")
     metrics = dict(zip(found["metric"], found["metric_value"], strict=True))
-    assert metrics["page_element_response_time_p90"] == pytest.approx(0.0225)
-    assert metrics["page_element_throughput_total"] == 39.9
+    assert metrics["response_time_p90"] == pytest.approx(0.0225)
+    assert metrics["throughput"] == 39.9
     assert sniff(sample("wrk2/wrk2.txt")).name == "wrk"
-    spectrum = of("wrk2/wrk2.txt", metric="page_element_response_time_buckets")
+    spectrum = of("wrk2/wrk2.txt", metric="response_time_buckets")
     assert list(zip(spectrum["entity"], spectrum["value"], strict=True)) == [
         ("0 to 0.25 ms", 1.0),
         ("0.25 to 1.15 ms", 10009.0),
         ("1.15 to 6.503 ms", 10010.0),
     ]
-    p99 = of("wrk2/wrk2.txt", metric="page_element_response_time_p99")
+    p99 = of("wrk2/wrk2.txt", metric="response_time_p99")
     assert p99["metric_value"].tolist() == [pytest.approx(2.61e-3)]
 
 

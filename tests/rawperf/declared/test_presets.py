@@ -60,18 +60,18 @@ def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
     found = metrics("fio/fio-3.33.json")
     (job,) = document["jobs"]
     for way in ("read", "write"):
-        assert one(found, f"io_job_{way}s") == job[way]["iops"]
-        assert one(found, f"io_job_{way}_rate") == job[way]["bw"] * 1024
-        assert one(found, f"io_job_{way}_time") == pytest.approx(
+        assert one(found, f"{way}_iops") == job[way]["iops"]
+        assert one(found, f"{way}_bandwidth") == job[way]["bw"] * 1024
+        assert one(found, f"{way}_latency") == pytest.approx(
             job[way]["lat_ns"]["mean"] / 1e9, rel=1e-14
         )
-        assert one(found, f"io_job_{way}_time_p99") == pytest.approx(
+        assert one(found, f"{way}_latency_p99") == pytest.approx(
             job[way]["clat_ns"]["percentile"]["99.000000"] / 1e9
         )
         # two reports of the tool: bytes over time
         assert np.isclose(
             job[way]["io_bytes"] / job[way]["runtime"] * 1000,
-            one(found, f"io_job_{way}_rate"),
+            one(found, f"{way}_bandwidth"),
             rtol=1e-3,
         )
 
@@ -82,8 +82,8 @@ def test_last_fio_status_report_replaces_earlier_ones(metrics) -> None:  # type:
     found = metrics("fio/fio-3.33-status.json")
     for job in last["jobs"]:
         way = "read" if job["read"]["runtime"] else "write"
-        assert one(found, f"io_job_{way}s", job["jobname"]) == job[way]["iops"]
-    assert set(found.loc[found["metric"] == "io_job_reads", "entity"]) == {
+        assert one(found, f"{way}_iops", job["jobname"]) == job[way]["iops"]
+    assert set(found.loc[found["metric"] == "read_iops", "entity"]) == {
         "r1"
     }  # w1 has no reads, so no latency
 
@@ -128,9 +128,9 @@ def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
 
     found = metrics(name)
     http = of("httpSample", "sample/httpSample")
-    _compare(found, http, "page_element_throughput", "page_element_response_time")
+    _compare(found, http, "throughput", "response_time")
     _compare(found, of("sample"), "transaction_rate", "transaction_response_time")
-    failed = found.loc[found["metric"] == "failed_request_rate", "value"].sum()
+    failed = found.loc[found["metric"] == "failures_per_second", "value"].sum()
     assert failed == sum(not ok for rows in _in_whole_seconds(http).values() for _, ok in rows)
     assert 0 < failed < len(http)
 
@@ -142,7 +142,7 @@ def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
     is_transaction = ["Number of samples" in row[4] for row in rows]
     samples = [(int(row[0]), int(row[1]), row[7] == "true") for row in rows]
     for chosen, throughput, time in (
-        (False, "page_element_throughput", "page_element_response_time"),
+        (False, "throughput", "response_time"),
         (True, "transaction_rate", "transaction_response_time"),
     ):
         some = [s for s, t in zip(samples, is_transaction, strict=True) if t == chosen]
@@ -151,22 +151,20 @@ def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
 
 def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     wrk = metrics("wrk/wrk-latency.txt")
-    assert one(wrk, "page_element_throughput_total") == 1037.06
-    assert one(wrk, "page_element_response_time_total") == pytest.approx(0.00216)
-    assert one(wrk, "page_element_response_time_p50") == pytest.approx(0.00112)
+    assert one(wrk, "throughput") == 1037.06
+    assert one(wrk, "response_time") == pytest.approx(0.00216)
+    assert one(wrk, "response_time_p50") == pytest.approx(0.00112)
     assert one(wrk, "driver_bytes_read") == 814.84 * 1024
     # requests over duration, both rounded by the tool
-    assert one(wrk, "page_elements_total") / one(wrk, "driver_run_time") == pytest.approx(
-        1037.06, rel=0.01
-    )
-    assert one(metrics("wrk/wrk-err.txt"), "driver_web_errors") == 1714
+    assert one(wrk, "requests") / one(wrk, "driver_run_time") == pytest.approx(1037.06, rel=0.01)
+    assert one(metrics("wrk/wrk-err.txt"), "http_errors") == 1714
     ab = metrics("ab/ab.txt")
-    assert one(ab, "page_element_throughput_total") == 1504.56
-    assert one(ab, "page_element_response_time_total") == pytest.approx(0.001329)
-    assert one(ab, "clients_configured") / one(
-        ab, "page_element_throughput_total"
-    ) == pytest.approx(0.001329, rel=1e-3)
-    assert one(metrics("ab/ab-err.txt"), "driver_web_errors") == 20
+    assert one(ab, "throughput") == 1504.56
+    assert one(ab, "response_time") == pytest.approx(0.001329)
+    assert one(ab, "clients_configured") / one(ab, "throughput") == pytest.approx(
+        0.001329, rel=1e-3
+    )
+    assert one(metrics("ab/ab-err.txt"), "http_errors") == 20
 
 
 def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]
@@ -177,7 +175,7 @@ def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]
     assert one(cpu, "transactions_total") / one(cpu, "driver_run_time") == pytest.approx(
         2263.80, rel=1e-3
     )
-    assert one(metrics("sysbench/sysbench-fileio.txt"), "io_job_read_rate") == 58 * 1024**2
+    assert one(metrics("sysbench/sysbench-fileio.txt"), "read_bandwidth") == 58 * 1024**2
     assert one(metrics("sysbench/sysbench-mem.txt"), "transaction_rate_total") == 3378183.74
 
 

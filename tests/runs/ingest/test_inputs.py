@@ -24,8 +24,8 @@ inputs:
     time: {field: time, format: iso}
     entity: {kind: driver}
     fields:
-      - {field: tps, metric: page_element_throughput, unit: 1/s}
-      - {field: millis, metric: page_element_response_time, unit: ms}
+      - {field: tps, metric: throughput, unit: 1/s}
+      - {field: millis, metric: response_time, unit: ms}
   - name: my-summary
     match: {text: '^my tool'}
     reads: pairs
@@ -68,14 +68,12 @@ def samples(tmp_path: Path, study: Study, root: Path):  # type: ignore[no-untype
 
 def test_declared_file_becomes_samples(samples) -> None:  # type: ignore[no-untyped-def]
     found = samples({"drivers/driver1.csv": CSV.encode(), "drivers/d.txt": b"my tool\ntotal: 7\n"})
-    rate = found[found["metric"] == "page_element_throughput"]
+    rate = found[found["metric"] == "throughput"]
     assert rate["t_s"].tolist() == [60.0 * m for m in range(1, 20)]
     assert rate["value"].tolist() == [50.0 + m for m in range(1, 20)]
     assert set(rate["entity"]) == {"driver1"}
     assert rate["line"].tolist() == list(range(2, 21))
-    assert found.loc[found["metric"] == "page_element_response_time", "value"].iloc[
-        0
-    ] == pytest.approx(0.011)
+    assert found.loc[found["metric"] == "response_time", "value"].iloc[0] == pytest.approx(0.011)
     assert found.loc[found["metric"] == "my_total", "value"].tolist() == [70.0]
     assert set(found["source"]) == {"my-driver", "my-summary"}
 
@@ -107,7 +105,7 @@ def test_number_with_an_overflowing_square_quarantines_its_run(
         write_run(tmp_path / "runs", name, raw={"driver1.csv": text.encode()})
     refused = only_quarantined(study, tmp_path, root)
     assert (refused["file"], refused["line"]) == ("large/driver1.csv", 6)
-    assert refused["problem"] == "the value of page_element_throughput is too large"
+    assert refused["problem"] == "the value of throughput is too large"
     assert "at most 1e+150" in refused["expected"]
     assert refused["found"] == f"{float(number):g}"
 
@@ -118,7 +116,7 @@ def test_rate_of_a_counter_with_an_overflowing_square_quarantines_its_run(
 ) -> None:
     place = tmp_path / "toy" / "study.yaml"
     text = place.read_text().replace(
-        "metric: page_element_throughput, unit: 1/s", "metric: my_total, unit: count"
+        "metric: throughput, unit: 1/s", "metric: my_total, unit: count"
     )
     place.write_text(text.replace("unit: count, kind: total", "unit: 1/s, kind: counter"))
     study = load_study(tmp_path / "toy")
@@ -148,7 +146,7 @@ def test_declarations_of_the_study_take_precedence(study: Study) -> None:
 
 def test_declared_field_is_preferred(study: Study, root: Path) -> None:
     dictionary = build_dictionary(root / "src" / "rawperf" / "metrics.yaml", study_inputs(study))
-    assert dictionary["page_element_throughput"].formats[:2] == ("my-driver", "iwl-console")
+    assert dictionary["throughput"].formats[:2] == ("my-driver", "ab")
 
 
 @pytest.mark.parametrize(
@@ -161,12 +159,8 @@ def test_declared_field_is_preferred(study: Study, root: Path) -> None:
             10,
             "my-driver: a format with this name already exists",
         ),
-        (
-            "metric: page_element_throughput",
-            "metric: page_element_thruput",
-            8,
-            "Did you mean 'page_element_throughput'",
-        ),
+        ("metric: throughput", "metric: thruput", 8, "Did you mean 'throughput'"),
+        ("metric: throughput", "metric: failed_request_rate", 8, "Write 'failures_per_second'"),
         ("unit: ms}", "unit: KiB}", 9, "no conversion exists"),
         ("reads: pairs", "reads: pair", 12, "Did you mean 'pairs'"),
         ("field: tps", "feld: tps", 8, "unknown key 'feld'"),
@@ -199,7 +193,7 @@ def test_single_file_is_read_by_a_declaration_or_the_study_inputs(
     )
     (tmp_path / "driver1.csv").write_text(CSV)
     (tmp_path / "own.yaml").write_text(
-        "name: own\nreads: csv\ntime: {numbered: true}\nfields: [{field: tps, metric: page_element_throughput, unit: 1/s}]\n"
+        "name: own\nreads: csv\ntime: {numbered: true}\nfields: [{field: tps, metric: throughput, unit: 1/s}]\n"
     )
     monkeypatch.chdir(tmp_path)
     plain = vp.read("driver1.csv")
@@ -209,10 +203,10 @@ def test_single_file_is_read_by_a_declaration_or_the_study_inputs(
         "millis",
     ]  # without a declaration it is a table
     by_study = vp.read("driver1.csv", study="toy")
-    assert set(by_study["metric"]) == {"page_element_throughput", "page_element_response_time"}
+    assert set(by_study["metric"]) == {"throughput", "response_time"}
     by_file = vp.read("driver1.csv", format="own.yaml", interval_s=60)
     assert by_file["t"].tolist() == [60.0 * k for k in range(19)]
-    assert set(by_file["metric"]) == {"page_element_throughput"}
+    assert set(by_file["metric"]) == {"throughput"}
     with pytest.raises(RawperfError, match="no study 'ty'"):
         vp.read("driver1.csv", study="ty")
     monkeypatch.chdir("/")

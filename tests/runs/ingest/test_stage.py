@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from rawperf.core.errors import RunError
+from rawperf.core.errors import RunError, StudyError
 from rawperf.core.files import replace_folder
 from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
@@ -14,6 +14,7 @@ from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest import cache as ingest_cache
 from virtperf.runs.ingest.cache import SOURCES, Cache, content_key
 from virtperf.runs.ingest.stage import ingest
+from virtperf.study.definition import load_study
 
 
 @pytest.fixture
@@ -72,6 +73,17 @@ def test_both_roots_are_read_alike(place):
     assert file["bytes"] == (place.measured / "m1" / "d1.log").stat().st_size
     assert file["records"] == 960 and file["samples"] == runs["m1"]["samples"] == len(frame)
     assert place.index["metrics"]["page_element_throughput"]["unit"] == "1/s"
+
+
+def test_metric_name_of_an_earlier_version_is_refused_with_its_new_name(place, tmp_path):
+    write_run(place.measured, "m1")
+    file = tmp_path / "studies" / "toy" / "study.yaml"
+    file.write_text(file.read_text().replace("page_element_throughput", "failed_request_rate"))
+    place.study = load_study(file.parent)
+    with pytest.raises(StudyError, match="there is no metric 'failed_request_rate'") as caught:
+        place.ingest()
+    assert caught.value.file == "study.yaml" and caught.value.line
+    assert "'failures_per_second'" in str(caught.value)
 
 
 def test_index_contains_no_absolute_paths(place, tmp_path):

@@ -428,9 +428,7 @@ def test_log_ending_early_is_detected(place):
 
 def covered(times):
     run = toy_run({})
-    run.series["vegeta", "driver", "d", "single_response_time"] = SampleSeries(
-        times, np.ones(len(times))
-    )
+    run.series["vegeta", "driver", "d", "response_time"] = SampleSeries(times, np.ones(len(times)))
     found = [row for row in audit(run) if row["audit"] == "coverage by vegeta"]
     return found[0]["value"], found[0]["status"]
 
@@ -463,12 +461,12 @@ def test_snapshots_at_both_ends_need_no_coverage(place):
 def test_failed_requests():
     metrics = {"page_elements_total": {"formats": ["xentop"], "kind": "total", "unit": "count"}}
     for errors, expected in ((0, "ok"), (10, "ok"), (11, "violated")):
-        run = toy_run({}, metrics=metrics | {"driver_web_errors": metrics["page_elements_total"]})
+        run = toy_run({}, metrics=metrics | {"http_errors": metrics["page_elements_total"]})
         nan = np.array([np.nan])
         run.series["xentop", "driver", "d", "page_elements_total"] = SampleSeries(
             nan, np.array([10_000.0])
         )
-        run.series["xentop", "driver", "d", "driver_web_errors"] = SampleSeries(
+        run.series["xentop", "driver", "d", "http_errors"] = SampleSeries(
             nan, np.array([float(errors)])
         )
         assert status(run, "failed requests") == expected

@@ -106,12 +106,14 @@ def ingest(
     Raises
     ------
     StudyError
-        The metric dictionary is invalid. Errors in a run quarantine that run.
+        The metric dictionary is invalid, or the study names a metric by a name of an earlier
+        version. Errors in a run quarantine that run.
     RunError
         A root changed while it was read, so that the output would not match its inputs.
     """
     before = {root: state(place) for root, place in roots.items()}
     dictionary = build_dictionary(metrics, study_inputs(study))
+    _require_current_names(study, dictionary)
     store = Cache(cache)
     progress("comparing files")
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
@@ -161,6 +163,23 @@ def ingest(
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(read) - len(runs), len(missing), quarantined)
+
+
+def _require_current_names(study: Study, dictionary: MetricDictionary) -> None:
+    """Raise `StudyError` for the first metric that the study names as an earlier version did."""
+    used: list[tuple[str, tuple[str | int, ...]]] = []
+    for name, kind in study.quantities.items():
+        if rule := kind.observed_by:
+            read = (*rule.sources, *([rule.per] if rule.per else ()))
+            used += [(source.metric, ("quantities", name, "observed")) for source in read]
+    for position, exhibit in enumerate(study.exhibits):
+        for row, spec in enumerate(exhibit.spec.get("series") or ()):
+            if isinstance(spec, dict) and "metric" in spec:
+                used.append((str(spec["metric"]), ("exhibits", position, "series", row)))
+    for metric, place in used:
+        if metric not in dictionary and metric in dictionary.renamed:
+            remedy = dictionary.suggest(metric)
+            raise study.document.error(f"there is no metric {metric!r}", *place, remedy=remedy)
 
 
 def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:

@@ -21,7 +21,7 @@ OK, VIOLATED = "ok", "violated"
 AUDIT_TOLERANCE = 0.02
 """Convention: differences up to 2 % cause no warning, even if significant."""
 MAX_ERROR_SHARE = 0.001
-"""Convention: tolerated share of failed requests among page elements, one in a thousand."""
+"""Convention: tolerated share of failed requests, one in a thousand."""
 EVENT_BIN_S = 1.0
 """Bin width for events, such as single requests, which have no sampling interval: each second must
 contain some, or each stretch of `EVENTS_A_BIN` median gaps where that is longer."""
@@ -31,14 +31,20 @@ MAX_GAP_DEVIATION = 0.1
 COUNTER_STEP_S = 1.0
 """Hypervisors' counters of processor time are truncated to whole seconds."""
 
-THROUGHPUT, RESPONSE, CLIENTS = "page_element_throughput", "page_element_response_time", "clients"
+WORKLOADS = (
+    ("throughput", "response_time"),
+    ("page_element_throughput", "page_element_response_time"),
+)
+"""Throughput and response time as drivers report them: of requests, or of page elements."""
+CLIENTS = "clients"
 PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
     "processor_busy",
     "processor_system",
     "guest_cpu",
     "guest_cpu_seconds",
 )
-ERROR_TOTALS, ELEMENTS_TOTAL = ("driver_web_errors", "driver_network_errors"), "page_elements_total"
+ERROR_TOTALS = ("failures", "http_errors", "driver_network_errors")
+REQUEST_TOTALS = ("requests", "page_elements_total")
 COUNTED_KINDS = ("domain", "driver", "guest")
 """Kinds of entities with equal counts in all runs of a condition; processes and devices may vary.
 """
@@ -59,8 +65,9 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
     the rounding of the printed numbers. Without a declared think time only the upper limit counts.
     """
     clients = run.info["clients"]
-    source, x = run.of(THROUGHPUT, "driver")
-    r = run.of(RESPONSE, "driver", source)[1]
+    throughput, response = _workload(run)
+    source, x = run.of(throughput, "driver")
+    r = run.of(response, "driver", source)[1]
     drivers = sorted(x)
     same = sorted(r) == drivers and all(
         np.array_equal(s.t, x[drivers[0]].t) for s in (*x.values(), *r.values())
@@ -180,7 +187,7 @@ def warm_up(run: RunSeries) -> Iterator[AuditRow]:
     """Check that the throughput of all drivers is steady by the end of the declared warm-up."""
     if run.independent:
         return
-    throughput = run.combined(THROUGHPUT, "driver", "sum")
+    throughput = run.combined(_workload(run)[0], "driver", "sum")
     declared = float(run.info["warmup_s"])
     if throughput is None or not throughput.steady.mean.n:
         return
@@ -246,7 +253,7 @@ def _share_covered(
 
 def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
     """Check the share of failed requests."""
-    elements = _total(run, ELEMENTS_TOTAL, "driver")
+    elements = next(filter(None, (_total(run, name, "driver") for name in REQUEST_TOTALS)), None)
     totals = [total for metric in ERROR_TOTALS if (total := _total(run, metric, "driver"))]
     if elements is None or not totals:
         return
@@ -309,6 +316,11 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
         )
         rows.append({"run_id": run_id, "provenance": provenance} | row)
     return rows
+
+
+def _workload(run: RunSeries) -> tuple[str, str]:
+    """Names of throughput and response time in a run: the first that its drivers report."""
+    return next((names for names in WORKLOADS if run.of(names[0], "driver")[0]), WORKLOADS[0])
 
 
 def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
