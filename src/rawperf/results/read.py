@@ -8,7 +8,14 @@ from importlib import import_module
 
 from rawperf.results.table import ResultFormat, ResultTable
 
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "hyperfine",
+    "go_bench",
+    "google_benchmark",
+    "pytest_benchmark",
+    "jmh",
+    "redis_benchmark",
+)
 """Modules of this package with a `FORMATS` tuple, in order of recognition."""
 HEAD_BYTES = 8192
 

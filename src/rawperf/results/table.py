@@ -118,7 +118,8 @@ class ResultBuilder:
         line: int = 0,
         run: int = 0,
     ) -> None:
-        """Add a number.
+        """Add a number; a key of the user's that is named as a column, such as ``run``, gets
+        another name: ``run (key)``.
 
         Raises `FormatError` for a number that is not finite or beyond `MAX_NUMBER`, and for one
         quantity in two units that can't be converted.
@@ -144,8 +145,9 @@ class ResultBuilder:
                 found=target or "no unit",
             )
         factor = conversion_factor(unit, target) if unit and unit != target else 1.0
+        keys = {f"{name} (key)" if name in COLUMNS else name: text for name, text in keys.items()}
         self._keys.update(dict.fromkeys(keys))
-        self._rows.append((dict(keys), run, quantity, value * factor, line))
+        self._rows.append((keys, run, quantity, value * factor, line))
 
     def build(
         self,

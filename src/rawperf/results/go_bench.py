@@ -1,0 +1,162 @@
+"""Text of ``go test -bench``, in the Go benchmark format.
+
+Source: the proposal "Go Benchmark Data Format" (golang.org/design/14313-benchmark-format), and
+golang.org/x/perf/benchfmt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import decode_lines, parse_number, user_quantity
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+
+_RECOGNISED = re.compile(
+    rb"^Benchmark\S*\s+\d+\s+[\d.e+-]+ \S|\A(?:goos|goarch|pkg): \S|^(?:goos|pkg): \S+\r?\n(?:goarch|cpu): "
+    rb'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"',
+    re.MULTILINE,
+)
+_RESULT = re.compile(r"(Benchmark\S*)\s+(\d+)((?:\s+\S+\s+\S+)*)\s*")
+_NAMELESS = re.compile(r"\s*\d+\s+[\d.]+ ns/op\b")
+_CONFIGURATION = re.compile(r"([a-z][^\sA-Z:]*):[ \t]*(.*)")
+_OUTCOME = re.compile(r"\s*--- (FAIL|SKIP): (Benchmark\S*)|(FAIL)(\s.*)?$|(panic: .*)")
+_UNIT_LINE = re.compile(r"Unit\s+(\S+)\s+(.*)")
+_PROCESSORS = re.compile(r"(.+)-(\d+)")
+_CONVERTED: dict[str, tuple[str, str, Better]] = {
+    "ns/op": ("time", "ns", "lower"),
+    "sec/op": ("time", "s", "lower"),
+    "B/op": ("memory", "B", "lower"),
+    "allocs/op": ("allocations", "allocs/op", "lower"),
+    "MB/s": ("throughput", "MB/s", "higher"),
+    "B/s": ("throughput", "B/s", "higher"),
+}
+"""Quantity, unit and direction of the units that Go itself prints; others are the user's."""
+
+
+def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
+    """Read the results of each benchmark; repetitions by ``-count`` are of one process."""
+    text, notes = decode_lines(data, file)
+    warnings = list(notes)
+    configuration: dict[str, str] = {}
+    results: list[tuple[dict[str, str], str, str, int]] = []
+    failed: list[tuple[dict[str, str], str, int]] = []
+    directions: dict[str, Better] = {}
+    lines = list(_output_lines(text, file))
+    last = lines[-1][0] if lines and not text.endswith("\n") else 0
+    for number, line in lines:
+        if match := _RESULT.fullmatch(line):
+            if number == last and match[3].split()[-1:] and match[3].split()[-1] not in _CONVERTED:
+                warnings.append(f"{file} line {number}: truncated; it is left out")
+                continue
+            results.append((dict(configuration), match[1], match[3], number))
+        elif _NAMELESS.match(line):
+            warnings.append(
+                f"{file} line {number}: the numbers of a benchmark without its name, which stands "
+                "in a line with other output; they are left out"
+            )
+        elif match := _OUTCOME.match(line):
+            what = match[2] or (match[4] or match[5] or "").strip() or "the tests"
+            warnings.append(f"{file} line {number}: {match[1] or 'FAIL'}: {what[:120]}")
+            if match[1] == "FAIL":
+                failed.append((dict(configuration), match[2], number))
+        elif match := _CONFIGURATION.fullmatch(line):
+            configuration[match[1]] = match[2].strip()
+        elif match := _UNIT_LINE.fullmatch(line):
+            for name, _, value in (part.partition("=") for part in match[2].split()):
+                if name == "better" and value in ("higher", "lower"):
+                    directions[match[1]] = "higher" if value == "higher" else "lower"
+        elif line.startswith("Benchmark") and re.search(r"\s\d+\s+[\d.]+( |$)", line):
+            warnings.append(f"{file} line {number}: not a result of a benchmark; it is left out")
+    varying = _varying_names([config for config, *_ in results])
+    builder = ResultBuilder(file)
+    counted: dict[tuple[str, ...], tuple[dict[str, str], int, int]] = {}
+    for config, name, measured, number in results:
+        keys = _benchmark_keys(name, config, varying)
+        _add_result(builder, keys, measured.split(), directions, file, number)
+        counted.setdefault(tuple(keys.values()), (keys, 0, number))
+    for config, name, number in failed:
+        keys = _benchmark_keys(name, config, varying)
+        known, count, first = counted.get(tuple(keys.values()), (keys, 0, number))
+        counted[tuple(keys.values())] = known, count + 1, first
+    for keys, count, number in counted.values():
+        builder.add(keys, "failures", count, better="lower", field="FAIL", line=number)
+    return builder.build("go-bench", repeats="process", warnings=warnings)
+
+
+def _output_lines(text: str, file: str) -> Iterator[tuple[int, str]]:
+    """Yield numbers and texts of the lines; of ``go test -json`` those of its outputs, joined.
+
+    The output of a package is one text; a result has the line of its last part.
+    """
+    if not text.startswith("{"):
+        yield from enumerate(text.removesuffix("\n").split("\n"), 1)
+        return
+    pending: dict[str, str] = {}
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+            package, output = event.get("Package", ""), event.get("Output", "")
+            *complete, pending[package] = f"{pending.get(package, '')}{output}".split("\n")
+        except (ValueError, AttributeError, TypeError, RecursionError) as err:
+            raise FormatError(
+                "not an event of go test -json",
+                file=file,
+                line=number,
+                expected="an object with Action and Output",
+                found=line[:80],
+            ) from err
+        yield from ((number, part) for part in complete)
+
+
+def _varying_names(configurations: list[dict[str, str]]) -> list[str]:
+    """Configuration that tells results of a file apart; the package always does."""
+    names = dict.fromkeys(name for config in configurations for name in config)
+    return [
+        name
+        for name in names
+        if name == "pkg" or len({config.get(name, "") for config in configurations}) > 1
+    ]
+
+
+def _benchmark_keys(name: str, config: dict[str, str], varying: list[str]) -> dict[str, str]:
+    match = _PROCESSORS.fullmatch(name)
+    keys = {"benchmark": match[1] if match else name}
+    keys |= {"package" if key == "pkg" else key: config.get(key, "") for key in varying}
+    return keys | {"gomaxprocs": match[2] if match else "1"}
+
+
+def _add_result(
+    builder: ResultBuilder,
+    keys: dict[str, str],
+    words: list[str],
+    directions: dict[str, Better],
+    file: str,
+    line: int,
+) -> None:
+    for value, unit in zip(words[::2], words[1::2], strict=True):
+        quantity, converted, better = _CONVERTED.get(unit, (user_quantity(unit), unit, ""))
+        number = parse_number(value, f"the number of {unit[:40]!r}", file, line)
+        builder.add(
+            keys,
+            quantity,
+            number,
+            unit=converted,
+            better=directions.get(unit, better),
+            field=unit,
+            line=line,
+        )
+
+
+FORMATS = (
+    ResultFormat(
+        "go-bench",
+        "go test -bench",
+        lambda head: bool(_RECOGNISED.search(head)),
+        parse_go_bench,
+    ),
+)

@@ -1,0 +1,181 @@
+"""Results of hyperfine: ``--export-json``, ``--export-csv``.
+
+An execution of a command is a run. The time of an execution that failed is not one of the command.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rawperf.results.parsing import (
+    Node,
+    check_mean,
+    decode_lines,
+    delimited_rows,
+    parse_json,
+    read_heading,
+    scalar_text,
+    table_rows,
+)
+from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+
+PARAMETER = "parameter_"
+_JSON = re.compile(rb'\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:')
+_CSV = re.compile(rb"\s*command,mean,stddev,")
+_COLUMNS = {
+    "mean": "time",
+    "stddev": "time_stddev",
+    "median": "time_median",
+    "user": "user_time",
+    "system": "system_time",
+    "min": "time_min",
+    "max": "time_max",
+}
+
+
+def parse_hyperfine_json(data: bytes, *, file: str) -> ResultTable:
+    """Read ``--export-json``: the time of each execution in seconds, and its failures."""
+    document, notes = parse_json(data, file)
+    builder, warnings = ResultBuilder(file), list(notes)
+    executions: dict[tuple[tuple[str, str], ...], int] = {}
+    for result in document["results"].elements():
+        keys = {"command": result["command"].text()}
+        parameters = result.get("parameters")
+        for name, value in parameters.members().items() if parameters else ():
+            keys[name] = scalar_text(value.value)
+        identity = tuple(sorted(keys.items()))
+        if identity in executions:
+            warnings.append(
+                f"{file} line {result.line}: {keys['command']!r} has two results; the executions "
+                "of both are taken together"
+            )
+        first = executions.get(identity, 0)
+        executions[identity] = first + _add_result(builder, result, keys, first, warnings)
+    return builder.build("hyperfine", repeats="runs", warnings=warnings)
+
+
+def _add_result(
+    builder: ResultBuilder, result: Node, keys: dict[str, str], first: int, warnings: list[str]
+) -> int:
+    """Add the executions of a command, numbered from `first`; return their number."""
+    name, times = keys["command"], result.get("times")
+    if times is None:
+        mean = result["mean"]
+        warnings.append(f"{result.file} line {mean.line}: {name!r} has no times, only their mean")
+        builder.add(
+            keys, "time", mean.number(), unit="s", better="lower", field="mean", line=mean.line
+        )
+        return 1
+    nodes = times.elements()
+    if not nodes:
+        raise times.error("is empty", "the time of each execution")
+    check_mean(
+        result["mean"].number(), times.numbers(), f"{name!r}", result.file, result["mean"].line
+    )
+    failed = _failed_executions(result, len(nodes))
+    for number, node in enumerate(nodes):
+        run = first + number
+        if failed:
+            builder.add(
+                keys,
+                "failures",
+                float(failed[number]),
+                better="lower",
+                field="exit_codes",
+                line=node.line,
+                run=run,
+            )
+        if not (failed and failed[number]):
+            builder.add(
+                keys,
+                "time",
+                node.number(),
+                unit="s",
+                better="lower",
+                field="times",
+                line=node.line,
+                run=run,
+            )
+    if any(failed):
+        warnings.append(
+            f"{result.file} line {result.line}: {sum(failed)} of {len(failed)} executions of "
+            f"{name!r} failed (exit code not 0); their times are left out"
+        )
+    _add_memory(builder, result, keys, first, failed)
+    return len(nodes)
+
+
+def _failed_executions(result: Node, count: int) -> list[bool]:
+    """Whether each execution failed; empty if the file does not tell. A signal has no code."""
+    codes = result.get("exit_codes")
+    if codes is None:
+        return []
+    nodes = codes.elements()
+    if len(nodes) != count:
+        raise codes.error("has another length than times", f"{count} exit codes")
+    return [node.value is None or node.number() != 0 for node in nodes]
+
+
+def _add_memory(
+    builder: ResultBuilder, result: Node, keys: dict[str, str], first: int, failed: list[bool]
+) -> None:
+    memory = result.get("memory_usage_byte")
+    nodes = memory.elements() if memory else []
+    if memory and len(nodes) != len(result["times"].elements()):
+        raise memory.error("has another length than times", "a number for each execution")
+    for number, node in enumerate(nodes):
+        if not (failed and failed[number]):
+            builder.add(
+                keys,
+                "memory",
+                node.number(),
+                unit="B",
+                better="lower",
+                field="memory_usage_byte",
+                line=node.line,
+                run=first + number,
+            )
+
+
+def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
+    """Read ``--export-csv``: the mean of each command's executions, in seconds."""
+    text, warnings = decode_lines(data, file)
+    rows = delimited_rows(text, file)
+    line, names = read_heading(rows, ("command", "mean"), file)
+    builder = ResultBuilder(file)
+    parameters = [name for name in names if name.startswith(PARAMETER)]
+    for row in table_rows(names, rows, file, line):
+        keys = {"command": row.cells["command"]}
+        keys |= {name.removeprefix(PARAMETER): row.cells[name] for name in parameters}
+        for column, quantity in _COLUMNS.items():
+            # a single execution has no standard deviation
+            if column in row.cells and (column != "stddev" or row.cells[column]):
+                builder.add(
+                    keys,
+                    quantity,
+                    row.number(column),
+                    unit="s",
+                    better="lower" if column == "mean" else "",
+                    field=column,
+                    line=row.line,
+                    run=row.run,
+                )
+    known = {"command", *_COLUMNS, *parameters}
+    left_out = {name: "no column of hyperfine" for name in names if name not in known}
+    return builder.build("hyperfine-csv", repeats="runs", left_out=left_out, warnings=warnings)
+
+
+FORMATS = (
+    ResultFormat(
+        "hyperfine",
+        "hyperfine --export-json",
+        lambda head: bool(_JSON.match(head)),
+        parse_hyperfine_json,
+    ),
+    ResultFormat(
+        "hyperfine-csv",
+        "hyperfine --export-csv",
+        lambda head: bool(_CSV.match(head)),
+        parse_hyperfine_csv,
+    ),
+)

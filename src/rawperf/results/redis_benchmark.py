@@ -1,0 +1,84 @@
+"""``redis-benchmark --csv``, of Redis 6.2 and later with a heading, and of older versions without.
+
+Source: redis-benchmark.c of Redis 2.8 to 7.2.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rawperf.results.parsing import (
+    decode_lines,
+    delimited_rows,
+    percentile_name,
+    read_heading,
+    table_rows,
+)
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+
+_HEADING = re.compile(rb'\s*"?test"?,"?rps"?[,\r\n]')
+_BARE = re.compile(rb'(?:\s*"[A-Z][^"\n]*","\d+\.\d+"\r?\n)+')
+_LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")
+
+
+def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
+    """Read the requests per second and the latencies of each test."""
+    text, warnings = decode_lines(data, file)
+    rows = delimited_rows(text, file)
+    builder = ResultBuilder(file)
+    if not _HEADING.match(text[:40].encode()):
+        for row in table_rows(["test", "rps"], rows, file, 0):
+            _add_rate(builder, row.cells["test"], row.number("rps"), row.line)
+        return builder.build("redis-benchmark", warnings=warnings)
+    line, names = read_heading(rows, ("test", "rps"), file)
+    for row in table_rows(names, rows, file, line):
+        keys = {"test": row.cells["test"]}
+        _add_rate(builder, keys["test"], row.number("rps"), row.line, row.run)
+        for column in names:
+            if match := _LATENCY.fullmatch(column):
+                quantity, better = _latency(match)
+                builder.add(
+                    keys,
+                    quantity,
+                    row.number(column),
+                    unit="ms",
+                    better=better,
+                    field=column,
+                    line=row.line,
+                    run=row.run,
+                )
+    left_out = {
+        name: "no column of redis-benchmark"
+        for name in names
+        if name not in ("test", "rps") and not _LATENCY.fullmatch(name)
+    }
+    return builder.build("redis-benchmark", repeats="runs", left_out=left_out, warnings=warnings)
+
+
+def _add_rate(builder: ResultBuilder, test: str, value: float, line: int, run: int = 0) -> None:
+    builder.add(
+        {"test": test},
+        "throughput",
+        value,
+        unit="requests/s",
+        better="higher",
+        field="rps",
+        line=line,
+        run=run,
+    )
+
+
+def _latency(match: re.Match[str]) -> tuple[str, Better]:
+    if match[2]:
+        return percentile_name("latency", match[2]), "lower"
+    return ("latency", "lower") if match[1] == "avg" else (f"latency_{match[1]}", "")
+
+
+FORMATS = (
+    ResultFormat(
+        "redis-benchmark",
+        "redis-benchmark --csv",
+        lambda head: bool(_HEADING.match(head) or _BARE.match(head)),
+        parse_redis_benchmark,
+    ),
+)

@@ -1,0 +1,110 @@
+"""Result files of benchmark tools, as the tools wrote them: numbers, keys, and damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rawperf.core.errors import FormatError
+from rawperf.registry import extract_head
+from rawperf.results import ResultTable, read_results
+from rawperf.results.read import recognise_results, result_formats
+from tests.cases import each_case
+from tests.rawperf.mutations import mutant
+from tests.rawperf.results.expected import SAMPLES, compute
+
+EXPECTED = json.loads((SAMPLES / "expected.json").read_text())
+INPUTS = 30
+"""Damaged files per format."""
+FORMATS = [form.name for form in result_formats()]
+
+
+def table(path: Path) -> ResultTable:
+    return parse(path.read_bytes(), path.parent.parent.name + "/" + path.name)
+
+
+def parse(data: bytes, file: str = "file") -> ResultTable:
+    form = recognise_results(extract_head(data))
+    assert form is not None
+    return read_results(data, file, form)
+
+
+def means(result: ResultTable) -> dict[str, float]:
+    keys = ["quantity", *result.keys]
+    return {
+        "|".join(k): v for k, v in result.rows.groupby(keys, sort=False)["value"].mean().items()
+    }
+
+
+def files(name: str) -> list[Path]:
+    return sorted(path for path in (SAMPLES / name).rglob("*") if path.is_file())
+
+
+def test_every_format_has_samples() -> None:
+    assert set(FORMATS) == {path.name for path in SAMPLES.iterdir() if path.is_dir()}
+
+
+@each_case("name, path", [(name, path) for name in FORMATS for path in files(name)])
+def test_samples_are_recognised_as_their_own_format_alone(name: str, path: Path) -> None:
+    head = extract_head(path.read_bytes())
+    assert [form.name for form in result_formats() if form.recognise(head)] == [name], path
+
+
+def test_expected_numbers_are_those_of_the_scripts() -> None:
+    assert compute() == EXPECTED
+
+
+@each_case("name", sorted(EXPECTED))
+def test_means_equal_an_independent_computation(name: str) -> None:
+    for side, expected in EXPECTED[name].items():
+        tables = [means(table(path)) for path in files(f"{name}/{side}")]
+        for key, value in expected.items():
+            assert np.mean([one[key] for one in tables]) == pytest.approx(value, rel=1e-9), key
+
+
+@each_case("name", FORMATS)
+def test_rows_have_lines_and_units(name: str) -> None:
+    for path in files(name):
+        result, lines = table(path), path.read_text().split("\n")
+        assert set(result.quantities) == set(result.rows["quantity"])
+        assert np.isfinite(result.rows["value"]).all()
+        assert result.rows["line"].between(1, len(lines)).all()
+        assert result.format == name
+
+
+@each_case("name", FORMATS)
+def test_damaged_file_gives_numbers_or_an_error_with_its_file(name: str) -> None:
+    seeds, read = [path.read_bytes() for path in files(name)], 0
+    for number in range(INPUTS):
+        data, history = mutant(seeds, number)
+        form = next(form for form in result_formats() if form.name == name)
+        try:
+            result = read_results(data, "damaged.file", form)
+        except FormatError as error:
+            assert "damaged.file" in str(error), history
+            continue
+        except Exception as error:
+            pytest.fail(f"{name}, mutant {number} ({history}): {type(error).__name__}: {error}")
+        read += 1
+        assert np.isfinite(result.rows["value"]).all()
+    assert read < INPUTS
+
+
+@each_case("name", FORMATS)
+def test_truncated_file_has_no_other_numbers(name: str) -> None:
+    path = files(f"{name}/a")[0]
+    whole, data = table(path), path.read_bytes()
+    known = set(whole.rows[[*whole.keys, "quantity", "value"]].itertuples(index=False, name=None))
+    form = next(form for form in result_formats() if form.name == name)
+    for end in range(len(data) // 2, len(data), max(1, len(data) // 30)):
+        try:
+            cut = read_results(data[:end], "cut.file", form)
+        except FormatError as error:
+            assert error.file == "cut.file"
+            continue
+        if set(cut.keys) == set(whole.keys):
+            rows = cut.rows[[*whole.keys, "quantity", "value"]].itertuples(index=False, name=None)
+            assert set(rows) <= known or any("truncated" in text for text in cut.warnings), end
