@@ -13,9 +13,11 @@ from virtperf.core.order_statistics import (
     BucketCounts,
     band_half_width,
     interquartile_range,
+    percentile,
     quantile,
     share_above,
 )
+from virtperf.models.percentiles import Distribution
 
 
 @each_case("n", [5, 20, 99, 200, 1000])
@@ -37,8 +39,33 @@ def test_too_few_samples_leave_the_99th_percentile_open():
 
 def test_value_equals_numpy_quantile():
     x = np.array([3.0, 1.0, 2.0, 10.0])
-    assert quantile(x, 0.99, 0.95)[0] == np.quantile(x, 0.99)
-    assert interquartile_range(x, 0.95)[0] == np.quantile(x, 0.75) - np.quantile(x, 0.25)
+    first, third, last = np.quantile(x, [0.25, 0.75, 0.99], method="inverted_cdf")
+    assert quantile(x, 0.99, 0.95)[0] == last
+    assert interquartile_range(x, 0.95)[0] == third - first
+
+
+@each_case("share", [1e-6, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0])
+@each_case("n", [1, 2, 3, 100, 200, 1000])
+def test_percentile_equals_that_of_numpy_however_values_are_counted(n, share):
+    """Single values, their counts, and buckets of no width are the same distribution."""
+    x = np.random.default_rng(7).integers(0, 50, n).astype(float)
+    expected = np.quantile(x, share, method="inverted_cdf")
+    values, counts = np.unique(x, return_counts=True)
+    assert percentile(x, share) == expected
+    assert percentile(values[::-1], share, counts[::-1]) == expected
+    assert BucketCounts(values, values, counts).quantile(share, 0.95)[0] == expected
+    if share < 1:
+        assert Distribution.of(x).percentile(100 * share) == expected
+
+
+def test_percentile_of_buckets_is_the_upper_bound_of_the_bucket_that_reaches_it():
+    """99 of 100 values are at most 2: p99 is 2, anything above it 4; an empty bucket is nothing."""
+    lower, upper = np.array([4.0, 0.0, 1.0, 2.0]), np.array([8.0, 1.0, 2.0, 4.0])
+    counts = np.array([0.0, 60.0, 39.0, 1.0])
+    shares = {0.5: 1.0, 0.6: 1.0, 0.600001: 2.0, 0.99: 2.0, 0.991: 4.0, 1.0: 4.0}
+    assert {share: percentile(upper, share, counts) for share in shares} == shares
+    buckets = BucketCounts(lower, upper, counts)
+    assert {share: buckets.quantile(share, 0.9)[0] for share in shares} == shares
 
 
 def test_share_interval_equals_scipy_binomial_interval():

@@ -20,7 +20,7 @@ from rawperf.core.tables import factorize_rows
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
-MetricKind = Literal["gauge", "counter", "total"]
+MetricKind = Literal["gauge", "counter", "total", "event"]
 
 
 class Source(Model):
@@ -47,7 +47,8 @@ class Metric(Model):
     """One metric of the dictionary.
 
     `kind`: ``gauge`` (instantaneous, or the mean of the interval that ends then), ``counter``
-        (cumulative in the raw file, a rate in samples), ``total`` (one number a run).
+        (cumulative in the raw file, a rate in samples), ``total`` (one number a run), ``event`` (a
+        single value, such as the time of one request, which covers no interval).
     `combine`: ``"sum"``: sum of all fields of one report; ``"present"``: sum of those that are
         present; ``"rest"``: 1 minus the sum of those that are present, the first of which is
         required; ``""``: fields are alternative spellings.

@@ -1,11 +1,13 @@
-"""Distribution-free intervals from order statistics: exact for quantiles and proportions. Bucketed
-values are interval-censored: each lies anywhere between the bounds of its bucket.
+"""The percentile, and distribution-free intervals from order statistics: exact for quantiles and
+proportions. Bucketed values are interval-censored: each lies anywhere between the bounds of its
+bucket.
 
 References
 ----------
 David, H. A., Nagaraja, H. N. (2003). Order Statistics, 3rd ed., section 7.1. Wiley.
 Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the
-case of the binomial. Biometrika 26, 404-413. Massart, P. (1990). The tight constant in the
+case of the binomial. Biometrika 26, 404-413. Hyndman, R. J., Fan, Y. (1996). Sample quantiles in
+statistical packages. Am. Stat. 50, 361-365. Massart, P. (1990). The tight constant in the
 Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18, 1269-1283. Turnbull, B. W. (1976). The
 empirical distribution function with arbitrarily grouped, censored and truncated data. J. R. Stat.
 Soc. B 38, 290-295.
@@ -36,11 +38,34 @@ def is_percentile(name: str) -> bool:
     return PERCENTILE.search(name) is not None
 
 
-def quantile(x: np.ndarray, share: float, level: float) -> Limits:
-    """Return the `share` quantile with an interval between two order statistics.
+def percentile(values: np.ndarray, share: float, counts: np.ndarray | None = None) -> float:
+    """Return the `share` quantile: the smallest value that is not below `share` of all values.
 
-    The value is linear between order statistics (numpy's default). An end is infinite with too few
-    samples beyond the quantile: 200 samples give no upper limit of the 99th percentile at 95 %.
+    This is definition 1 of Hyndman and Fan (1996), numpy's ``inverted_cdf``. It is always one of the
+    values, and the only definition that holds for single values and for values with `counts` alike:
+    percentiles of a histogram are those of the upper bounds of its buckets. `values` have shape
+    (n,), in any order; counts need not be whole.
+    """
+    total = len(values) if counts is None else float(np.sum(counts))
+    return value_of_rank(values, share * total, counts)
+
+
+def value_of_rank(values: np.ndarray, rank: float, counts: np.ndarray | None = None) -> float:
+    """Return the smallest value with at least `rank` values not above it, `rank` from 1."""
+    values = np.asarray(values, dtype=float)
+    counts = np.ones(len(values)) if counts is None else np.asarray(counts, dtype=float)
+    order = np.argsort(values, kind="stable")
+    order = order[counts[order] > 0]
+    reached = np.cumsum(counts[order])
+    place = int(np.searchsorted(reached, rank * (1 - 1e-12)))  # ranks as 0.99 * 200 are rounded
+    return float(values[order[min(place, len(order) - 1)]])
+
+
+def quantile(x: np.ndarray, share: float, level: float) -> Limits:
+    """Return the `share` quantile by `percentile` with an interval between two order statistics.
+
+    An end is infinite with too few samples beyond the quantile: 200 samples give no upper limit of
+    the 99th percentile at 95 %.
     """
     ordered = np.sort(np.asarray(x, dtype=float))
     n, tail = len(ordered), (1 - level) / 2
@@ -51,7 +76,7 @@ def quantile(x: np.ndarray, share: float, level: float) -> Limits:
     upper = int(np.searchsorted(at_most, 1 - tail, side="left")) + 1  # P(count >= upper) <= tail
     low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
     high = float(ordered[upper - 1]) if upper <= n else math.inf
-    return float(np.quantile(ordered, share)), low, high
+    return percentile(ordered, share), low, high
 
 
 def interquartile_range(x: np.ndarray, level: float) -> Limits:
@@ -97,8 +122,8 @@ class BucketCounts:
         return float(self.count.sum())
 
     def quantile(self, share: float, level: float, *, interpolate: bool = False) -> Limits:
-        """Return the `share` quantile with its interval: the upper bound of its bucket, or linear
-        interpolation within the bucket.
+        """Return the `share` quantile with its interval: `percentile` of the upper bounds, or linear
+        interpolation within that bucket.
 
         The interval reaches from the lower bound of one order statistic's bucket to the upper bound
         of another's; the two order statistics contain the quantile at `level`. An end is infinite
@@ -107,9 +132,9 @@ class BucketCounts:
         n, tail = max(round(self.n), 1), (1 - level) / 2
         first = _first_count(n, share, lambda p: p > tail)
         last = _first_count(n, share, lambda p: p >= 1 - tail) + 1
-        low = _ranked(self.lower, self.count, first) if first >= 1 else -math.inf
-        high = _ranked(self.upper, self.count, last) if last <= n else math.inf
-        value = _ranked(self.upper, self.count, self.n * share)
+        low = value_of_rank(self.lower, first, self.count) if first >= 1 else -math.inf
+        high = value_of_rank(self.upper, last, self.count) if last <= n else math.inf
+        value = percentile(self.upper, share, self.count)
         if interpolate and math.isfinite(value):
             value = self._within(share, value)
         return value, min(low, value), max(high, value)
@@ -149,11 +174,3 @@ def _first_count(n: int, share: float, reached: Callable[[float], bool]) -> int:
         else:
             low = middle
     return high
-
-
-def _ranked(bounds: np.ndarray, counts: np.ndarray, rank: float) -> float:
-    """Return the bound of the value of a rank (from 1), in ascending order of the bounds."""
-    order = np.argsort(bounds, kind="stable")
-    reached = np.cumsum(counts[order])
-    place = int(np.searchsorted(reached, rank * (1 - 1e-12), side="left"))
-    return float(bounds[order][min(place, len(bounds) - 1)])

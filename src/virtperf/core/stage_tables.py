@@ -260,8 +260,8 @@ LINEAGE = TableSchema(
     },
 )
 """One row per run, quantity and raw file: the samples behind an observation. Role "of" is the
-observed metric, "per" the divisor. Samples count after `begin_s` up to `end_s`; a total has the
-declared window. Lines are 0 where the format does not record them."""
+observed metric, "per" the divisor. Samples count that cover a part of the time from `begin_s` to
+`end_s`; a total has the declared window. Lines are 0 where the format does not record them."""
 
 TIMELINES = TableSchema(
     "timelines.parquet",

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.errors import ModelError
+from virtperf.core import order_statistics
 from virtperf.core.contrasts import LogRatio, paired_log_ratio
 from virtperf.core.mean import MAX_DF_FACTOR, satterthwaite
 
@@ -82,13 +83,9 @@ class Distribution:
         return below[np.searchsorted(self.values, limits, side="right")]
 
     def percentile(self, percent: float) -> float:
-        """Smallest value with at least `percent` % of all values at or below it, the definition of
-        HdrHistogram's tools.
-        """
+        """Return a percentile of all values, by `core.order_statistics.percentile`."""
         _require_percent(percent)
-        rank = min(max(percent / 100 * self.total, 1.0), self.total)
-        # guard against rounding of ranks such as 0.99 * 200
-        return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
+        return order_statistics.percentile(self.values, percent / 100, self.counts)
 
 
 def merge_distributions(distributions: Sequence[Distribution]) -> Distribution:

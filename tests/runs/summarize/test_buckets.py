@@ -73,8 +73,8 @@ def test_percentiles_are_bounded_by_their_buckets(place):
     document = yaml.safe_load(path.read_text()) | {
         "start": "2026-11-25T00:31:45",
         "duration_s": 12.0,
-        "warmup_s": 7.0,
-        "window_s": [7.0, 12.0],
+        "warmup_s": 6.0,
+        "window_s": [6.0, 12.0],
     }
     path.write_text(yaml.safe_dump(document))
     assert not place.read()

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
 from rawperf.core.errors import RawperfError, did_you_mean
-from virtperf.core.order_statistics import band_half_width
+from virtperf.core.order_statistics import band_half_width, percentile
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.axis import AxisMetadata
 from virtperf.report.plot.theme import (
@@ -222,7 +222,7 @@ def _draw_marks(
     panel: Axes, values: np.ndarray, style: SeriesStyle, quantiles: Sequence[float]
 ) -> None:
     panel.plot(
-        np.quantile(values, quantiles),
+        [percentile(values, share) for share in quantiles],
         list(quantiles),
         linestyle="none",
         marker=style.marker,

@@ -15,6 +15,7 @@ import numpy as np
 
 from virtperf.core.mean import Mean
 from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
+from virtperf.runs.summarize.windows import overlap
 
 OK, VIOLATED = "ok", "violated"
 
@@ -149,11 +150,8 @@ def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     if shares is None or counter_total is None or min(shares.n, counter_total.n) < 2:
         return
     _, counters = run.of(GUEST_SECONDS, "domain")
-    begin, end = run.window
-    times = next(iter(counters.values())).t
-    times = times[(times > begin) & (times <= end)]
-    span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
-    slack = COUNTER_STEP_S * len(counters) / span
+    covered = next(iter(counters.values())).overlap(run.window).seconds.sum()
+    slack = COUNTER_STEP_S * len(counters) / float(covered)
     note = "rate of the counters, compared with the printed shares"
     yield _within_tolerance("processor seconds", counter_total.value, shares.value, slack, note)
 
@@ -219,9 +217,7 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
     for source, entities in sorted(times.items()):
         worst, low_at_worst, name = 2.0, 0.0, ""
         for entity, parts in entities.items():
-            t = np.unique(np.concatenate(parts))
-            inside = t[(t > begin) & (t <= end)]
-            share, step = _share_covered(inside, begin, end, np.diff(t))
+            share, step = _share_covered(np.unique(np.concatenate(parts)), (begin, end))
             low = max(1 - 1.5 * step / (end - begin), 0.0)
             if share - low < worst - low_at_worst:
                 worst, low_at_worst, name = share, low, entity
@@ -236,19 +232,20 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
         )
 
 
-def _share_covered(
-    inside: np.ndarray, begin: float, end: float, gaps: np.ndarray
-) -> tuple[float, float]:
-    """Return the share of a window covered by times, and the interval it is based on; `gaps` are
-    those of the whole series.
+def _share_covered(t: np.ndarray, window: tuple[float, float]) -> tuple[float, float]:
+    """Return the share of a window covered by samples at times `t`, and their usual step.
+
+    Of events it is the share of bins with at least one, and the length of a bin.
     """
+    begin, end = window
+    gaps = np.diff(t)
     step = float(np.median(gaps))
     if np.median(np.abs(gaps - step)) > MAX_GAP_DEVIATION * step:
         step = max(EVENT_BIN_S, EVENTS_A_BIN * step)
-        covered = np.unique(np.ceil((inside - begin) / step))
+        events = t[overlap(t, window, t).inside]
+        covered = np.unique(np.ceil((events - begin) / step))
         return len(covered) / float(np.ceil((end - begin) / step)), step
-    edges = np.concatenate([[begin], inside])
-    return float(np.minimum(np.diff(edges), step).sum()) / (end - begin), step
+    return float(overlap(t, window).seconds.sum()) / (end - begin), step
 
 
 def failed_requests(run: RunSeries) -> Iterator[AuditRow]:

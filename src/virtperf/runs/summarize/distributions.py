@@ -108,21 +108,21 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
 
 
 def _n_events(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
-    """Number of events counted by a bucket's samples in the window. Rates are multiplied by the
-    time since the previous sample; for the first, by the time to the next, or since the window's
-    begin.
+    """Number of events counted by a bucket's samples in the window: the integral of a rate, or the
+    sum of counts. A count of an interval that the window cuts is shared in proportion to time.
     """
     t, value = samples.t, samples.value
     if np.isnan(t).any():
         return float(value.sum())
-    inside = (t > window[0]) & (t <= window[1])
-    if not rate:
-        return float(value[inside].sum())
-    if len(t) > 1:
-        lengths = np.diff(t, prepend=2 * t[0] - t[1])
-    else:
-        lengths = t - (window[0] if math.isfinite(window[0]) else t - 1.0)
-    return float((value * lengths)[inside].sum())
+    part = samples.overlap(window)
+    if rate and len(t) == 1:  # a single rate covers the time since the window's begin
+        seconds = t - (window[0] if math.isfinite(window[0]) else t - 1.0)
+        return float((part.inside * seconds) @ value)
+    if rate:
+        return float(part.seconds @ value)
+    lengths = t - samples.since
+    shares = np.divide(part.seconds, lengths, out=part.weights.copy(), where=lengths > 0)
+    return float(shares @ value)
 
 
 KIND = "distribution"

@@ -5,6 +5,7 @@ points, figures over time, and a thumbnail per run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,10 @@ NO_MEAN = (
     "not measured in this run: {metric} has {n} entities, and the mean of percentiles is not a percentile; "
     "observe single values with statistic: quantile"
 )
-
+ONE_WINDOW = (
+    "{whole} is the mean of the whole run, {sampled} is sampled within the window; divide two metrics that "
+    "are sampled, or two of the whole run"
+)
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
@@ -91,19 +95,15 @@ def _observe(
         }, []
     if len(combined.entities) > 1 and is_percentile(combined.metric):
         return row | {"note": NO_MEAN.format(metric=combined.metric, n=len(combined.entities))}, []
-    mean, flags, parts, per_unit = (
-        combined.steady.mean,
-        list(combined.steady.flags),
-        [("of", combined)],
-        "1",
-    )
-    trend = combined.steady.trend
+    per = None
     if "per" in rule:
-        per = _combined_source(run, rule["per"], "sum")
-        if per is None or not per.steady.mean.value > 0:
-            return row | {
-                "note": f"not measured in this run: no {_source_text(rule['per'])} to divide by"
-            }, []
+        divided = _over_one_window(kind, run, combined)
+        if isinstance(divided, str):
+            return row | {"note": f"not measured in this run: {divided}"}, []
+        combined, per = divided
+    mean, flags = combined.steady.mean, list(combined.steady.flags)
+    parts, per_unit, trend = [("of", combined)], "1", combined.steady.trend
+    if per is not None:
         mean, per_unit = quotient_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
@@ -118,6 +118,44 @@ def _observe(
     return row | _observation_columns(mean, combined, combined.steady.stationarity, flags) | {
         "trend": trend
     }, parts
+
+
+def _over_one_window(
+    kind: QuantityKind, run: RunSeries, combined: Combined
+) -> tuple[Combined, Combined] | str:
+    """Return numerator and denominator of a quotient, both over the part of the window that both
+    evaluate and cover with samples; or why there is no quotient.
+    """
+    rule = kind.observed
+    per = _combined_source(run, rule["per"], "sum")
+    if per is None:
+        return f"no {_source_text(rule['per'])} to divide by"
+    sides = combined, per
+    totals = [np.isnan(run.series[s.key(s.entities[0])].t).any() for s in sides]
+    if any(totals) and not all(totals):
+        whole, sampled = sides if totals[0] else sides[::-1]
+        if run.metrics[whole.metric]["unit"].endswith("/s"):
+            return ONE_WINDOW.format(whole=whole.metric, sampled=sampled.metric)
+    elif not any(totals) and not run.independent:
+        stretches = [run.covered(side) for side in sides]
+        window = max(begin for begin, _ in stretches), min(end for _, end in stretches)
+        if not window[0] < window[1]:
+            return f"{combined.metric} and {per.metric} have no time of the window in common"
+        if any(stretch != window for stretch in stretches) or stretches[0] != run.window:
+            source = next(s for s in rule["from"] if s["metric"] == combined.metric)
+            reduce_by = _reduction(kind, run, source)
+            again = (
+                _combined_source(run, source, rule["combine"], reduce_by, window=window),
+                _combined_source(run, rule["per"], "sum", window=window),
+            )
+            combined, per = (
+                replace(new, steady=replace(new.steady, flags=old.steady.flags))
+                for new, old in zip(again, sides, strict=True)
+                if new is not None
+            )
+    if not per.steady.mean.value > 0:
+        return f"no {_source_text(rule['per'])} to divide by"
+    return combined, per
 
 
 def _observation_columns(
@@ -194,6 +232,7 @@ def _combined_source(
     how: str,
     reduce_by: Reduction | None = None,
     merged: bool = False,
+    window: tuple[float, float] | None = None,
 ) -> Combined | None:
     return run.combined(
         source["metric"],
@@ -202,6 +241,7 @@ def _combined_source(
         entity=source.get("entity", "*"),
         reduce_by=reduce_by,
         merged=merged,
+        window=window,
     )
 
 
@@ -277,17 +317,20 @@ def _set_relative(
 def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:
     """Yield one row per raw file: columns of `stage_tables.LINEAGE` without run and quantity.
 
-    Samples count within the evaluated stretch: after its begin, up to the window's end, at times
-    common to all entities. A total of the run has no time and is always counted.
+    Samples count that cover a part of the evaluated stretch, at times common to all entities. A
+    total of the run has no time and is always counted.
     """
-    declared, end = run.window
-    begin = used.steady.begin_s if np.isfinite(used.steady.begin_s) else declared
+    declared = run.window
+    begin, end = (
+        found if np.isfinite(found) else limit
+        for found, limit in zip((used.steady.begin_s, used.steady.end_s), declared, strict=True)
+    )
     files: dict[str, list[np.ndarray]] = {}
     for entity in used.entities:
-        series = run.series[used.source, used.entity_kind, entity, used.metric]
+        series = run.series[used.key(entity)]
         if series.files is None or series.lines is None:
             continue
-        timed = (series.t > begin) & (series.t <= end)
+        timed = series.overlap((begin, end)).used
         if used.times is not None:
             timed &= np.isin(series.t, used.times)
         inside = timed | np.isnan(series.t)

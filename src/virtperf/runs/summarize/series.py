@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from virtperf.runs.summarize.steady import (
     warmup,
     without_error,
 )
+from virtperf.runs.summarize.windows import COUNTER, EVENT, Overlap, overlap, sample_begins
 
 WARMUP_CONFIDENCE = 0.999
 """Confidence level at which a warm-up detected later than declared shortens the window: MSER
@@ -51,7 +52,8 @@ STATISTICS: Mapping[str, Reduction] = {
     "max": maximum,
     "sum": total,
 }
-"""Reductions of time series; all except the mean use the declared window unchanged."""
+"""Reductions of time series. The mean over the window weights samples (`windows.overlap`) and may
+begin later; all others take the samples inside the declared window."""
 
 
 def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.nan) -> Reduction:
@@ -100,13 +102,24 @@ class SampleSeries:
     """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of
     the run.
 
-    `files` and `lines`, of the same shape, locate each sample in the run's raw files.
+    `files` and `lines`, of the same shape, locate each sample in the run's raw files; `begins` are
+    the begins of the intervals that the samples cover, by default those of a gauge.
     """
 
     t: np.ndarray
     value: np.ndarray
     files: np.ndarray | None = None
     lines: np.ndarray | None = None
+    begins: np.ndarray | None = None
+
+    @cached_property
+    def since(self) -> np.ndarray:
+        """Begin of the interval that each sample covers; of an event, its time."""
+        return sample_begins(self.t) if self.begins is None else self.begins
+
+    def overlap(self, window: tuple[float, float]) -> Overlap:
+        """Overlap of the samples with a window, by `windows.overlap`."""
+        return overlap(self.t, window, self.since)
 
 
 @dataclass(frozen=True)
@@ -114,8 +127,8 @@ class Steady:
     """Steady-state evaluation of a series within its run's window.
 
     `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN if not detectable.
-    `begin_s`: begin of the evaluated stretch: that of the window, or later if the warm-up
-        significantly lasts longer.
+    `begin_s`, `end_s`: the evaluated stretch: the window, or a later begin if the warm-up
+        significantly lasts longer; NaN for a total of the run.
     `stationarity`: class by `steady.stationarity`; "" for totals.
     `trend`: value of `steady.trend`; NaN for totals, and for statistics other than the mean.
     """
@@ -126,6 +139,7 @@ class Steady:
     stationarity: str
     flags: tuple[str, ...]
     trend: float = np.nan
+    end_s: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -143,6 +157,10 @@ class Combined:
     steady: Steady
     times: np.ndarray | None = None
 
+    def key(self, entity: str) -> tuple[str, str, str, str]:
+        """Key of an entity's series in `RunSeries.series`."""
+        return self.source, self.entity_kind, entity, self.metric
+
 
 @dataclass(frozen=True)
 class RunSeries:
@@ -158,9 +176,7 @@ class RunSeries:
 
     @property
     def window(self) -> tuple[float, float]:
-        """Begin and end in seconds, as a half-open interval: a sample at the begin is excluded,
-        since it covers the time before. Unbounded for a run without a clock.
-        """
+        """Begin and end in seconds; unbounded for a run without a clock."""
         begin, end = self.info["window_s"] or (-np.inf, np.inf)
         return float(begin), float(end)
 
@@ -190,16 +206,18 @@ class RunSeries:
                 return name, matching
         return "", {}
 
-    def steady(self, key: tuple[str, str, str, str]) -> Steady:
+    def steady(
+        self, key: tuple[str, str, str, str], window: tuple[float, float] | None = None
+    ) -> Steady:
+        """Evaluate the mean of a series over the run's window after its warm-up, or over `window`
+        as given.
+        """
+        if window is not None:
+            return evaluate(self.series[key], window, self.level, detect_warmup=False)
         if key not in self._found:
             reduce_by = reduction({}, independent=self.independent)
             self._found[key] = evaluate(self.series[key], self.window, self.level, reduce_by)
         return self._found[key]
-
-    def _in_window(self, series: SampleSeries) -> int:
-        """Number of samples in the window."""
-        begin, end = self.window
-        return int(((series.t > begin) & (series.t <= end)).sum())
 
     def combined(
         self,
@@ -211,16 +229,18 @@ class RunSeries:
         entity: str = "*",
         reduce_by: Reduction | None = None,
         merged: bool = False,
+        window: tuple[float, float] | None = None,
     ) -> Combined | None:
         """Combine entities by sum or mean and reduce over the window, by default to the mean; None
         if the run has none.
 
         `merged`: single values of several entities, such as the response times of several drivers,
-        are pooled; not those sampled at common times by a clock.
+        are pooled; not those sampled at common times by a clock. `window`: another window than the
+        run's, used as given, without a warm-up.
 
         Entities that were sampled together are combined sample by sample, so that the error
         includes their correlation. If one has samples in the window that another lacks, their means
-        are combined, with errors as for independent means.
+        over one window are combined, with errors as for independent means.
         """
         name, series = self.of(metric, entity_kind, source, entity)
         if not series:
@@ -228,30 +248,54 @@ class RunSeries:
         entities = tuple(sorted(series))
         share = 1 / len(series) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
+        detect_warmup, window = window is None, window or self.window
+
+        def evaluated(values: SampleSeries) -> Steady:
+            return evaluate(values, window, self.level, reduce_by, detect_warmup=detect_warmup)
+
         parts = [series[e] for e in entities]
         summed, times = _sum_at_common_times(parts), None
-        left_out = summed is not None and max(map(self._in_window, parts)) - self._in_window(summed)
+        left_out = summed is not None and (
+            max(int(s.overlap(window).inside.sum()) for s in parts)
+            - int(summed.overlap(window).inside.sum())
+        )
         if left_out and reduce_by is cosine_mean:
             summed = None  # missing times may be atypical: a swapping guest reports late
         if merged and len(parts) > 1 and (self.independent or summed is None):
-            steady = evaluate(_all_values(parts), self.window, self.level, reduce_by)
+            steady = evaluated(_all_values(parts))
         elif summed is not None:
             times = summed.t
-            steady = evaluate(
-                SampleSeries(summed.t, summed.value * share), self.window, self.level, reduce_by
-            )
+            steady = evaluated(replace(summed, value=summed.value * share))
         elif reduce_by is not cosine_mean:
             note = "sampled at different times: no statistic of their sum except the mean"
-            steady = Steady(_no_samples(self.level), np.nan, self.window[0], "", (note,))
+            steady = Steady(_no_samples(self.level), np.nan, window[0], "", (note,))
         else:
-            steady = _independent(
-                [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
-            )
+            keys = [(name, entity_kind, e, metric) for e in entities]
+            each = [self.steady(key, None if detect_warmup else window) for key in keys]
+            begins = [one.begin_s for one in each if np.isfinite(one.begin_s)]
+            if detect_warmup and len({*begins}) > 1:
+                each = [
+                    replace(self.steady(key, (max(begins), window[1])), flags=one.flags)
+                    for key, one in zip(keys, each, strict=True)
+                ]
+            steady = _independent(each, share, self.level)
         if left_out:
             note = f"{left_out} time(s) of the window without a sample of every {entity_kind}"
             note += ", skipped" if summed is not None else ""
             steady = replace(steady, flags=(*steady.flags, note))
         return Combined(metric, name, entity_kind, entities, steady, times)
+
+    def covered(self, used: Combined) -> tuple[float, float]:
+        """Begin and end of the part of the evaluated stretch that samples of any entity cover; for
+        events, which cover no time, the whole stretch.
+        """
+        parts = [self.series[used.key(entity)] for entity in used.entities]
+        timed = [s for s in parts if (s.since < s.t).any()]
+        begin, end = used.steady.begin_s, used.steady.end_s
+        if not timed:
+            return begin, end
+        first, last = min(float(s.since[0]) for s in timed), max(float(s.t[-1]) for s in timed)
+        return max(begin, first), min(end, last)
 
 
 def load_series(
@@ -279,10 +323,29 @@ def load_series(
     ends = np.append(begins[1:], len(t))[: len(begins)]
     named = zip(*(table[name].take(begins).to_pylist() for name in keys), strict=True)
     series = {
-        key: SampleSeries(t[a:b], value[a:b], files[a:b], lines[a:b])
+        key: SampleSeries(
+            t[a:b],
+            value[a:b],
+            files[a:b],
+            lines[a:b],
+            sample_begins(t[a:b], _sample_kind(info, metrics, key)),
+        )
         for key, a, b in zip(named, begins, ends, strict=True)
     }
     return RunSeries(info, metrics, series, level)
+
+
+def _sample_kind(
+    info: Mapping[str, Any],
+    metrics: Mapping[str, Mapping[str, Any]],
+    key: tuple[str, str, str, str],
+) -> str:
+    """Kind of a series' samples; those of a run without a clock are only numbered."""
+    source, *_, metric = key
+    if info["window_s"] is None:
+        return EVENT
+    facts = metrics[metric]
+    return COUNTER if source in facts.get("counters", ()) else str(facts.get("kind", ""))
 
 
 def evaluate(
@@ -290,6 +353,8 @@ def evaluate(
     window: tuple[float, float],
     level: float,
     reduce_by: Reduction = cosine_mean,
+    *,
+    detect_warmup: bool = True,
 ) -> Steady:
     """Evaluate the mean of a series over the window, after its detected warm-up; or another
     reduction.
@@ -299,41 +364,59 @@ def evaluate(
     cut varies widely.
     """
     begin, end = window
-    t, x = series.t, series.value
-    if np.isnan(t).any():  # a total
+    x = series.value
+    if np.isnan(series.t).any():  # a total
         return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
-    inside = (t > begin) & (t <= end)
-    if not inside.any():
+    part = series.overlap(window)
+    if not part.inside.any():
         return Steady(
             _no_samples(level), np.nan, begin, "undetermined", ("no sample in the window",)
         )
     if reduce_by is not cosine_mean:
-        return Steady(reduce_by(x[inside], level), np.nan, begin, "", ())
+        return Steady(reduce_by(x[part.inside], level), np.nan, begin, "", (), end_s=end)
     flags: list[str] = []
     warmup_s, begin_s = np.nan, begin
-    whole = (t >= 0) & (t <= end)
-    if t[whole][0] < begin:
+    whole = series.overlap((0.0, end)).inside
+    if detect_warmup and (whole & ~part.inside).any():
         detected = warmup(x[whole])
         if detected.status == "not steady":
             flags.append("no steady state: the best warm-up cut is in the second half")
         elif detected.status == "steady":
-            warmup_s = float(t[whole][detected.cut - 1]) if detected.cut else 0.0
-            early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
-            if departs(x[early], x[late], WARMUP_CONFIDENCE):
+            warmup_s = float(series.t[whole][detected.cut - 1]) if detected.cut else 0.0
+            early = series.overlap((begin, warmup_s))
+            late = series.overlap((max(begin, warmup_s), end))
+            if departs(x[early.inside], x[late.inside], WARMUP_CONFIDENCE):
                 flags.append(
                     f"the warm-up lasts until {round(warmup_s, 2):g} s, longer than declared; the window "
                     "begins there"
                 )
-                inside, begin_s = late, warmup_s
-    used = x[inside]
+                part, begin_s = late, warmup_s
+    used = x[part.inside]
     if too_short(used):
         flags.append(
             f"the window is shorter than {MIN_CORRELATION_TIMES} correlation times: "
             "its confidence interval may be too narrow"
         )
     return Steady(
-        cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags), trend(used)
+        _weighted_mean(x, part, level),
+        warmup_s,
+        begin_s,
+        stationarity(used),
+        tuple(flags),
+        trend(used),
+        end,
     )
+
+
+def _weighted_mean(x: np.ndarray, part: Overlap, level: float) -> Mean:
+    """Mean over a window, with the standard error of the samples inside.
+
+    Unequal weights among these enlarge it as for independent samples, by
+    ``sqrt(n sum(w**2)) / sum(w)``.
+    """
+    mean, w = cosine_mean(x[part.inside], level), part.weights[part.inside]
+    se = mean.se * float(np.sqrt(len(w) * (w @ w))) / float(w.sum())
+    return student(part.mean(x), se, mean.df, level=level, n=mean.n, method=mean.method)
 
 
 def _no_samples(level: float) -> Mean:
@@ -363,23 +446,31 @@ def align_polling_rounds(series: Mapping[str, SampleSeries]) -> dict[str, Sample
 
 
 def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
-    """Sum over series at their common times; None if fewer than half of the times are common."""
-    first = series[0]
-    if all(
-        len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series
-    ):
-        return SampleSeries(first.t, np.sum([s.value for s in series], axis=0))
-    common = reduce(np.intersect1d, (s.t for s in series))
+    """Sum over series at their common times; None if fewer than half of the times are common.
+
+    A sum covers the time that the samples of all series cover.
+    """
+    common = reduce(np.intersect1d, (s.t for s in series)) if _times_differ(series) else series[0].t
     if 2 * len(common) < max(len(s.t) for s in series):
         return None
-    return SampleSeries(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
+    places = [np.isin(s.t, common) | np.isnan(s.t) for s in series]
+    values = np.sum([s.value[at] for s, at in zip(series, places, strict=True)], axis=0)
+    begins = np.max([s.since[at] for s, at in zip(series, places, strict=True)], axis=0)
+    return SampleSeries(common, values, begins=begins)
+
+
+def _times_differ(series: list[SampleSeries]) -> bool:
+    first = series[0].t
+    return not all(np.array_equal(s.t, first, equal_nan=True) for s in series)
 
 
 def _all_values(series: list[SampleSeries]) -> SampleSeries:
     """Concatenate the values of all series, sorted by time."""
-    t = np.concatenate([s.t for s in series])
+    t, value, since = (
+        np.concatenate([getattr(s, name) for s in series]) for name in ("t", "value", "since")
+    )
     order = np.argsort(t, kind="stable")
-    return SampleSeries(t[order], np.concatenate([s.value for s in series])[order])
+    return SampleSeries(t[order], value[order], begins=since[order])
 
 
 def _independent(parts: list[Steady], share: float, level: float) -> Steady:
@@ -400,4 +491,5 @@ def _independent(parts: list[Steady], share: float, level: float) -> Steady:
         kinds.pop() if len(kinds) == 1 else "undetermined",
         (*flags, note),
         share * sum(p.mean.value * p.trend for p in parts) / value if value else np.nan,
+        float(np.max([p.end_s for p in parts])),
     )

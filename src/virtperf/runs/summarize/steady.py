@@ -178,7 +178,7 @@ def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
     first, last = int(np.floor(n * share - reach)), int(np.ceil(n * share + reach)) + 1
     low, high = np.sort(x)[[first - 1, last - 1]] if first >= 1 and last <= n else (np.nan, np.nan)
     se = float(high - low) / (2 * width)
-    value = float(np.quantile(x, share))
+    value = order_statistics.percentile(x, share)
     return Mean(value, se, n_eff - 1, float(low), float(high), level, n, "quantile")
 
 
