@@ -15,7 +15,7 @@ import numpy as np
 from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
 from virtperf.comparison.places import resolve_place, side_names
 from virtperf.core.contrasts import Replicates
-from virtperf.core.levels import Level, level_text, parse_level
+from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.runs.run_reader import (
@@ -147,7 +147,7 @@ class Side:
         def fits(cell: CellName) -> bool:
             key = dict(cell[1])
             return all(
-                fnmatchcase(level_text(key[name]), level_text(level))
+                fnmatchcase(str(key[name]), str(level))
                 for name, level in where.items()
                 if name in key
             )
@@ -165,7 +165,7 @@ class Side:
                 )
         if not runs:
             raise RawperfError(
-                f"no row of {self.name} has {', '.join(f'{n}={level_text(v)}' for n, v in where.items())}",
+                f"no row of {self.name} has {', '.join(f'{n}={v}' for n, v in where.items())}",
                 expected="; ".join(
                     f"{name}: {join_names(sorted(map(str, self.key_levels[name] - {None})), most=10)}"
                     for name in named

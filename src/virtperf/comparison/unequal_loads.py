@@ -12,8 +12,9 @@ import pandas as pd
 
 from virtperf.comparison.ratio_rows import Pair
 from virtperf.comparison.sides import Side
-from virtperf.models.replication import MAX_LEVELS, explaining_column
 
+MAX_LEVELS = 50
+"""Maximum number of levels of a load."""
 MAX_SHOWN, MAX_SHOWN_LEVELS = 4, 12
 """Maximum numbers of quantities, or lists of levels, and of levels that a note names."""
 
@@ -49,6 +50,10 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
             for name in columns - {pair.quantity, *unequal, *mixed}
             if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
         ]
+        if not others:
+            continue
+        from virtperf.models.replication import explaining_column
+
         column = explaining_column((first, second), pair.quantity, sorted(others), log=True)
         if column:
             explained.setdefault(column.name, []).append(pair.quantity)

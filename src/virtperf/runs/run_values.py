@@ -20,7 +20,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, RunError, did_you_mean
 from rawperf.results.names import split_unit, to_base
 from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
-from virtperf.core.levels import Level, level_text
+from virtperf.core.levels import Level
 from virtperf.core.order_statistics import is_percentile
 
 Condition = tuple[tuple[str, Level], ...]
@@ -469,7 +469,7 @@ def run_values(
 
 def key_text(key: Condition) -> str:
     """Format a key: ``test=SET, size=2``."""
-    return ", ".join(f"{name}={level_text(level)}" for name, level in key)
+    return ", ".join(f"{name}={level}" for name, level in key)
 
 
 def join_names(values: Sequence[str], separator: str = ", ", most: int = 3) -> str:

@@ -8,12 +8,14 @@ import os
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import virtperf
 from rawperf import ExternalFormat, all_formats
 from rawperf.core.files import write_atomically
-from virtperf.study.definition import Study
+
+if TYPE_CHECKING:
+    from virtperf.study.definition import Study
 
 SOURCES = ("rawperf", "virtperf/core", "virtperf/runs", "virtperf/study")
 """Code that parsing a run depends on, relative to the folder of both packages; a change of any file

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -28,7 +28,9 @@ from rawperf.tidy import open_input, read_bytes, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.columns import DELIMITED, WRITTEN_NUMBER
-from virtperf.runs.ingest.inputs import declared_inputs
+
+if TYPE_CHECKING:
+    from rawperf.declared.read import DeclaredFormat
 
 STRONG_DELIMITERS = ("\t", ";", ",", "|")
 """Column delimiters, in order of preference: a comma may be a decimal comma."""
@@ -238,7 +240,7 @@ def read(
         remedy.
     """
     place, layout = Path(path), _layout()
-    inputs, name = declared_inputs(layout, study, format)
+    inputs, name = _requested_formats(layout, study, format)
     reader_warnings: tuple[str, ...] = ()
     with open_input(place) as stream:
         head, stream = peek_stream(stream)
@@ -265,6 +267,16 @@ def read(
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
     frame.attrs["warnings"] = list(reader_warnings)
     return frame
+
+
+def _requested_formats(
+    layout: Layout | None, study: str | None, format_name: str | Path | None
+) -> tuple[tuple[DeclaredFormat, ...], str | None]:
+    if study is None and format_name is None:
+        return (), None
+    from virtperf.runs.ingest.inputs import declared_inputs
+
+    return declared_inputs(layout, study, format_name)
 
 
 def table(data: bytes, file: str, suffix: str, texts: Sequence[str] = ()) -> pd.DataFrame:
