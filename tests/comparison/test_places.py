@@ -81,7 +81,9 @@ def test_branches_with_similar_names_are_extracted_apart(repository):
 
 def test_order_of_factors_does_not_separate_runs():
     factors = ({"guests": 2, "think_ms": 0}, {"think_ms": 0, "guests": 2}, {"guests": 4})
-    runs = tuple(RunValues(f"r{k}", {(RATE, ()): 1.0 + k}, factors=at) for k, at in enumerate(factors))
+    runs = tuple(
+        RunValues(f"r{k}", {(RATE, ()): 1.0 + k}, factors=at) for k, at in enumerate(factors)
+    )
     cells = Side("a", runs, {}).cells(frozenset({"guests", "think_ms"}))
     assert {at: side.n for (_, at), side in cells.items()} == {
         (("guests", 2), ("think_ms", 0)): 2,

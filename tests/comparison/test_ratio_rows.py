@@ -10,13 +10,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
-from virtperf.comparison.compare import ComparisonTable
 from virtperf.comparison.ratio_rows import (
     Pair,
     contrast,
     p_value,
     ratio_rows,
 )
+from virtperf.comparison.table import ComparisonTable
 from virtperf.core.contrasts import LogRatio, PooledError, Replicates, log_ratio
 from virtperf.models import ratio_of_means, ratio_of_pairs
 from virtperf.runs.run_values import ComparedQuantity

@@ -24,9 +24,10 @@ from virtperf.comparison.changes import (
     Step,
     changes,
 )
-from virtperf.comparison.compare import change, require_raw
+from virtperf.comparison.compare import require_raw
 from virtperf.comparison.sides import Side, quantities_to_compare, read_sides, varied_names
 from virtperf.comparison.studies import measured_study
+from virtperf.comparison.table import change
 from virtperf.core.levels import Level
 from virtperf.core.numbers import number
 from virtperf.core.paths import Layout

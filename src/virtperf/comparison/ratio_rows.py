@@ -47,6 +47,8 @@ Verdict = Literal[
 CALLED_DIFFERENT = ("worse", "better", "slower", "faster", "lower", "higher")
 FOR_THE_WORSE = ("worse", "slower")
 GEOMETRIC_MEAN = "geometric mean"
+MAX_PLANNED = 20
+"""Rows for which the number of further runs is computed, those with the smallest p-values."""
 EQUAL_RUNS = 1e-9
 """Relative tolerance within which the values of runs count as equal."""
 ONE_RUN = "{sides} one run: the variance between runs can't be estimated from samples within a run"
@@ -470,11 +472,13 @@ def _adjust_holm(
     rows = [each.row for each in rows_tested]
     tested = [place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None]
     alpha = 1 - level
-    for place, p in zip(tested, holm([rows[at].p or 0.0 for at in tested]), strict=True):
+    adjusted = holm([rows[at].p or 0.0 for at in tested])
+    clearest = sorted(tested, key=lambda at: rows[at].p or 0.0)[:MAX_PLANNED]
+    for place, p in zip(tested, adjusted, strict=True):
         row, ratio = replace(rows[place], p_holm=p), rows_tested[place].ratio
         if p <= alpha:
             row = replace(row, verdict=_verdict(row, margin))
-        elif plan_runs and ratio is not None and row.difference is None:
+        elif plan_runs and place in clearest and ratio is not None and row.difference is None:
             reduced = rows_tested[place].reduced
             decided = row.without is not None and row.without.verdict != "undecided"
             more = None if decided else _more_runs(reduced or ratio, margin, alpha / len(tested))

@@ -265,6 +265,7 @@ def read_sides(
                     file = _at_revision(err.file, place.revision, scratch)
                     raise err.copy_as(type(err), file=file) from err
                 raise
+        _require_columns([run for runs in loaded for run in runs], (*tables.keys, *tables.over))
         keys = choose_keys(
             [[t for run in runs for t in run.tables.values()] for runs in loaded],
             tables.keys,
@@ -289,7 +290,6 @@ def read_sides(
             sides.append(side.at_keys(where))
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])
-    _require_keys(sides, tables)
     return sides
 
 
@@ -314,14 +314,22 @@ def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
     return [f"not compared: {join_names(names)} ({reason})" for reason, names in by_reason.items()]
 
 
-def _require_keys(sides: Sequence[Side], tables: TableOptions) -> None:
+def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
     """Raise `RawperfError` for a column of `--key` or `--over` that no table has."""
-    known = {name for side in sides for name in (*side.key_levels, *side.quantities)}
-    for name in tables.keys:
+    known = {
+        name
+        for run in runs
+        for table in run.tables.values()
+        for name in (*table.texts, *table.numbers)
+    }
+    for run in runs:
+        cells = [cell for of_file in run.cells.values() for cell in of_file.values]
+        cells += run.folder.values if run.folder else []
+        known.update(name for _, key in cells for name, _ in key)
+    for name in names:
         if name not in known:
             raise RawperfError(
-                f"no table has a column {name!r}",
-                remedy=did_you_mean(name, known),
+                f"no table has a column {name!r}", remedy=did_you_mean(name, sorted(known))
             )
 
 

@@ -38,23 +38,22 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
     mixed = [name for name in sorted(columns.difference(unequal)) if _has_mixed_lists(a, b, name)]
     for name in mixed:
         yield from _mixed_lists_notes(a, b, name)
+    first, second = _frame(a), _frame(b)
+    loads = [
+        name
+        for name in columns.difference(unequal, mixed)
+        if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
+    ]
     explained: dict[str, list[str]] = {}
     for pair in pairs:
-        if pair.condition or pair.quantity in unequal:
-            continue
-        first, second = (_frame(side, pair.quantity, columns) for side in (a, b))
-        if pair.quantity not in first or pair.quantity not in second:
-            continue
-        others = [
-            name
-            for name in columns - {pair.quantity, *unequal, *mixed}
-            if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
-        ]
-        if not others:
+        others = sorted({*loads} - {pair.quantity})
+        known = pair.quantity in first and pair.quantity in second
+        if pair.condition or pair.quantity in unequal or not others or not known:
             continue
         from virtperf.models.replication import explaining_column
 
-        column = explaining_column((first, second), pair.quantity, sorted(others), log=True)
+        names = [pair.quantity, *others]
+        column = explaining_column((first[names], second[names]), pair.quantity, others, log=True)
         if column:
             explained.setdefault(column.name, []).append(pair.quantity)
     for name, quantities in explained.items():
@@ -127,10 +126,11 @@ def _levels_text(levels: tuple[float, ...] | None) -> str:
     return ", ".join(distinct[:MAX_SHOWN_LEVELS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _frame(side: Side, quantity: str, columns: set[str]) -> pd.DataFrame:
-    rows = [
-        {name: run.columns[name][0] for name in run.columns if len(run.columns[name]) == 1}
-        for run in side.runs
-    ]
-    rows = [row for row in rows if quantity in row]
-    return pd.DataFrame([{n: row[n] for n in {quantity, *columns} if n in row} for row in rows])
+def _frame(side: Side) -> pd.DataFrame:
+    """Values of the runs with one row, by column; NaN where a run has no such column."""
+    return pd.DataFrame(
+        [
+            {name: values[0] for name, values in run.columns.items() if len(values) == 1}
+            for run in side.runs
+        ]
+    ).dropna(axis="columns")

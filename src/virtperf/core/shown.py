@@ -64,4 +64,4 @@ def _markdown_row(cells: Iterable[str]) -> str:
 def _escaped(text: str) -> str:
     """Escape what Markdown would take as a cell's end, markup or HTML; one line."""
     line = " ".join(str(text).split())
-    return "".join(f"\\{c}" if c in "|<>`*_[]" else c for c in line)
+    return "".join(f"\\{c}" if c in "|<>`*[]" else c for c in line)

@@ -187,11 +187,10 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     freedom, and over the share of one condition in it, which determines the degrees of freedom of
     the quantile.
     """
-    from scipy import stats
-
-    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_midpoints(SHARE_NODES))
+    share = special.betaincinv((n - 1) / 2, (n - 1) / 2, _midpoints(SHARE_NODES))
     df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
-    s = sd * np.sqrt(stats.chi2.ppf(_midpoints(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
+    # quantiles of chi-squared with 2 n - 2 degrees of freedom, over these
+    s = sd * np.sqrt(special.gammaincinv(n - 1, _midpoints(DEVIATION_NODES)) / (n - 1))
     root = math.sqrt(2 / n)
     quantile = special.stdtrit(df, 1 - alpha / 2)
     if not np.isfinite(quantile).all():

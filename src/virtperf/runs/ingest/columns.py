@@ -38,10 +38,13 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
         `core.mean.MAX_NUMBER`; with the line.
     """
+    numeric = frame.select_dtypes(["integer", "floating"]).astype(float)
+    bounded = numeric.isna() | (numeric.abs() <= MAX_NUMBER)
+    checked = {*numeric.columns[bounded.all() & numeric.notna().any()]}
     return {
-        str(name): to_numbers(column, str(name), file)
+        str(name): numeric[name] if name in checked else to_numbers(column, str(name), file)
         for name, column in frame.items()
-        if _mostly_numbers(column)
+        if name in checked or _mostly_numbers(column)
     }
 
 

@@ -1,0 +1,425 @@
+"""The result of a comparison: its rows, and what a reader sees of them in words and cells."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
+from virtperf.comparison.splits import EqualSplits
+from virtperf.core.contrasts import POOLED
+from virtperf.core.numbers import as_precise, number, with_unit
+from virtperf.core.shown import Shown, ShownTable
+from virtperf.runs.run_values import join_names
+
+MAX_SENTENCES = 5
+MAX_ROWS = 20
+"""Rows shown as text and Markdown; pages and JSON have all."""
+TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
+RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
+
+
+@dataclass(frozen=True)
+class DifferentFact:
+    """A fact about machine, tools or results that differs between the sides, with its values on
+    each.
+    """
+
+    fact: str
+    values: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Result of a comparison of two or more sides or, of a single one, the A/A false alarm rate.
+
+    `sides` are their names, the base first. `margin` is a share; `level` applies to intervals and to
+    Holm's method over `rows`, which are sorted by importance.
+    """
+
+    sides: tuple[str, ...]
+    margin: float
+    level: float
+    rows: tuple[RatioRow, ...] = ()
+    equal_runs: tuple[EqualSplits, ...] = ()
+    facts: tuple[DifferentFact, ...] = ()
+    notes: tuple[str, ...] = ()
+    offer: str = ""
+
+    @property
+    def a(self) -> str:
+        """Name of the base."""
+        return self.sides[0]
+
+    @property
+    def b(self) -> str:
+        """Name of the second side; "" of an A/A test."""
+        return self.sides[1] if len(self.sides) > 1 else ""
+
+    @property
+    def verdicts(self) -> frozenset[str]:
+        return frozenset(row.verdict for row in self.rows)
+
+    @property
+    def judges_direction(self) -> bool:
+        """Whether a row could be called slower, faster, worse or better."""
+        return any(row.better for row in self.rows)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Verbal summary: failures, what is not judged, then differences, those for the worse first.
+
+        A geometric mean replaces its conditions if they agree.
+        """
+        if not self.b:
+            return tuple(_aa_sentence(each) for each in self.equal_runs)
+        offer = (self.offer,) if self.offer else ()
+        without = {row.note for row in self.rows if row.low is None and not row.exact}
+        if len(without) == 1 and all(
+            row.low is None and row.verdict == "undecided" for row in self.rows
+        ):
+            whole = f"Whether {_join(self.sides[1:])} differs from {self.a} is undecided"
+            return (f"{whole}: {without.pop()}.", *offer)
+        first = _summary_rows(self.rows)
+        n_more = len(first) - MAX_SENTENCES
+        sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
+        more = (f"{n_more} more below.",) if n_more > 0 else ()
+        return (*sentences, *more, *offer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to a JSON-compatible dictionary; missing numbers are null."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            **_finite(asdict(self)),
+            "sentences": list(self.sentences),
+        }
+
+    def shown(self, *, all_rows: bool = True) -> Shown:
+        """Sentences, tables and remarks, as every medium shows them."""
+        tables = []
+        if self.rows:
+            most = None if all_rows else MAX_ROWS
+            tables.append(self._main_table(most))
+        if any(row.ranks for row in self.rows):
+            tables.append(self._rank_table())
+        if self.facts:
+            tables.append(
+                ShownTable(
+                    ("differs", *self._headings),
+                    [(f.fact, *(join_names(v) for v in f.values)) for f in self.facts],
+                    "Machine, tools and labels",
+                )
+            )
+        title = f"{_join(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        return Shown(title, self.sentences, tables, self.remarks(), self.to_dict())
+
+    @property
+    def _headings(self) -> tuple[str, ...]:
+        return ("A", "B") if len(self.sides) == 2 else self.sides
+
+    def _main_table(self, most: int | None) -> ShownTable:
+        if len(self.sides) > 2:
+            return self._table_of_sides(most)
+        rows = [_cells(row) for row in self.rows]
+        return ShownTable(
+            ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict"),
+            rows,
+            f"A is {self.a}, B is {self.b}; change of B against A",
+            frozenset({"A", "B", "change", "interval", "p (Holm)"}),
+            most,
+            _rest_sentence(self.rows, most),
+        )
+
+    def _table_of_sides(self, most: int | None) -> ShownTable:
+        """A column a side: the base's mean, and of the others the mean, change and verdict."""
+        by_cell: dict[tuple[str, str], dict[str, RatioRow]] = {}
+        for row in self.rows:
+            by_cell.setdefault((row.quantity, row.condition), {})[row.side] = row
+        rows = []
+        for (quantity, condition), of_sides in by_cell.items():
+            first = next(iter(of_sides.values()))
+            base = _mean_texts(first)[0]
+            others = [
+                _side_cell(of_sides[name]) if name in of_sides else "" for name in self.sides[1:]
+            ]
+            rows.append((quantity, condition, base, *others))
+        return ShownTable(
+            ("quantity", "condition", *self.sides),
+            rows,
+            f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
+            frozenset(self.sides),
+            most,
+            _rest_sentence(self.rows, most) if most and len(rows) > most else "",
+        )
+
+    def _rank_table(self) -> ShownTable:
+        rows = []
+        for row in self.rows:
+            if row.ranks is not None:
+                by, low, high = change(row.ranks.ratio, row.ranks.low, row.ranks.high)
+                if not (row.ranks.low > 0 and math.isfinite(row.ranks.high)):
+                    low = high = ""
+                rows.append(
+                    (
+                        row.quantity,
+                        row.condition,
+                        row.side,
+                        f"{by} %",
+                        f"{low} to {high} %" if low else "none (too few runs)",
+                        number(row.ranks.p, 2),
+                        row.ranks.test,
+                    )
+                )
+        return ShownTable(
+            ("quantity", "condition", "side", "change", "interval", "p", "test"),
+            rows,
+            "By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
+            frozenset({"change", "interval", "p"}),
+        )
+
+    def to_markdown(self) -> str:
+        """Format sentences, tables and remarks as Markdown."""
+        return self.shown(all_rows=False).to_markdown()
+
+    def remarks(self) -> list[str]:
+        """Deduplicated notes of rows, then those of the comparison."""
+        notes = dict.fromkeys(
+            row.note for row in self.rows if row.note and row.verdict != "not judged"
+        )
+        splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
+        return [*notes, *_pooling_notes(self.rows), *self.notes, *splits]
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+
+def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
+    """Yield a note on rows whose error is pooled over conditions: ``error pooled over 4 conditions:
+    throughput; sent, guests=2``; single rows of a quantity with their condition.
+    """
+    pooled: dict[str, list[RatioRow]] = {}
+    for row in rows:
+        if (at := row.compared.find(POOLED)) >= 0:
+            pooled.setdefault(row.compared[at:], []).append(row)
+    counts = Counter(row.quantity for row in rows if not row.is_mean)
+    for pooling, its_rows in pooled.items():
+        pooled_counts = Counter(row.quantity for row in its_rows)
+        names = [
+            row.quantity
+            if pooled_counts[row.quantity] == counts[row.quantity] or not row.condition
+            else f"{row.quantity}, {row.condition}"
+            for row in its_rows
+        ]
+        yield f"{pooling}: {join_names(list(dict.fromkeys(names)), separator='; ')}"
+
+
+def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
+    """Format a ratio and its limits as signed changes in %: ``-2.8 %``."""
+    percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
+    return _signed(*percent, exact=low is None or high is None)
+
+
+def _signed(value: float, low: float, high: float, *, exact: bool) -> list[str]:
+    limits = [value] * 3 if exact else [value, low, high]
+    shown = (number(value, 3),) * 3 if exact else as_precise(*limits)
+    signed = [
+        f"+{text}" if of > 0 and not text.startswith(("+", "-", "−")) else text
+        for text, of in zip(shown, limits, strict=True)
+    ]
+    return [text.replace("−", "-") for text in signed]
+
+
+def _change_texts(row: RatioRow) -> tuple[str, str]:
+    """Format the change of a row and its interval: a ratio in %, a difference in points."""
+    if row.difference is not None:
+        factor = 100 if row.unit in ("", "1") else 1.0
+        unit = "points" if row.unit in ("", "1") else row.unit
+        limits = [math.nan if v is None else factor * v for v in (row.low, row.high)]
+        by, low, high = _signed(factor * row.difference, *limits, exact=row.low is None)
+        return f"{by} {unit}", f"{low} to {high} {unit}" if row.low is not None else "none"
+    if row.ratio is None:
+        return "n/a", "none"
+    by, low, high = change(row.ratio, row.low, row.high)
+    known = row.low is not None and row.high is not None
+    return f"{by} %", f"{low} to {high} %" if known else "exact" if row.exact else "none"
+
+
+def _mean_texts(row: RatioRow) -> tuple[str, str]:
+    """Format both means in units as people read them; shares of failures in %."""
+    values: list[float | None] = [row.mean_a, row.mean_b]
+    unit = row.unit
+    if row.difference is not None and unit in ("", "1"):
+        values, unit = [None if v is None else 100 * v for v in values], "%"
+    a, b = with_unit(values, "" if unit == "1" else unit)
+    return a, b
+
+
+def _cells(row: RatioRow) -> tuple[str, ...]:
+    by, interval = _change_texts(row)
+    means = [
+        f"{text} (n={n})" if text else ""
+        for text, n in zip(_mean_texts(row), (row.runs_a, row.runs_b), strict=True)
+    ]
+    p = row.p_holm
+    return (
+        row.quantity,
+        row.condition,
+        *means,
+        by,
+        interval,
+        "" if p is None else ("< 0.0001" if p < 1e-4 else number(p, 2)),
+        _verdict_text(row),
+    )
+
+
+def _verdict_text(row: RatioRow) -> str:
+    if row.without is not None:
+        by, low, high = change(row.without.ratio, row.without.low, row.without.high)
+        limits = f", {low} to {high} %" if row.without.low is not None else ""
+        return f"{row.verdict} (without {row.without.run}: {by} %{limits}: {row.without.verdict})"
+    return row.verdict + (f" ({row.more_runs} more runs per side needed)" if row.more_runs else "")
+
+
+def _side_cell(row: RatioRow) -> str:
+    by, interval = _change_texts(row)
+    limits = f" ({interval})" if row.low is not None else ""
+    mean = _mean_texts(row)[1]
+    return f"{mean}; {by}{limits}: {row.verdict}" if mean else f"{by}{limits}: {row.verdict}"
+
+
+def _summary_rows(rows: Sequence[RatioRow]) -> list[RatioRow]:
+    """Rows for sentences: of a group of conditions the geometric mean, if all conditions agree; else
+    the conditions that differ, or the mean.
+    """
+    groups: dict[tuple[str, str], list[RatioRow]] = {}
+    for row in rows:
+        name = row.quantity if row.is_mean else row.quantity.partition(" of ")[0]
+        groups.setdefault((name, row.side), []).append(row)
+    chosen = []
+    for of_group in groups.values():
+        means = [row for row in of_group if row.is_mean]
+        single = [row for row in of_group if not row.is_mean]
+        different = [
+            row for row in single if row.verdict in (*CALLED_DIFFERENT, "not judged") or row.without
+        ]
+        agree = len({row.verdict for row in of_group}) == 1 and not any(r.without for r in single)
+        chosen += means if means and (agree or not different) else different or single
+    return sorted(chosen, key=lambda row: row.importance)
+
+
+def _rest_sentence(rows: Sequence[RatioRow], most: int | None) -> str:
+    """Count the rows beyond those shown, by verdict."""
+    rest = Counter(row.verdict for row in rows[most:]) if most is not None else Counter()
+    if not rest:
+        return ""
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in rest.items())
+    return f"{sum(rest.values())} more rows: {counted}. --all shows them, JSON and HTML have them."
+
+
+def _sentence(row: RatioRow, table: ComparisonTable) -> str:
+    """Summarize a row: ``B serves 2.8 % less than A, 1.8 to 3.8 % (throughput)``."""
+    at = f", {row.condition}" if row.condition else ""
+    of = f"({row.quantity}{at})"
+    a, b = table.a, row.side or table.b
+    if row.verdict == "not judged":
+        return f"{row.quantity}{at} of {b} and {a} is not judged: {row.note}."
+    if row.difference is not None:
+        return _failure_sentence(row, a, b)
+    if row.ratio is None:
+        return f"{b} and {a} can't be compared {of}: a mean is zero."
+    if row.verdict == "the same, exactly":
+        value = _mean_texts(row)[0]
+        return f"{b} is exactly the same as {a} {of}: {value} in every run."
+    by, low, high = change(row.ratio, row.low, row.high)
+    within = f", {low} to {high} %" if row.low is not None else ""
+    alone = f" {_without_sentence(row)}" if row.without else ""
+    if row.verdict == "undecided":
+        more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
+        reason = f"; {row.note}" if row.note and row.low is None else ""
+        whole = f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
+        return whole + alone
+    if row.verdict == "same within the margin":
+        return (
+            f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}.{alone}"
+        )
+    down = row.ratio < 1
+    ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
+    ends = ends[::-1] if down and _excludes_one(row) else ends
+    reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
+    reach += ", in every run" if row.exact else ""
+    amount = f"{by.lstrip('+-')} %"
+    if row.better == "higher" and (row.unit in RATES or row.is_mean):
+        less = "less" if down else "more"
+        return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
+    if row.better == "lower" and (row.unit in TIMES or row.is_mean):
+        words = f"{amount} {'less time' if down else 'longer'}"
+        return f"{b} takes {words} than {a}{reach} {of}: {row.verdict}.{alone}"
+    rest = f"{amount} {'lower' if down else 'higher'} on {b} than on {a}{reach}"
+    return f"{row.quantity}{at} is {rest}" + (f": {row.verdict}." if row.better else ".") + alone
+
+
+def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
+    """Summarize failures: ``36.4 % of the requests of new failed, 0 % of those of old: worse``."""
+    first, second = _mean_texts(row)
+    at = f" ({row.condition})" if row.condition else ""
+    by, interval = _change_texts(row)
+    limits = f", {interval}" if row.low is not None else ""
+    share = row.unit in ("", "1")
+    verb = f"{second} of {b} failed" if share else f"{b} has {second} {row.quantity}"
+    other = f"{first} of {a}" if share else f"{a} has {first}"
+    return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
+
+
+def _without_sentence(row: RatioRow) -> str:
+    """Describe the result without one outlying run."""
+    assert row.without is not None
+    one = row.without
+    away = change(one.deviation)[0].lstrip("+-")
+    where = "above" if one.deviation > 1 else "below"
+    by, low, high = change(one.ratio, one.low, one.high)
+    limits = f", {low} to {high} %" if one.low is not None else ""
+    apart = (
+        f"One run is apart from the others: {one.run} of {one.side} is {away} % {where} them."
+        if one.side
+        else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
+    )
+    return f"{apart} Without it: {by} %{limits}: {one.verdict}."
+
+
+def _excludes_one(row: RatioRow) -> bool:
+    return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
+
+
+def _finite(value: Any) -> Any:
+    """Replace numbers that JSON can't hold by None."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return _finite(value._asdict())
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _join(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _aa_sentence(equal: EqualSplits) -> str:
+    few = (
+        f"; there are only {equal.possible} distinct splits"
+        if equal.possible < equal.splits
+        else ""
+    )
+    return (
+        f"A/A, {equal.design}: {equal.called} of {equal.splits} splits had a row called "
+        f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
+        f"unadjusted intervals exclude 1{few}."
+    )

@@ -1,0 +1,276 @@
+"""Tables that people bring: rows with keys, units in headings, failures, several sides, exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import virtperf
+from rawperf.core.errors import RawperfError
+from virtperf.cli import main
+
+CASES = Path(__file__).with_name("cases")
+RNG = np.random.default_rng(7)
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["compare", *map(str, arguments)])
+    assert isinstance(result.exception, SystemExit | None), result.exception
+    return result.exit_code, result.output
+
+
+def compared(*arguments: object) -> dict[tuple[str, str], dict]:
+    code, output = run(*arguments, "--format", "json")
+    assert code == 0, output
+    return {(r["quantity"], r["condition"]): r for r in json.loads(output)["rows"]}
+
+
+def write(folder: Path, runs: list[str]) -> Path:
+    folder.mkdir(parents=True)
+    for number, text in enumerate(runs):
+        (folder / f"r{number}.csv").write_text(text)
+    return folder
+
+
+def welch(a, b) -> tuple[float, float]:
+    """Ratio of means and two-sided p-value of the difference of logarithms."""
+    return np.mean(b) / np.mean(a), stats.ttest_ind(np.log(a), np.log(b), equal_var=False).pvalue
+
+
+@pytest.mark.parametrize(
+    ("case", "key", "column", "quantity", "scale"),
+    [
+        ("jmh", "Benchmark", "Score", "time", 1e-3),
+        ("redis", "test", "rps", "throughput", 1),
+        ("hf", "command", "mean", "time", 1),
+    ],
+)
+def test_benchmarks_of_a_table_are_rows_of_their_own(case, key, column, quantity, scale):
+    """Each row equals the means of its benchmark's rows, read by pandas."""
+    sides = {}
+    for side in "ab":
+        files = sorted((CASES / f"{case}-{side}").glob("*.csv"))
+        sides[side] = pd.concat(map(pd.read_csv, files)).groupby(key)[column].apply(list)
+    rows = compared(
+        CASES / f"{case}-a", CASES / f"{case}-b", "--lower-is-better", column, "--margin", "1%"
+    )
+    single = {
+        at: row
+        for at, row in rows.items()
+        if at[0] == quantity and at[1].partition("=")[2] in sides["a"].index
+    }
+    assert len(single) == len(sides["a"])
+    for (_, condition), row in single.items():
+        a, b = (sides[side][condition.partition("=")[2]] for side in "ab")
+        ratio = np.mean(b) / np.mean(a)
+        assert row["mean_a"] == pytest.approx(scale * np.mean(a))
+        assert row["ratio"] == pytest.approx(ratio)
+        if abs(ratio - 1) > 0.1:
+            assert welch(a, b)[1] < 1e-3 and row["verdict"] == ("slower" if ratio > 1 else "faster")
+        else:
+            assert row["verdict"] in ("same within the margin", "the same, exactly")
+
+
+def test_quantities_with_blanks_in_their_names_are_kept_apart():
+    with pytest.raises(RawperfError, match=r"no quantity in common.*read latency.*read bandwidth"):
+        virtperf.compare(CASES / "blank-header/a", CASES / "blank-header/b")
+
+
+def test_units_in_headings_are_converted(tmp_path):
+    (row,) = virtperf.compare(CASES / "blank-unit/a", CASES / "blank-unit/b").rows
+    assert (row.quantity, row.unit) == ("latency", "s")
+    assert row.ratio == pytest.approx(1.02, abs=0.01)
+    a = write(tmp_path / "a", ["latency_us\n1500\n", "latency_us\n1510\n"])
+    b = write(tmp_path / "b", ["latency [ms]\n1.5\n", "latency [ms]\n1.52\n"])
+    (row,) = virtperf.compare(a, b).rows
+    assert (row.mean_a, row.mean_b) == pytest.approx((1505e-6, 1510e-6))
+
+
+@pytest.mark.parametrize(
+    ("heading", "found"), [("latency", "no known unit"), ("latency (MB)", "B")]
+)
+def test_units_that_cannot_be_converted_are_refused(tmp_path, heading, found):
+    a = write(tmp_path / "a", ["latency (ms)\n1.5\n"] * 2)
+    b = write(tmp_path / "b", [f"{heading}\n1.5\n"] * 2)
+    with pytest.raises(RawperfError, match=f"latency is in {found}, in .*r0.csv it is in s"):
+        virtperf.compare(a, b)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("throughput,latency\n1\n2\n", 2),
+        ("a,b\n1,2\n3\n", 3),
+        ("a;b\n1;2\n\n3;4;5\n", 4),
+        ("latency\n1,5,6\n", 2),
+        ("1.5\n1.6\n", 1),
+    ],
+)
+def test_rows_unlike_the_header_are_refused_with_their_line(tmp_path, text, line):
+    side = write(tmp_path / "a", [text])
+    with pytest.raises(RawperfError) as caught:
+        virtperf.compare(side, side)
+    assert (caught.value.line, Path(caught.value.file).name) == (line, "r0.csv")
+
+
+def test_texts_of_one_level_a_run_are_facts_and_times_are_no_keys(tmp_path):
+    def tables(version, level):
+        rows = [f"2026-01-0{k + 1} 12:00:00,{version},{level * (1 + k / 100)}\n" for k in range(3)]
+        return [f"when,version,rate\n{''.join(rows)}" for _ in range(3)]
+
+    a, b = write(tmp_path / "a", tables("1.0-x", 100)), write(tmp_path / "b", tables("1.1-x", 90))
+    table = virtperf.compare(a, b)
+    (row,) = table.rows
+    assert (row.condition, row.ratio) == ("", pytest.approx(0.9))
+    assert [(f.fact, *f.values) for f in table.facts] == [("version", ("1.0-x",), ("1.1-x",))]
+    assert "A: not compared: when (times of the rows)" in table.notes
+
+
+def test_a_text_that_names_the_run_is_a_key_between_files(tmp_path):
+    def tables(boot, stop):
+        return [
+            f"task,seconds\n{n},{v + k / 50}\n"
+            for n, v in (("boot", boot), ("stop", stop))
+            for k in range(3)
+        ]
+
+    a, b = write(tmp_path / "a", tables(10, 1)), write(tmp_path / "b", tables(20, 0.5))
+    rows = {r.condition: r for r in virtperf.compare(a, b, lower=["seconds"]).rows}
+    assert rows["task=boot"].verdict == "slower" and rows["task=stop"].verdict == "faster"
+
+
+def test_keys_and_averages_on_request(tmp_path):
+    def tables(shift):
+        header = "engine,threads,rate\n"
+        rows = [("x", 1, 10), ("x", 2, 20), ("y", 1, 30), ("y", 2, 40 + shift)]
+        return [header + "".join(f"{e},{t},{v + k}\n" for e, t, v in rows) for k in range(3)]
+
+    a, b = write(tmp_path / "a", tables(0)), write(tmp_path / "b", tables(20))
+    single = [r.condition for r in virtperf.compare(a, b).rows if not r.is_mean]
+    assert sorted(single) == [f"engine={e}, threads={t}" for e in "xy" for t in (1, 2)]
+    only = compared(a, b, "--where", "engine=y", "--where", "threads=2")
+    assert only["rate", ""]["ratio"] == pytest.approx(61 / 41)
+    over = compared(a, b, "--key", "engine", "--over", "threads", "--quantity", "rate")
+    assert over["rate", "engine=y"]["mean_b"] == pytest.approx(46)
+    with pytest.raises(
+        RawperfError, match=r"no table has a column 'engin'.*[Dd]id you mean 'engine'"
+    ):
+        virtperf.compare(a, b, keys=["engin"])
+
+
+def test_rows_of_single_files_are_runs_on_request(tmp_path):
+    values = {
+        side: list(level * RNG.normal(1, 0.01, 8)) for side, level in (("a", 5.0), ("b", 5.5))
+    }
+    for side, of_side in values.items():
+        write(tmp_path / side, ["seconds\n" + "".join(f"{v}\n" for v in of_side)])
+    files = [tmp_path / side / "r0.csv" for side in "ab"]
+    table = virtperf.compare(*files, lower=["seconds"])
+    assert table.rows[0].verdict == "undecided" and (table.rows[0].runs_a, table.rows[0].low) == (
+        1,
+        None,
+    )
+    assert table.sentences[-1] == (
+        "The files have up to 8 rows of one key: --rows runs compares them as runs."
+    )
+    table = virtperf.compare(*files, lower=["seconds"], rows="runs")
+    (row,) = table.rows
+    ratio, p = welch(values["a"], values["b"])
+    assert (row.verdict, row.runs_a, row.ratio) == ("slower", 8, pytest.approx(ratio))
+    assert p < 1e-4 and any("taken as runs" in note for note in table.notes)
+
+
+def test_equal_runs_are_compared_exactly():
+    rows = compared(CASES / "exact/a", CASES / "exact/b", "--quantity", "exits")
+    assert (rows["exits", ""]["verdict"], rows["exits", ""]["exact"]) == ("higher", True)
+    table = virtperf.compare(CASES / "identical/a", CASES / "identical/b")
+    assert table.rows[0].verdict == "higher"
+    assert any("byte-identical" in note for note in table.notes)
+
+
+def test_byte_identical_files_are_the_same_exactly(tmp_path):
+    a, b = (write(tmp_path / side, ["exits\n3\n"] * 4) for side in "ab")
+    table = virtperf.compare(a, b)
+    assert table.rows[0].verdict == "the same, exactly"
+    assert any("7 of 8 runs have files that are byte-identical" in note for note in table.notes)
+
+
+def test_a_column_of_successes_counts_failures(tmp_path):
+    """Failed requests are quick; they count neither as served nor in the response time."""
+
+    def log(share):
+        failed = RNG.random(200) < share
+        times = np.where(failed, 2.0, RNG.normal(20, 1, 200))
+        rows = zip(times, ~failed, strict=True)
+        return "latency (ms),success\n" + "".join(f"{t:.3f},{str(ok).lower()}\n" for t, ok in rows)
+
+    a, b = (
+        write(tmp_path / n, [log(share) for _ in range(4)]) for n, share in (("a", 0.0), ("b", 0.3))
+    )
+    code, output = run(a, b, "--lower-is-better", "latency", "--fail-on", "slower")
+    assert code == 1 and output.startswith("Failures: ")
+    rows = compared(a, b, "--lower-is-better", "latency")
+    assert rows["failures", ""]["verdict"] == "worse"
+    frame = pd.concat(map(pd.read_csv, sorted(b.glob("*.csv"))))
+    assert rows["failures", ""]["mean_b"] == pytest.approx((~frame["success"]).mean())
+    assert rows["latency", ""]["ratio"] == pytest.approx(1, abs=0.02)
+
+
+def test_several_sides_are_compared_with_the_first(tmp_path):
+    levels = {"base": 100.0, "patch-1": 90.0, "patch-2": 101.0}
+    for side, level in levels.items():
+        write(tmp_path / side, [f"rate\n{v}\n" for v in level * RNG.normal(1, 0.01, 6)])
+    places = [tmp_path / side for side in levels]
+    table = virtperf.compare(*places, higher=["rate"], margin=0.05)
+    assert {row.side: row.verdict for row in table.rows} == {
+        "patch-1": "slower",
+        "patch-2": "same within the margin",
+    }
+    two = virtperf.compare(*places[:2], higher=["rate"], margin=0.05).rows[0]
+    three = next(row for row in table.rows if row.side == "patch-1")
+    assert (three.low, three.high, three.p) == (two.low, two.high, two.p)
+    assert three.p_holm == pytest.approx(2 * two.p)  # tested jointly
+    code, text = run(*places, "--higher-is-better", "rate", "--format", "markdown")
+    assert code == 0 and "| quantity | condition | base | patch-1 | patch-2 |" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("no-direction/a", "no-direction/b"), 2, "no direction is known"),
+        (("zero-time/a", "zero-time/b", "--lower-is-better", "elapsed"), 2, "a time or rate is 0"),
+        (
+            ("zero-time/a", "zero-time/b", "--lower-is-better", "elapsed", "--zeros"),
+            0,
+            "100 % lower",
+        ),
+        (("hf-a", "hf-b", "--lower-is-better", "mean"), 1, "slower"),
+    ],
+)
+def test_a_gate_that_cannot_judge_says_so(arguments, status, words):
+    places = [CASES / name for name in arguments[:2]]
+    code, output = run(*places, *arguments[2:], "--fail-on", "slower")
+    assert code == status and words in output
+
+
+def test_markdown_and_pages_escape_names(tmp_path):
+    def tables(level):
+        return [f"name,rate\nx|y<b>,{level + k}\nz`,{level + k}\n" for k in range(3)]
+
+    a, b = write(tmp_path / "a|1", tables(10)), write(tmp_path / "b", tables(20))
+    markdown, page = tmp_path / "x.md", tmp_path / "x.html"
+    code, _ = run(a, b, "-o", markdown, "-o", page)
+    assert code == 0
+    rows = [line for line in markdown.read_text().splitlines() if line.startswith("| rate")]
+    assert all(
+        line.replace("\\|", "").count("|") == 9 for line in rows
+    ) and "<b>" not in markdown.read_text().replace("\\<b\\>", "")
+    assert "<b>" not in page.read_text() and "x|y&lt;b&gt;" in page.read_text().replace(
+        "<wbr>", ""
+    ).replace("\u200b", "")
