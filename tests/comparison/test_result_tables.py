@@ -43,6 +43,7 @@ def welch(a, b) -> tuple[float, float]:
     return np.mean(b) / np.mean(a), stats.ttest_ind(np.log(a), np.log(b), equal_var=False).pvalue
 
 
+@pytest.mark.filterwarnings("ignore:Precision loss")  # scipy, of benchmarks that hardly vary
 @pytest.mark.parametrize(
     ("case", "key", "column", "quantity", "scale"),
     [
