@@ -9,7 +9,7 @@ from tests.cases import each_case
 from tests.conftest import ROOT
 from virtperf.core.stage_tables import RANGES
 from virtperf.reconstruct.feasible import Feasible, solve
-from virtperf.reconstruct.ranges import ranges
+from virtperf.reconstruct.ranges import Answers, ranges
 from virtperf.reconstruct.region import Regions
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -24,7 +24,8 @@ def found() -> tuple[pd.DataFrame, Feasible, Feasible]:
     study = load_study(ROOT / "data" / "published" / SOLVED)
     claims = load_claims(study)
     feasible, alone = (solve(study, claims, off, explain=False) for off in ((), ("all",)))
-    return ranges(study, claims, feasible, alone, 1), feasible, alone
+    answers = Answers([feasible, alone], 1)
+    return ranges(claims, feasible, alone, answers), feasible, alone
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_assumptions_narrow_ranges_unless_they_displace_claims(found):
 
 def dropped(feasible: Feasible, asked: Derivation) -> set[str]:
     """Claims of the number's group that some smallest resolution drops."""
-    members = set(Regions(feasible).of(asked.parts).system.owner)
+    members = set(Regions().of(feasible, asked.parts).system.owner)
     return {
         claim
         for system in feasible.systems

@@ -10,7 +10,7 @@ from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
 from virtperf.models import shares
 from virtperf.reconstruct.feasible import Feasible, solve
-from virtperf.reconstruct.ranges import ranges
+from virtperf.reconstruct.ranges import Answers, ranges
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 
@@ -110,7 +110,11 @@ BY_HAND = {
 
 
 def test_ranges_computed_by_hand_from_printed_numbers(study, claims, alone):
-    table = ranges(study, claims, alone, alone, 1).drop_duplicates("derived").set_index("derived")
+    table = (
+        ranges(claims, alone, alone, Answers([alone], 1))
+        .drop_duplicates("derived")
+        .set_index("derived")
+    )
     for name, limits in BY_HAND.items():
         found = (table["low_text"][name], table["high_text"][name])
         assert found == pytest.approx(limits, rel=1e-4), name

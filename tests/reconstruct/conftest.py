@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 
@@ -52,8 +54,9 @@ def tiny(tmp_path: Path):
     """Builds (study, claims) from the text of the `claims` and `assumptions` sections."""
 
     def build(text: str) -> tuple[Study, Claims]:
-        folder = tmp_path / "tiny"
-        folder.mkdir(exist_ok=True)
+        folder = tmp_path / "published" / "tiny"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "data" / "readings.yaml", tmp_path)
         (folder / "study.yaml").write_text(STUDY)
         (folder / "claims.yaml").write_text(f"study: tiny\nnot_encoded: []\n{text}")
         study = load_study(folder)

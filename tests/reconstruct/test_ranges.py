@@ -11,7 +11,7 @@ import yaml
 
 from tests.reconstruct.conftest import STUDY, claim
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.ranges import NO_PEAK, NOT_POSITIVE, PEAK_AT_END, ranges
+from virtperf.reconstruct.ranges import CUT_OFF, NO_PEAK, NOT_POSITIVE, PEAK_AT_END, Answers, ranges
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 
@@ -36,7 +36,8 @@ def table(tmp_path: Path):
         (folder / "claims.yaml").write_text(f"study: tiny\nnot_encoded: []\n{claims}")
         study = load_study(folder)
         loaded = load_claims(study)
-        found = ranges(study, loaded, solve(study, loaded), solve(study, loaded, ("all",)), 7)
+        feasible, alone = solve(study, loaded), solve(study, loaded, ("all",))
+        found = ranges(loaded, feasible, alone, Answers([feasible, alone], 7))
         return {row["label"]: row for row in found.to_dict("records")}
 
     return build
@@ -108,6 +109,38 @@ def test_assumptions_narrow_the_ranges_of_the_text(table):
     assert ends(row, "_text") == pytest.approx((0.5, 0.95)) and ends(row) == pytest.approx(
         (0.5, 0.9)
     )
+
+
+def test_text_is_asked_itself_where_means_of_quotients_are_claimed(table):
+    mean = claim(
+        "mean",
+        "kind: relative_mean, of: response_time, parts: [throughput], relative_to: {guests: 3}, "
+        "for_each: {guests: [1, 2]}",
+    )
+    wide = claim("at-4", "kind: value, of: 'throughput[guests=4]', low: 50, high: 95")
+    (row,) = table("claims:\n" + mean + wide + FALLING, [entry("ratio", **pair(4, 3))]).values()
+    assert ends(row, "_text") == pytest.approx((0.5, 0.95))
+    assert ends(row) == pytest.approx((0.5, 0.9))
+
+
+def test_value_of_a_line_at_0_has_the_bounds_of_its_quantity(table):
+    gives = {"intercept": "at 0", "slope": "each"}
+    rows = table(
+        VALUES.replace("value: 75", "value: 20"), [entry("line", of="throughput", gives=gives)]
+    )
+    assert rows["line: at 0"]["low"] == 0.0 and rows["line: at 0"]["note"] == CUT_OFF
+    assert rows["line: each"]["note"] == ""
+
+
+def test_printed_coefficients_of_a_rule_are_listed_with_the_line(table):
+    rule = claim(
+        "rule",
+        "kind: rule, of: throughput, over: guests, levels: [1, 2, 3, 4], intercept: 20, slope: 21, "
+        "intercept_half_width: 30, slope_half_width: 9",
+    )
+    gives = {"intercept": "at 0", "slope": "each"}
+    rows = table("claims:\n" + rule, [entry("line", of="throughput", gives=gives)])
+    assert rows["line: at 0"]["printed"] == [20] and rows["line: each"]["printed"] == [21]
 
 
 def test_quantity_without_claims_has_no_limit(table):

@@ -14,8 +14,8 @@ from tests.reconstruct.conftest import STUDY
 from virtperf.reconstruct import readings as module
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
-from virtperf.reconstruct.ranges import ranges
-from virtperf.reconstruct.readings import differs, other_readings
+from virtperf.reconstruct.ranges import Answers, ranges
+from virtperf.reconstruct.readings import differs, other_readings, solve_other_readings
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 
@@ -49,7 +49,7 @@ def tiny(tmp_path):
 
 
 def tables(study, reading):
-    """Input of `other_readings` as in the stage, limited to the compared columns."""
+    """Claims, feasible set and tables of a reading as in the stage, limited to the compared columns."""
     claims = load_claims(study, reading=reading)
     text = solve(study, claims, ("all",), explain=False)
     quantities = dict.fromkeys(q for e in study.exhibits for _, _, q in study.points(e))
@@ -60,7 +60,16 @@ def tables(study, reading):
     verdicts = pd.DataFrame(
         [{"claim": c.id, "text_verdict": LeaveOneOut(text).judge(c).verdict} for c in claims]
     )
-    return claims, text, points, verdicts, ranges(study, claims, text, text, 1), 1
+    return claims, text, points, verdicts
+
+
+def effects(study, reading):
+    """The table `READINGS`, as the stage computes it."""
+    claims, text, points, verdicts = tables(study, reading)
+    others = solve_other_readings(study, claims, text)
+    answers = Answers([text, *(other.feasible for other in others)], 1)
+    derived = ranges(claims, text, text, answers)
+    return other_readings(others, text, answers, points, verdicts, derived)
 
 
 def at(guests: int) -> str:
@@ -68,7 +77,7 @@ def at(guests: int) -> str:
 
 
 def test_changes_computed_by_hand(tiny):
-    found = other_readings(tiny, *tables(tiny, "default"))
+    found = effects(tiny, "default")
     # 69.5 to 70.5 over 39.5 to 40.5 is 1.716 to 1.785: within 1.7 to 2 and 1.5 to 2, not within 1.78 to 2
     assert found.query("kind == 'verdict'")[
         ["reading", "name", "verdict", "verdict_read"]
@@ -84,7 +93,7 @@ def test_changes_computed_by_hand(tiny):
 
 
 def test_derived_number_and_dropped_claims_change(tiny):
-    found = other_readings(tiny, *tables(tiny, "default"))
+    found = effects(tiny, "default")
     row = found.query("kind == 'derived'").iloc[0]
     assert (row["reading"], row["name"], row["label"]) == ("strict", "gain", "gain")
     assert row[["low", "high", "low_read", "high_read"]].tolist() == pytest.approx(
@@ -94,7 +103,7 @@ def test_derived_number_and_dropped_claims_change(tiny):
     assert len(found.query("kind == 'derived'")) == 1  # no other claim about the response time
     path = tiny.folder / "claims.yaml"
     path.write_text(TEXT.replace("value: 70,", "value: 60,"))  # 1.47 to 1.53: none is nearly double
-    found = other_readings(tiny, *tables(tiny, "default")).query("kind == 'set aside'")
+    found = effects(tiny, "default").query("kind == 'set aside'")
     assert found[["reading", "name", "verdict", "verdict_read"]].values.tolist() == [
         ["lenient", name, "set aside, or another", "kept"]
         for name in ("one-is-40", "two-is-70", "nearly-double")
@@ -111,13 +120,18 @@ def test_only_affected_results_are_recomputed_and_none_is_missed(tiny, monkeypat
         return anew[-1]
 
     monkeypatch.setattr(module, "solve", watched)
-    found = other_readings(tiny, *base)
+    claims, text, points, verdicts = base
+    others = solve_other_readings(tiny, claims, text)
+    answers = Answers([text, *(other.feasible for other in others)], 1)
+    found = other_readings(
+        others, text, answers, points, verdicts, ranges(claims, text, text, answers)
+    )
     for feasible in anew:
         others = [s for s in feasible.systems if s not in base[1].systems]
         claimed = {owner for system in others for owner in system.owner if owner}
         assert claimed == {"one-is-40", "two-is-70", "nearly-double"}
     for other in {"strict", "default", "lenient"} - {reading}:
-        _, _, points, verdicts, *_ = tables(tiny, other)
+        _, _, points, verdicts = tables(tiny, other)
         changed = {
             row.quantity
             for before, row in zip(base[2].itertuples(), points.itertuples(), strict=True)
@@ -131,9 +145,9 @@ def test_only_affected_results_are_recomputed_and_none_is_missed(tiny, monkeypat
 def test_claims_without_words_need_no_computation(tiny, monkeypatch):
     path = tiny.folder / "claims.yaml"
     path.write_text(TEXT.replace("word: nearly, value: 2", "value: 2, half_width: 0.2"))
-    base = tables(tiny, "default")
+    claims, text, *_ = tables(tiny, "default")
     monkeypatch.setattr(module, "solve", None)
-    assert other_readings(tiny, *base).empty
+    assert solve_other_readings(tiny, claims, text) == []
 
 
 @each_case(

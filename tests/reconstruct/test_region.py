@@ -114,8 +114,8 @@ def test_every_resolution_has_its_range(tiny):
     feasible = solve(*tiny(text))
     quantity = feasible.study.quantity("throughput[system=b, guests=3]")
     assert sorted(
-        Regions(feasible)
-        .of([Expression(((2.0, quantity),))])
+        Regions()
+        .of(feasible, [Expression(((2.0, quantity),))])
         .ranges(Expression(((2.0, quantity),)))
     ) == [pytest.approx((78, 82)), pytest.approx((118, 122))]
 
@@ -129,5 +129,5 @@ def test_unconnected_groups_are_combined(tiny):
     of, to = (
         feasible.study.expression(f"{name}[guests=1]") for name in ("throughput", "response_time")
     )
-    (found,) = Regions(feasible).of([of, to]).ratios(of, to)
+    (found,) = Regions().of(feasible, [of, to]).ratios(of, to)
     assert found == pytest.approx((40 / 25, 60 / 15))

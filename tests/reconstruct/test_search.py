@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def box(low: np.ndarray, high: np.ndarray, *more: Inequality) -> Region:
 
 
 def range_of(region: Region, function, name: str = "n", seed: int = 1) -> tuple[float, float]:
-    (found,) = search_ranges(region, PARTS, (name,), function, seed)
+    ((found,),) = search_ranges([region], PARTS, (name,), function, seed)
     return found.ranges[name]
 
 
@@ -92,14 +94,30 @@ def test_data_sets_of_a_subregion_count_in_the_larger_region():
         near = np.abs(y - peak).max(axis=1) < 1e-6
         return {"n": (np.where(near, 9.0, y[:, 0]),) * 2}
 
-    (narrow,) = search_ranges(box(peak, peak), PARTS, ("n",), needle, 1)
-    wide = box(np.ones(4), np.full(4, 2.0))
-    (found,) = search_ranges(wide, PARTS, ("n",), needle, 1, narrow.best)
-    assert found.ranges["n"][1] == 9.0
-    (other,) = search_ranges(
-        box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best
-    )
-    assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set lies outside the region
+    narrow, wide = box(peak, peak), box(np.ones(4), np.full(4, 2.0))
+    apart = box(np.full(4, 1.5), np.full(4, 2.0))
+    for order in permutations([narrow, wide, apart]):  # whichever search comes first
+        found = dict(zip(order, search_ranges(order, PARTS, ("n",), needle, 1), strict=True))
+        ends = {region: result.ranges["n"] for region, (result,) in found.items()}
+        assert ends[narrow][1] == ends[wide][1] == 9.0
+        assert ends[apart] == pytest.approx((1.5, 2.0))  # the data set lies outside this region
+
+
+def test_data_sets_count_in_regions_with_further_quantities():
+    other = Quantity("other", ())
+    shared = [Inequality("", ((NAMES[0], 1.0), (other, 1.0)), 5.0)]  # 0 <= other <= 5 - x1
+    shared.append(Inequality("", ((other, -1.0),), 0.0))
+    low, high = np.ones(4), np.full(4, 6.0)
+    for first in (box(low, high), box(low, high, *shared)):
+        for second in (box(low, high), box(low, high, *shared)):
+            function = number(lambda y: np.sin(40 * y).sum(axis=1))  # many local extremes
+            (one,), (two,) = search_ranges([first, second], PARTS, ("n",), function, 1)
+            inside = max(
+                function(np.array([[x[q] for q in NAMES]]))["n"][1][0]
+                for x in (*one.best, *two.best)
+                if x[NAMES[0]] <= 5
+            )
+            assert min(one.ranges["n"][1], two.ranges["n"][1]) >= inside - 1e-3
 
 
 def test_unbounded_values_are_searched_up_to_a_limit():
@@ -109,7 +127,7 @@ def test_unbounded_values_are_searched_up_to_a_limit():
             Inequality("", ((NAMES[0], 1.0),), 3.0),
         ]
     )
-    closed, most = Region(system, (np.ones(5, dtype=bool),)).closed(PARTS)
-    assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx(
-        (1, 30), rel=1e-6
-    )
+    open_ = Region(system, (np.ones(5, dtype=bool),))
+    closed = open_.closed(PARTS, 30.0)
+    assert range_of(closed, number(lambda y: y[:, 3])) == pytest.approx((1, 30), rel=1e-6)
+    assert closed.closed(PARTS, 30.0) is closed and max(open_.limits(PARTS)) == 3.0

@@ -245,3 +245,62 @@ def test_readings_file_is_optional_without_words(tmp_path):
     )
     with pytest.raises(StudyError, match="the file is missing"):
         load_claims(load_study(folder))
+
+
+@each_case(
+    ("says", "reading", "words"),
+    [
+        ("Response time increases slightly.", "", ["increases slightly"]),
+        ("A is slightly slower than B.", "", ["slightly more"]),
+        ("The load is very close to the number of CPUs.", "", ["very close to"]),
+        ("It is nearly twice as fast.", "", ["nearly", "twice"]),
+        ("Guests use at most 4 CPUs, up to one each.", "", []),  # the number itself
+        ("Throughput is much higher.", "", []),  # a direction
+        ("There are two disks, 2 GB each.", "", []),
+        ("Time grows.", "slightly means less than a doubling", ["slightly more"]),
+        ("Time grows.", "from 6 to 15 guests; half of them run", []),
+    ],
+)
+def test_words_with_a_size_are_found_in_a_wording(readings, says, reading, words):
+    found = readings["default"].words_in(says, reading)
+    sizes = readings["default"]._sizes
+    assert [sizes[word] for word in found] == [sizes[word] for word in words]
+
+
+BY_HAND = """\
+study: toy
+claims:
+  - {id: more, kind: ratio, of: "speed[system=a, guests=2]", to: "speed[system=a, guests=1]", LIMITS, says: SAYS,
+     about: [figure-1], section: One, ledger: c001}
+not_encoded: []
+"""
+
+
+def problems_of(folder, limits, says):
+    path = folder / "data" / "published"
+    path.mkdir(parents=True, exist_ok=True)
+    (folder / "data" / "readings.yaml").write_text(FILE.read_text(encoding="utf-8"))
+    study = write(path)
+    text = BY_HAND.replace("LIMITS", limits).replace("SAYS", says)
+    (study / "claims.yaml").write_text(text, encoding="utf-8")
+    found: list[StudyError] = []
+    load_claims(load_study(study), found.append)
+    return [str(problem) for problem in found]
+
+
+@pytest.mark.parametrize(
+    ("limits", "says", "wrong"),
+    [
+        ("low: 1, high: 2", "It is slightly faster.", "limits by hand"),
+        ("value: 2, low: 1.5, high: 2", "It is nearly twice as fast.", "limits by hand"),
+        ("low: 1, high: 2", "It is faster.", ""),
+        ("word: a slight increase", "It is slightly faster.", ""),
+        ("value: 2, half_width: 0.05", "It is about 2.0 times as fast.", ""),  # printed digits
+        ("low: 1, high: 2, own_limits: the paper names both ends", "It is slightly faster.", ""),
+        ("low: 1, high: 2, own_limits: the paper names both ends", "It is faster.", "omit it"),
+    ],
+)
+def test_limits_by_hand_where_the_word_has_a_reading_need_a_reason(tmp_path, limits, says, wrong):
+    found = problems_of(tmp_path, limits, says)
+    assert len(found) == bool(wrong)
+    assert not wrong or (wrong in found[0] and "claims.yaml line 3" in found[0])

@@ -1,12 +1,14 @@
-"""Contradictions grouped by cause, with their alternative resolutions.
+"""Contradictions by cause, with their alternative resolutions.
 
-Conflicts that the same statements explain are one entry, with the ways to resolve it and the ranges
-that each way leaves.
+A cause is what is set aside: a sentence (or an assumption of ours) that every smallest resolution
+sets aside, or a choice between sentences. Each is one entry, with the conflicts that it resolves
+and the ranges that each way to resolve it leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -14,63 +16,58 @@ import numpy as np
 from rawperf.core.tables import round_digits
 from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_keys
 from virtperf.reconstruct.feasible import Feasible
+from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.claims import Claim
+from virtperf.study.constraints import claim_rows, natural_rows
+from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
+from virtperf.study.readings import DIRECTION, OF_REFERENCE, Readings
 
 MAX_LISTED_POINTS = 6
 """Maximum number of points listed per choice: those that depend most on the dropped claims."""
 SAME_END = 1e-6
 """Relative tolerance below which two ends of alternative ranges are equal."""
 
+Options = Sequence[Sequence[str]]
+"""The claims that each way to resolve a cause sets aside."""
 
-def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
+
+def contradictions_by_cause(feasible: Feasible, lenient: Readings) -> dict[str, Any]:
     """Build the content of `contradictions.json`.
 
     ``dropped``: the claims that the first resolution drops. ``may_be_wider``: whether there are
-    more resolutions than are enumerated. ``contradictions``: one entry per cause. Two conflicts
-    have the same cause if some resolution drops the same sentence in both, or if the same claims
-    remain of both. Fields of an entry:
+    more resolutions than are enumerated. ``contradictions``: one entry per cause. A conflict that
+    several causes resolve is listed under the first of them. Fields of an entry:
 
     - ``conflicts``: its irreducible sets of claims, those without an assumption of ours first, then
       the shortest.
     - ``always``: the claims that every resolution drops.
-    - ``choices``: one for each group of conflicts with several smallest resolutions. Each option
-      lists the further claims that it drops (``aside``) and the ranges of the points that differ
-      most (``points``; None for no limit), the same points in each.
+    - ``choices``: at most one, if there are several smallest resolutions. Each option lists the
+      claims that it drops (``aside``) and the ranges of the points that differ most (``points``;
+      None for no limit), the same points in each.
+    - ``readings``: the claims of the paper whose words name no number, if its conflicts follow from
+      the numbers that data/readings.yaml gives these words; else empty.
+    - ``lenient``: whether one of its conflicts stands with the `lenient` limits of all words.
     """
     claims = {c.id: c for c in feasible.active}
-    resolutions = [r for cluster in feasible.clusters for r in cluster.contradictions.resolutions]
     assumed = {c for c in claims if claims[c].assumed}
 
-    def order(conflict: list[str]) -> tuple[bool, int, list[str]]:
+    def order(conflict: Sequence[str]) -> tuple[bool, int, Sequence[str]]:
         return not assumed.isdisjoint(conflict), len(conflict), conflict
 
-    aside = {claim for resolution in resolutions for claim in resolution}
-    conflicts = [tuple(c) for c in feasible.contradictions.conflicts]
-    keys: list[set[object]] = []
-    for conflict in conflicts:
-        remaining = frozenset(conflict) - aside
-        conflict_keys: set[object] = {remaining} if remaining else set()
-        for claim in aside.intersection(conflict):
-            conflict_keys |= sentence_keys(claims[claim]) or {claim}
-        keys.append(conflict_keys)
-    shared = [
-        (options, set(options[0]).intersection(*options))
-        for options in feasible.contradictions.choices
-    ]
     entries = []
-    for group in groups_sharing_keys(conflicts, keys):
-        members = aside.intersection(c for conflict in group for c in conflict)
-        choices = [
-            [[c for c in option if c not in in_all] for option in options]
-            for options, in_all in shared
-            if not members.isdisjoint(set().union(*options) - in_all)
-        ]
-        depends = {claim for options in choices for option in options for claim in option}
+    for options, conflicts in _causes(feasible, claims):
+        of_cause = sorted(map(list, conflicts), key=order)
         entries.append(
             {
-                "conflicts": sorted(map(list, group), key=order),
-                "always": [c for c in claims if c in members - depends],
-                "choices": [_options(feasible, options) for options in choices],
+                "conflicts": of_cause,
+                "always": list(options[0]) if len(options) == 1 else [],
+                "choices": [_options(feasible, options)] if len(options) > 1 else [],
+                "readings": _readings_at_fault(feasible.study, of_cause, claims, lenient),
+                "lenient": any(
+                    _excluded(feasible.study, [claims[c].read(lenient) for c in conflict])
+                    for conflict in of_cause
+                ),
             }
         )
     return {
@@ -80,7 +77,108 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
     }
 
 
-def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def _causes(
+    feasible: Feasible, claims: Mapping[str, Claim]
+) -> list[tuple[Options, list[tuple[str, ...]]]]:
+    """The ways to resolve each cause, and its conflicts; causes without alternative first."""
+    in_all = {
+        claim
+        for cluster in feasible.clusters
+        for claim in frozenset.intersection(*map(frozenset, cluster.contradictions.resolutions))
+    }
+    always = [c for c in claims if c in in_all]
+    keys = [sentence_keys(claims[c]) or {c} for c in always]
+    causes: list[Options] = [[group] for group in groups_sharing_keys(always, keys)]
+    conflicts = feasible.contradictions.conflicts
+    unresolved = [conflict for conflict in conflicts if in_all.isdisjoint(conflict)]
+    for options in feasible.contradictions.choices:
+        further = list(dict.fromkeys(tuple(c for c in o if c not in in_all) for o in options))
+        causes += _independent_choices(further, unresolved, claims)
+    resolved_by = [
+        [k for k, options in enumerate(causes) if not set().union(*options).isdisjoint(conflict)]
+        for conflict in conflicts
+    ]
+    found = []
+    for k, options in enumerate(causes):
+        first = [c for c, by in zip(conflicts, resolved_by, strict=True) if by[:1] == [k]]
+        shared = [c for c, by in zip(conflicts, resolved_by, strict=True) if k in by]
+        found.append((options, first or shared))
+    return [(options, of_cause) for options, of_cause in found if of_cause]
+
+
+def _independent_choices(
+    options: list[tuple[str, ...]],
+    conflicts: Iterable[tuple[str, ...]],
+    claims: Mapping[str, Claim],
+) -> list[Options]:
+    """Split a choice into choices that are made independently; itself if there are none.
+
+    Claims of one sentence or one conflict belong together.
+    """
+    if len(options) == 1:
+        return []
+    members = list(dict.fromkeys(c for option in options for c in option))
+    keys = [[*sentence_keys(claims[m]), *(c for c in conflicts if m in c)] for m in members]
+    split: list[Options] = [
+        list(dict.fromkeys(tuple(c for c in option if c in group) for option in options))
+        for group in groups_sharing_keys(members, keys)
+    ]
+    return split if prod(map(len, split)) == len(options) else [options]
+
+
+def _readings_at_fault(
+    study: Study,
+    conflicts: Iterable[Sequence[str]],
+    claims: Mapping[str, Claim],
+    lenient: Readings,
+) -> list[str]:
+    """The claims whose words make the conflicts, if the paper prints no number that does.
+
+    A word without a number ("similar") is reduced to its direction, if it has one; a word beside a
+    printed number ("about 45 %") has its lenient limits.
+    """
+    worded: dict[str, None] = {}
+    vague: dict[str, None] = {}
+    for conflict in conflicts:
+        members = [claims[c] for c in conflict]
+        if any(claim.assumed for claim in members):
+            continue
+        relaxed = [_without_size(claim, lenient) for claim in members]
+        if _excluded(study, [claim for claim in relaxed if claim is not None]):
+            return []
+        worded |= dict.fromkeys(claim.id for claim in members if claim.word)
+        vague |= dict.fromkeys(
+            claim.id
+            for claim, other in zip(members, relaxed, strict=True)
+            if other != claim and lenient[claim.word].of == "reference"
+        )
+    return list(vague or worded)
+
+
+def _without_size(claim: Claim, lenient: Readings) -> Claim | None:
+    """The claim without the number of a word that has none in the text; None if nothing is left."""
+    if not claim.word or lenient[claim.word].of == "number":
+        return claim.read(lenient)
+    least, most = lenient.limits(claim.word)
+    if claim.kind in DIRECTION or (least >= 1.0 and np.isinf(most)):
+        return claim
+    if claim.kind in OF_REFERENCE and least >= 1.0:
+        return claim.read(lenient).model_copy(update={"high": inf})
+    if claim.kind in OF_REFERENCE and least > 0.0 and most <= 1.0:
+        return claim.read(lenient).model_copy(update={"low": -inf})
+    return None
+
+
+def _excluded(study: Study, claims: Sequence[Claim]) -> bool:
+    """Whether no values satisfy the claims; a mean of quotients has no rows, so it counts as such."""
+    if any(claim.kind == "relative_mean" for claim in claims):
+        return True
+    rows = [row for claim in claims for row in claim_rows(study, claim)]
+    quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
+    return bool(rows) and not LinearSystem([*rows, *natural_rows(study, quantities)]).feasible()
+
+
+def _options(feasible: Feasible, options: Options) -> list[dict[str, Any]]:
     named = {c for option in options for c in option}
     cluster = next(c for c in feasible.clusters if named & {o for s in c.systems for o in s.owner})
     every = [set(r) for r in cluster.contradictions.resolutions]

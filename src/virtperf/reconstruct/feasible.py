@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
@@ -11,6 +11,7 @@ import numpy as np
 
 from virtperf.reconstruct.contradictions import (
     Contradictions,
+    Sentences,
     find_contradictions,
     groups_sharing_keys,
     sentence_keys,
@@ -34,11 +35,43 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class Solved:
+    """Systems by their rows, and clusters by their systems: each is built and resolved once.
+
+    Sets of claims that share rows share these objects, and with them every range that a system has
+    computed: a range belongs to a system and a row mask, never to a set of claims.
+    """
+
+    linear: type[LinearSystem]
+    systems: dict[tuple[Inequality, ...], LinearSystem] = field(default_factory=dict)
+    clusters: dict[tuple[LinearSystem, ...], Cluster] = field(default_factory=dict)
+
+    def system(self, rows: Sequence[Inequality]) -> LinearSystem:
+        """The system with these rows."""
+        key = tuple(rows)
+        if key not in self.systems:
+            self.systems[key] = self.linear(key)
+        return self.systems[key]
+
+    def cluster(
+        self, systems: tuple[LinearSystem, ...], sentences: Sentences, *, explain: bool
+    ) -> Cluster:
+        """The cluster of these systems, with the contradictions among its claims."""
+        if systems not in self.clusters:
+            members = {row.claim for system in systems for row in system.rows}
+            own_sentences = {c: keys for c, keys in sentences.items() if c in members}
+            self.clusters[systems] = Cluster(
+                systems, find_contradictions(systems, own_sentences, explain=explain)
+            )
+        return self.clusters[systems]
+
+
+@dataclass(frozen=True)
 class Feasible:
     """The consistent subset of a set of claims (`kept`) and the feasible set that it defines.
 
     `clusters`: their systems are the connected components of quantities and claims.
-    `known`: the result for another set of claims, which shares some of the systems.
+    `solved`: the systems and clusters that may be shared with other sets of claims.
     """
 
     study: Study
@@ -46,13 +79,11 @@ class Feasible:
     kept: tuple[Claim, ...]
     contradictions: Contradictions
     clusters: tuple[Cluster, ...]
-    known: Feasible | None = None
-    _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(
-        default_factory=dict, compare=False
-    )
+    solved: Solved
     _resolutions: dict[LinearSystem, list[frozenset[str]]] = field(
         default_factory=dict, compare=False
     )
+    _masks: dict[LinearSystem, list[np.ndarray]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def systems(self) -> tuple[LinearSystem, ...]:
@@ -101,43 +132,32 @@ class Feasible:
 
     def masks(self, *systems: LinearSystem) -> list[np.ndarray]:
         """Concatenated row masks of the given systems, one for each smallest resolution."""
+        if len(systems) == 1 and systems[0] in self._masks:
+            return self._masks[systems[0]]
         claims = [c.id for c in self.active]
-        return [
+        masks = [
             np.concatenate([s.mask_of(c for c in claims if c not in aside) for s in systems])
             for aside in self.resolutions(*systems)
         ]
-
-    def shares(self, quantity: Quantity) -> bool:
-        """Whether `known` has the same system and the same resolutions for a quantity."""
-        if self.known is None:
-            return False
-        system = self.system_of(quantity)
-        if system is not self.known.system_of(quantity):
-            return False
-        return system is None or self.resolutions(system) == self.known.resolutions(system)
+        if len(systems) == 1:
+            self._masks[systems[0]] = masks
+        return masks
 
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
         """The range of one quantity under each smallest resolution."""
-        if self.known is not None and self.shares(quantity):
-            return self.known.pieces(quantity)
-        if quantity not in self._pieces:
-            self.measure([quantity])
-        return self._pieces[quantity]
+        system = self.system_of(quantity)
+        if system is None:
+            kind = self.study.quantities[quantity.name]
+            return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
+        return [system.ranges_of([quantity], mask)[0] for mask in self.masks(system)]
 
     def measure(self, quantities: Iterable[Quantity]) -> None:
         """Compute the ranges of many quantities in one batch (half the time of single calls)."""
-        unmeasured = [q for q in quantities if q not in self._pieces and not self.shares(q)]
-        for quantity in unmeasured:
-            if self.system_of(quantity) is None:
-                kind = self.study.quantities[quantity.name]
-                self._pieces[quantity] = [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
+        wanted = list(dict.fromkeys(quantities))
         for system in self.systems:
-            of_system = [q for q in unmeasured if q in system.index]
-            single = [Expression(((1.0, q),)) for q in of_system]
-            ranges = (
-                [system.intervals(single, mask) for mask in self.masks(system)] if of_system else []
-            )
-            self._pieces.update(zip(of_system, map(list, zip(*ranges, strict=True)), strict=True))
+            if of_system := [q for q in wanted if q in system.index]:
+                for mask in self.masks(system):
+                    system.ranges_of(of_system, mask)
 
 
 def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
@@ -163,12 +183,13 @@ def solve(
     """Find the contradictions among the active claims, and the systems of the remaining ones.
 
     `explain` is passed to `find_contradictions`; `linear` is the class of the systems. Systems and
-    clusters that `known` shares are reused.
+    clusters that `known` has solved are reused.
     """
     active = claims.active(off)
-    feasible = _solve_clusters(study, active, (), explain, linear, known)
+    solved = Solved(linear) if known is None else known.solved
+    feasible = _solve_clusters(study, active, (), explain, solved)
     limits = mean_rows(feasible)
-    return _solve_clusters(study, active, limits, explain, linear, feasible) if limits else feasible
+    return _solve_clusters(study, active, limits, explain, solved) if limits else feasible
 
 
 def _solve_clusters(
@@ -176,24 +197,13 @@ def _solve_clusters(
     active: tuple[Claim, ...],
     limits: Sequence[Inequality],
     explain: bool,
-    linear: type[LinearSystem],
-    known: Feasible | None,
+    solved: Solved,
 ) -> Feasible:
     sentences = {c.id: sentence_keys(c) for c in active}
-    known_clusters = (
-        {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
-    )
-    known_systems = {} if known is None else {system.rows: system for system in known.systems}
-    clusters: list[Cluster] = []
-    for groups in _clusters(_rows(study, active, limits), sentences):
-        systems = tuple(known_systems.get(tuple(rows)) or linear(rows) for rows in groups)
-        if systems not in known_clusters:
-            claim_ids = {row.claim for rows in groups for row in rows}
-            own_sentences = {c: keys for c, keys in sentences.items() if c in claim_ids}
-            known_clusters[systems] = Cluster(
-                systems, find_contradictions(systems, own_sentences, explain=explain)
-            )
-        clusters.append(known_clusters[systems])
+    clusters = [
+        solved.cluster(tuple(map(solved.system, groups)), sentences, explain=explain)
+        for groups in _clusters(_rows(study, active, limits), sentences)
+    ]
     by_cluster = [cluster.contradictions for cluster in clusters]
     dropped = {claim for f in by_cluster for claim in f.dropped}
     contradictions = Contradictions(
@@ -203,7 +213,7 @@ def _solve_clusters(
         wider=any(f.wider for f in by_cluster),
     )
     remaining = tuple(c for c in active if c.id not in dropped)
-    return Feasible(study, active, remaining, contradictions, tuple(clusters), known)
+    return Feasible(study, active, remaining, contradictions, tuple(clusters), solved)
 
 
 def mean_rows(feasible: Feasible) -> list[Inequality]:
@@ -279,9 +289,7 @@ def _rows(
     return [*rows, *natural_rows(study, [*named, *plotted])]
 
 
-def _clusters(
-    rows: Sequence[Inequality], sentences: Mapping[str, frozenset[str]]
-) -> list[list[list[Inequality]]]:
+def _clusters(rows: Sequence[Inequality], sentences: Sentences) -> list[list[list[Inequality]]]:
     """Group rows into systems that share no quantity or claim, and systems into clusters.
 
     Systems whose claims share sentences form one cluster, since sentences are dropped whole. In

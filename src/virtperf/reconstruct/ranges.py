@@ -7,8 +7,8 @@ random search (`reconstruct.search`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,15 @@ from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_inter
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Function, SearchResult, search_ranges
 from virtperf.study.claims import Claims
-from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 from virtperf.study.quantities import Expression
 
 SEARCHED_FORMS = ("usl", "segmented")
 
+UNBOUNDED_FACTOR = 10.0
+"""Search limit for unbounded values, as a multiple of the largest limit of a sum in any region."""
+
+CUT_OFF = "cut off at the natural bound of the quantity: the least-squares line of some data sets is beyond it"
 NO_PEAK = "a peak need not exist"
 PEAK_AT_END = (
     "the largest value may be at the end of the tested levels: a peak between them need not exist"
@@ -44,24 +47,33 @@ class AllowedRange:
     data_sets: int = 0
 
 
-@dataclass
 class Answers:
-    """Ranges under one set of claims; a model's data sets are cached for all its numbers."""
+    """Ranges of derived numbers under several sets of claims.
 
-    regions: Regions
-    seed: int
-    within: Answers | None = None  # a subset of these data sets, tried here too
-    _results: dict[tuple[Expression, ...], tuple[list[SearchResult], float]] = field(
-        default_factory=dict
-    )
+    A range belongs to a region: sets of claims that leave a number the same region have one range.
+    """
 
-    def answer(self, derivation: Derivation) -> AllowedRange:
-        region = self.regions.of(derivation.parts)
+    def __init__(self, feasibles: Sequence[Feasible], seed: int) -> None:
+        self.feasibles, self.seed = tuple(feasibles), seed
+        self.study = self.feasibles[0].study
+        self.regions = Regions()
+        self._ranges: dict[tuple[Region, str, str], AllowedRange] = {}
+        self._searches: dict[tuple[str, tuple[Expression, ...]], _Searches] = {}
+
+    def answer(self, feasible: Feasible, derivation: Derivation) -> AllowedRange:
+        """The range of a number under one of the sets of claims."""
+        region = self.regions.of(feasible, derivation.parts)
+        key = (region, derivation.derived.id, derivation.label)
+        if key not in self._ranges:
+            self._ranges[key] = self._range(region, derivation)
+        return self._ranges[key]
+
+    def _range(self, region: Region, derivation: Derivation) -> AllowedRange:
         kind, parts = derivation.derived.kind, derivation.parts
         if kind == "argmax":
             return _argmax(derivation, region)
         if kind in SEARCHED_FORMS:
-            return self._searched(derivation)
+            return self._searched(region, derivation)
         if kind in ("ratio", "percent_change"):
             of, to = parts
             least = 0.0 if self._nonnegative(of) and self._nonnegative(to) else -np.inf
@@ -76,61 +88,81 @@ class Answers:
             )
         if kind == "maximum":
             return AllowedRange(merge_intervals(region.maxima(parts)))
-        return AllowedRange(merge_intervals(region.ranges(_linear(derivation))))
+        found = region.ranges(_linear(derivation))
+        if kind == "line" and derivation.gives == "intercept":
+            return self._within_bounds(found, parts)
+        return AllowedRange(merge_intervals(found))
+
+    def _within_bounds(
+        self, intercepts: Sequence[tuple[float, float]], parts: Sequence[Expression]
+    ) -> AllowedRange:
+        """A line's value at 0 is one of its quantities: it has their natural bounds."""
+        if any(len(part.terms) != 1 or part.terms[0][0] != 1.0 for part in parts):
+            return AllowedRange(merge_intervals(intercepts))
+        kinds = [self.study.quantities[part.terms[0][1].name] for part in parts]
+        least, most = max(kind.low for kind in kinds), min(kind.high for kind in kinds)
+        within = [(max(low, least), min(high, most)) for low, high in intercepts]
+        kept = [(low, high) for low, high in within if low <= high]
+        if not kept or kept == list(intercepts):
+            return AllowedRange(merge_intervals(intercepts))
+        return AllowedRange(merge_intervals(kept), notes=(CUT_OFF,))
 
     def _nonnegative(self, part: Expression) -> bool:
-        quantities = self.regions.feasible.study.quantities
+        quantities = self.study.quantities
         return all(c >= 0 and quantities[q.name].low >= 0 for c, q in part.terms)
 
-    def _searched(self, derivation: Derivation) -> AllowedRange:
-        results, most = self._data_sets(derivation)
-        ranges = [f.ranges[derivation.gives] for f in results if derivation.gives in f.ranges]
-        tried = sum(f.data_sets for f in results)
-        if not ranges:
+    def _searched(self, region: Region, derivation: Derivation) -> AllowedRange:
+        searches = self._searches_of(derivation)
+        results, gives = searches.results[region], derivation.gives
+        found = [result.ranges[gives] for result in results if gives in result.ranges]
+        tried = sum(result.data_sets for result in results)
+        if not found:
             return AllowedRange(data_sets=tried)
-        pieces = merge_intervals(ranges)
-        notes = [NO_PEAK] if derivation.gives == "peak_load" and np.isinf(pieces[-1]) else []
+        pieces = merge_intervals(found)
+        notes = [NO_PEAK] if gives == "peak_load" and np.isinf(pieces[-1]) else []
         at_the_end = pieces[-1] >= max(derivation.axis) - MERGE_TOLERANCE
-        notes += [BREAK_NOT_IDENTIFIED] if derivation.gives == "breakpoint" and at_the_end else []
-        notes += [SEARCH_LIMIT.format(most)] if np.isfinite(most) else []
+        notes += [BREAK_NOT_IDENTIFIED] if gives == "breakpoint" and at_the_end else []
+        notes += [SEARCH_LIMIT.format(searches.most)] if region in searches.closed else []
         return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
-    def _data_sets(self, derivation: Derivation) -> tuple[list[SearchResult], float]:
-        """Search results of a declaration, and the search limit of unbounded values."""
-        if derivation.parts not in self._results:
-            also = (
-                [x for f in self.within._data_sets(derivation)[0] for x in f.best]
-                if self.within
-                else []
+    def _searches_of(self, derivation: Derivation) -> _Searches:
+        """The searches of a declaration in its regions, for all its numbers."""
+        parts, derived = derivation.parts, derivation.derived
+        if (derived.id, parts) not in self._searches:
+            regions = list(dict.fromkeys(self.regions.of(f, parts) for f in self.feasibles))
+            most = UNBOUNDED_FACTOR * max(
+                (end for region in regions for end in region.limits(parts)), default=1.0
             )
-            limits = (
-                self.within.regions.of(derivation.parts).limits(derivation.parts)
-                if self.within
-                else ()
+            bounded = [region.closed(parts, most) for region in regions]
+            results = search_ranges(
+                bounded, parts, tuple(derived.gives), _model(derivation), self.seed
             )
-            region, most = self.regions.of(derivation.parts).closed(derivation.parts, limits)
-            names = tuple(derivation.derived.gives)
-            self._results[derivation.parts] = (
-                search_ranges(region, derivation.parts, names, _model(derivation), self.seed, also),
+            self._searches[derived.id, parts] = _Searches(
+                dict(zip(regions, results, strict=True)),
                 most,
+                {one for one, other in zip(regions, bounded, strict=True) if one is not other},
             )
-        return self._results[derivation.parts]
+        return self._searches[derived.id, parts]
 
 
-def ranges(
-    study: Study, claims: Claims, feasible: Feasible, alone: Feasible, seed: int
-) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _Searches:
+    """Results by region; the regions with unbounded values, and the limit `most` of these."""
+
+    results: Mapping[Region, list[SearchResult]]
+    most: float
+    closed: Set[Region]
+
+
+def ranges(claims: Claims, feasible: Feasible, alone: Feasible, answers: Answers) -> pd.DataFrame:
     """Build the table `RANGES`, one row per derived number.
 
     Ranges by the text alone come from `alone`, those with our assumptions from `feasible`.
     """
-    assumed = Answers(Regions(feasible), seed)
-    text = Answers(Regions(alone), seed, assumed)
     rows = []
-    for derivation in derivations(study):
-        with_them = assumed.answer(derivation)
-        shared = all(alone.shares(q) for part in derivation.parts for _, q in part.terms)
-        without = with_them if shared else text.answer(derivation)
+    for derivation in derivations(feasible.study):
+        with_them = answers.answer(feasible, derivation)
+        without = answers.answer(alone, derivation)
         alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)
         notes = dict.fromkeys((derivation.derived.note, *alone_, *with_them.notes))
         rows.append(
@@ -150,7 +182,8 @@ def ranges(
                 "levels": with_them.levels,
                 "levels_text": without.levels,
                 "method": "searched" if derivation.derived.kind in SEARCHED_FORMS else "exact",
-                "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
+                "data_sets": with_them.data_sets
+                + (0 if without is with_them else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
                 "printed": printed_values(derivation, claims),
             }
@@ -161,19 +194,19 @@ def ranges(
 def printed_values(derivation: Derivation, claims: Claims) -> list[float]:
     """Numbers that the paper prints for a derived number, from claims of the same relation.
 
-    Vague words are left out.
+    Numbers with a vague word are left out.
     """
     values: dict[float, None] = {}
     kind = derivation.derived.kind
     for claim in claims:
-        if (
-            claim.assumed
-            or claim.reading
-            or claim.value is None
-            or claim.kind not in _CLAIM_KINDS.get(kind, ())
-        ):
+        if claim.assumed or claim.kind not in _CLAIM_KINDS.get(kind, ()):
             continue
         if any(instance.parts == derivation.parts for instance in claim.instances):
+            if claim.kind == "rule":  # its word is about the values, not about the two numbers
+                values[getattr(claim, derivation.gives)] = None
+                continue
+            if claim.reading or claim.value is None:
+                continue
             value = claim.value
             if (kind, claim.kind) == ("ratio", "percent_change"):
                 value = 1 + value / 100
@@ -188,6 +221,7 @@ _CLAIM_KINDS = {
     "difference": ("difference",),
     "ratio": ("ratio", "percent_change"),
     "percent_change": ("percent_change", "ratio"),
+    "line": ("rule",),
 }
 """Kinds of claims that print the number of each kind of derived number."""
 

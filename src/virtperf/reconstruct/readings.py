@@ -5,7 +5,8 @@ Compares verdicts, ranges of plotted points and derived numbers, and dropped cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -18,7 +19,6 @@ from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
 from virtperf.reconstruct.leave_one_out import STABLE_DIGITS, LeaveOneOut
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.ranges import Answers
-from virtperf.reconstruct.region import Regions
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import derivations
@@ -33,38 +33,61 @@ _TEXT = ("all",)
 """Switched-off assumptions: all of ours, since the readings concern the text alone."""
 
 
-def other_readings(
-    study: Study,
-    claims: Claims,
-    alone: Feasible,
-    points: pd.DataFrame,
-    verdicts: pd.DataFrame,
-    derived: pd.DataFrame,
-    seed: int,
-) -> pd.DataFrame:
-    """Build the table `READINGS`: differences, by the text alone, under the alternative readings.
+@dataclass(frozen=True)
+class OtherReading:
+    """The feasible set of the text alone under another reading of words.
+
+    `changed`: ids of the claims whose limits differ; `affected`: the claims of their clusters.
+    """
+
+    reading: WordReading
+    feasible: Feasible
+    changed: frozenset[str]
+    affected: tuple[Claim, ...]
+
+
+def solve_other_readings(study: Study, claims: Claims, alone: Feasible) -> list[OtherReading]:
+    """Solve the text alone under each other reading that changes the limits of a claim.
 
     `alone` is the feasible set under the reading in force; systems with unchanged limits are reused
-    from it. `points`, `verdicts` and `derived` are the tables `POINTS`, `CLAIMS` and `RANGES`,
-    `seed` that of searched numbers.
+    from it.
     """
-    rows = []
+    found = []
     for reading in (reading for reading in get_args(WordReading) if reading != claims.reading):
         others = claims.reread(study, reading)
         before = {c.id: c for c in claims}
-        changed = {c.id for c in others if c != before[c.id]}
+        changed = frozenset(c.id for c in others if c != before[c.id])
         if affected := _affected_claims(study, others, changed):
             feasible = solve(
                 study, others, _TEXT, explain=False, linear=CachedLinearSystem, known=alone
             )
-            affected_claims = [c for c in others if c.id in affected]
-            changes = (
-                *_verdicts(feasible, affected_claims, verdicts),
-                *_dropped_differences(alone, feasible),
-                *_ranges(study, feasible, points),
-                *_derived(alone, feasible, changed, derived, seed),
-            )
-            rows += [{**_EMPTY, "reading": reading, **row} for row in changes]
+            affected_claims = tuple(c for c in others if c.id in affected)
+            found.append(OtherReading(reading, feasible, changed, affected_claims))
+    return found
+
+
+def other_readings(
+    others: Iterable[OtherReading],
+    alone: Feasible,
+    answers: Answers,
+    points: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    derived: pd.DataFrame,
+) -> pd.DataFrame:
+    """Build the table `READINGS`: differences, by the text alone, under the alternative readings.
+
+    `alone` is the feasible set under the reading in force; `answers` has those of all `others` too.
+    `points`, `verdicts` and `derived` are the tables `POINTS`, `CLAIMS` and `RANGES`.
+    """
+    rows = []
+    for other in others:
+        changes = (
+            *_verdicts(other.feasible, other.affected, verdicts),
+            *_dropped_differences(alone, other.feasible),
+            *_ranges(alone.study, other.feasible, points),
+            *_derived(alone, other, answers, derived),
+        )
+        rows += [{**_EMPTY, "reading": other.reading, **row} for row in changes]
     return READINGS.frame(rows)
 
 
@@ -77,7 +100,7 @@ _EMPTY = {
 }
 
 
-def _affected_claims(study: Study, others: Claims, changed: set[str]) -> set[str]:
+def _affected_claims(study: Study, others: Claims, changed: Set[str]) -> set[str]:
     """Claims of the clusters in which the limits of at least one claim change."""
     members = connected_claims(study, others.active(_TEXT))
     return {claim for group in members if group & changed for claim in group}
@@ -150,10 +173,10 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
 
 
 def _derived(
-    alone: Feasible, feasible: Feasible, changed: set[str], derived: pd.DataFrame, seed: int
+    alone: Feasible, other: OtherReading, answers: Answers, derived: pd.DataFrame
 ) -> Iterator[dict[str, Any]]:
     in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
-    answers = Answers(Regions(feasible), seed)
+    feasible = other.feasible
     for derivation in derivations(feasible.study):
         named = dict.fromkeys(q for part in derivation.parts for _, q in part.terms)
         changed_quantities = [q for q in named if _system_changed(alone, feasible, q)]
@@ -162,7 +185,8 @@ def _derived(
         owners = {
             c for q in changed_quantities if (system := feasible.system_of(q)) for c in system.owner
         }
-        row, allowed = in_force[derivation.derived.id, derivation.label], answers.answer(derivation)
+        row = in_force[derivation.derived.id, derivation.label]
+        allowed = answers.answer(feasible, derivation)
         before = float(row["low_text"]), float(row["high_text"])
         # round to the digits of the stored table: smaller differences do not count
         low, high = map(
@@ -181,7 +205,7 @@ def _derived(
                 "high": before[1],
                 "low_read": low,
                 "high_read": high,
-                "claims": _nearest_first(feasible.active, owners & changed, set(named)),
+                "claims": _nearest_first(feasible.active, owners & other.changed, set(named)),
             }
 
 

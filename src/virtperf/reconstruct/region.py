@@ -10,10 +10,8 @@ import numpy as np
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.constraints import Inequality, combined_row, natural_rows
+from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-
-UNBOUNDED_FACTOR = 10.0
-"""Search limit for unbounded values, as a multiple of the largest limit of the others."""
 
 LARGEST_VALUE = Expression(((1.0, Quantity("<largest>", ())),))
 
@@ -30,21 +28,12 @@ class Region:
         ends = (end for part in parts for pair in self.ranges(part) for end in pair)
         return [abs(end) for end in ends if np.isfinite(end)]
 
-    def closed(
-        self, parts: Sequence[Expression], others: Sequence[float] = ()
-    ) -> tuple[Region, float]:
-        """Bound the region: add an upper limit to the unbounded sums, and return that limit too.
-
-        The limit is `UNBOUNDED_FACTOR` times the largest limit of the sums, or of `others`, their
-        limits in a narrower region; infinite if no sum is unbounded.
-        """
+    def closed(self, parts: Sequence[Expression], most: float) -> Region:
+        """The region with the upper limit `most` of every unbounded sum; itself if there is none."""
         free = [part for part in parts if any(np.isinf(high) for _, high in self.ranges(part))]
         if not free:
-            return self, np.inf
-        most = UNBOUNDED_FACTOR * max((*self.limits(parts), *others), default=1.0)
-        return Region(
-            *self._with([combined_row("", most, (1.0, part)) for part in free], on=True)
-        ), most
+            return self
+        return Region(*self._with([combined_row("", most, (1.0, part)) for part in free], on=True))
 
     def ranges(self, of: Expression) -> list[tuple[float, float]]:
         """Range of a sum under each resolution."""
@@ -91,27 +80,32 @@ class Region:
 
 
 class Regions:
-    """Regions of one set of claims; joined systems are cached."""
+    """Regions under several sets of claims: equal ones are one object."""
 
-    def __init__(self, feasible: Feasible) -> None:
-        self.feasible = feasible
+    def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Region] = {}
 
-    def of(self, parts: Iterable[Expression]) -> Region:
+    def of(self, feasible: Feasible, parts: Iterable[Expression]) -> Region:
         """The region of all quantities in the sums."""
         named = dict.fromkeys(q for part in parts for _, q in part.terms)
-        systems = {id(s): s for s in map(self.feasible.system_of, named) if s is not None}
-        alone = tuple(q for q in named if self.feasible.system_of(q) is None)
-        key = (*systems, *alone)
+        systems = list(dict.fromkeys(s for s in map(feasible.system_of, named) if s is not None))
+        alone = tuple(q for q in named if feasible.system_of(q) is None)
+        masks = feasible.masks(*systems) if systems else [np.empty(0, dtype=bool)]
+        key = (*systems, *alone, *(mask.tobytes() for mask in masks))
         if key not in self._known:
-            self._known[key] = self._joined(list(systems.values()), alone)
+            self._known[key] = _joined(feasible.study, systems, alone, masks)
         return self._known[key]
 
-    def _joined(self, systems: list[LinearSystem], alone: Sequence[Quantity]) -> Region:
-        masks = self.feasible.masks(*systems) if systems else [np.empty(0, dtype=bool)]
-        if len(systems) == 1 and not alone:
-            return Region(systems[0], tuple(masks))
-        natural = natural_rows(self.feasible.study, alone)
-        bounds = np.ones(len(natural), dtype=bool)
-        rows = [*(row for system in systems for row in system.rows), *natural]
-        return Region(LinearSystem(rows), tuple(np.append(mask, bounds) for mask in masks))
+
+def _joined(
+    study: Study,
+    systems: Sequence[LinearSystem],
+    alone: Sequence[Quantity],
+    masks: Sequence[np.ndarray],
+) -> Region:
+    if len(systems) == 1 and not alone:
+        return Region(systems[0], tuple(masks))
+    natural = natural_rows(study, alone)
+    bounds = np.ones(len(natural), dtype=bool)
+    rows = [*(row for system in systems for row in system.rows), *natural]
+    return Region(LinearSystem(rows), tuple(np.append(mask, bounds) for mask in masks))

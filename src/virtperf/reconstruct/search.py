@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from virtperf.reconstruct.region import Region
+from virtperf.reconstruct.system import FEASIBILITY_TOLERANCE, LinearSystem
+from virtperf.study.constraints import combined_row
 from virtperf.study.quantities import Expression, Quantity
 
 VERTEX_DIRECTIONS, HIT_AND_RUN_STEPS = 48, 160
@@ -47,6 +49,10 @@ where undefined.
 """
 
 
+DataSet = Mapping[Quantity, float]
+"""A value of every quantity of a region."""
+
+
 @dataclass
 class SearchResult:
     """Ranges of numbers over the tried data sets, and the data sets at their ends.
@@ -55,23 +61,36 @@ class SearchResult:
     """
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    best: list[dict[Quantity, float]] = field(default_factory=list)
+    best: list[DataSet] = field(default_factory=list)
     data_sets: int = 0
 
 
 def search_ranges(
-    region: Region,
+    regions: Sequence[Region],
     parts: Sequence[Expression],
     names: Sequence[str],
     function: Function,
     seed: int,
-    also: Sequence[Mapping[Quantity, float]] = (),
-) -> list[SearchResult]:
-    """Search the ranges of the numbers `names`, one result per resolution of the region.
+) -> list[list[SearchResult]]:
+    """Search the ranges of the numbers `names` in each region, one result per resolution of it.
 
-    `also`: initial data sets, used if they satisfy the region's rows: those of a narrower region.
+    Each search starts from the data sets that those before it found, where they satisfy its rows.
+    Afterwards every range is extended to all data sets at the ends of the others' ranges that its
+    rows allow: of two regions, the one that contains the other has the wider range.
     """
-    return [_Search(region, mask, parts, function, seed).run(names, also) for mask in region.masks]
+    results: list[list[SearchResult]] = []
+    searches = [
+        [_Search(region, mask, parts, function, seed) for mask in region.masks]
+        for region in regions
+    ]
+    found: list[DataSet] = []
+    for of_region in searches:
+        results.append([search.run(names, found) for search in of_region])
+        found += [x for result in results[-1] for x in result.best]
+    for of_region, of_result in zip(searches, results, strict=True):
+        for search, result in zip(of_region, of_result, strict=True):
+            search.extend(result, names, [x for x in found if x not in result.best])
+    return results
 
 
 class _Search:
@@ -83,7 +102,8 @@ class _Search:
         function: Function,
         seed: int,
     ) -> None:
-        self.system, self.mask, self.function = region.system, mask, function
+        self.system, self.mask = region.system, mask
+        self.parts, self.function = parts, function
         vectors = [self.system.vector(part) for part in parts]
         self.known = all(v is not None for v in vectors)
         self.E = np.array(
@@ -92,7 +112,7 @@ class _Search:
         self.rng = np.random.default_rng(seed)
         self.tried = 0
 
-    def run(self, names: Sequence[str], also: Sequence[Mapping[Quantity, float]]) -> SearchResult:
+    def run(self, names: Sequence[str], also: Sequence[DataSet]) -> SearchResult:
         vertices = self._vertices() if self.known else np.empty((0, self.E.shape[1]))
         if not len(vertices):
             return SearchResult()
@@ -119,10 +139,46 @@ class _Search:
         self.tried += int(is_positive.sum())
         return points[is_positive], self.function(values[is_positive]) if is_positive.any() else {}
 
-    def _initial_points(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
+    def extend(
+        self, result: SearchResult, names: Sequence[str], data_sets: Sequence[DataSet]
+    ) -> None:
+        """Extend the ranges of a result to further data sets, where they satisfy the rows."""
+        points, ends = self._evaluate(self._initial_points(data_sets))
+        for name in names if len(points) else ():
+            least, most = ends[name]
+            low, high = result.ranges.get(name, (np.inf, -np.inf))
+            low = float(np.nanmin(least, initial=low))
+            high = float(np.nanmax(most, initial=high))
+            if low <= high:
+                result.ranges[name] = (low, high)
+
+    def _initial_points(self, data_sets: Sequence[DataSet]) -> np.ndarray:
+        """The data sets that satisfy the rows, shape (m, n).
+
+        Quantities that a data set does not have get any values with which it satisfies them.
+        """
         quantities = self.system.quantities
-        points = [[x[q] for q in quantities] for x in data_sets if all(q in x for q in quantities)]
+        points: list[Sequence[float] | np.ndarray] = []
+        for x in data_sets if self.known else ():
+            if all(q in x for q in quantities):
+                points.append([x[q] for q in quantities])
+            elif (completed := self._completed(x)) is not None:
+                points.append(completed)
         return self.system.feasible_points(np.array(points).reshape(-1, len(quantities)), self.mask)
+
+    def _completed(self, x: DataSet) -> np.ndarray | None:
+        """A point that satisfies the rows and has the sums of a data set; None if there is none."""
+        values = [sum(c * x[q] for c, q in part.terms) for part in self.parts]
+        rows = [
+            combined_row(
+                "", sign * value + FEASIBILITY_TOLERANCE * max(1.0, abs(value)), (sign, part)
+            )
+            for part, value in zip(self.parts, values, strict=True)
+            for sign in (1.0, -1.0)
+        ]
+        system = LinearSystem([*self.system.rows, *rows])
+        mask = np.append(self.mask, np.ones(len(rows), dtype=bool))
+        return system.vertex(np.zeros(len(system.quantities)), mask)
 
     def _vertices(self) -> np.ndarray:
         """Vertices of the feasible set: along each axis, both ways, and in random directions."""

@@ -16,9 +16,9 @@ from virtperf.reconstruct.causes import contradictions_by_cause
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
-from virtperf.reconstruct.ranges import ranges
-from virtperf.reconstruct.readings import other_readings
-from virtperf.study.claims import Claims
+from virtperf.reconstruct.ranges import Answers, ranges
+from virtperf.reconstruct.readings import other_readings, solve_other_readings
+from virtperf.study.claims import Claims, readings_of
 from virtperf.study.definition import Study
 
 OnProgress = Callable[[str], None]
@@ -43,20 +43,24 @@ def reconstruct(
         progress("contradictions")
         feasible = solve(study, claims, off, linear=CachedLinearSystem)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
+        progress("other readings of words")
+        others = solve_other_readings(study, claims, alone)
+        answers = Answers([feasible, alone, *(other.feasible for other in others)], parameters.seed)
         progress("points")
         points = _points(study, feasible, alone)
         POINTS.write(points, folder / POINTS.file)
         progress("ranges of derived numbers")
-        derived = ranges(study, claims, feasible, alone, parameters.seed)
+        derived = ranges(claims, feasible, alone, answers)
         RANGES.write(derived, folder / RANGES.file)
         progress("leave-one-out verdicts")
         verdicts = _verdicts(feasible, alone, claims)
         CLAIMS.write(verdicts, folder / CLAIMS.file)
-        progress("other readings of words")
-        others = other_readings(study, claims, alone, points, verdicts, derived, parameters.seed)
-        READINGS.write(others, folder / READINGS.file)
+        progress("effects of other readings")
+        effects = other_readings(others, alone, answers, points, verdicts, derived)
+        READINGS.write(effects, folder / READINGS.file)
+        lenient = readings_of(study, claims, "lenient")
         (folder / "contradictions.json").write_text(
-            json_text({"reading": claims.reading} | contradictions_by_cause(feasible))
+            json_text({"reading": claims.reading} | contradictions_by_cause(feasible, lenient))
         )
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csc_array
 
 from virtperf.study.constraints import Inequality
-from virtperf.study.quantities import Expression
+from virtperf.study.quantities import Expression, Quantity
 
 DUAL_ZERO = 1e-9
 FEASIBILITY_TOLERANCE = 1e-5
@@ -62,6 +62,7 @@ class LinearSystem:
         self._owners = list(dict.fromkeys(row.claim for row in rows))
         place = {owner: k for k, owner in enumerate(self._owners)}
         self._owner_index = np.array([place[row.claim] for row in rows], dtype=np.int64)
+        self._ranges: dict[bytes, dict[Quantity, tuple[Extreme, Extreme]]] = {}
 
     def vector(self, expression: Expression) -> np.ndarray | None:
         """Coefficient vector over `quantities`, or None if a quantity occurs in no row."""
@@ -138,6 +139,16 @@ class LinearSystem:
         return list(
             zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True)
         )
+
+    def ranges_of(
+        self, quantities: Sequence[Quantity], mask: np.ndarray
+    ) -> list[tuple[Extreme, Extreme]]:
+        """Ranges of single quantities under a row mask; computed once, then cached."""
+        known = self._ranges.setdefault(mask.tobytes(), {})
+        new = [q for q in quantities if q not in known]
+        single = [Expression(((1.0, q),)) for q in new]
+        known.update(zip(new, self.intervals(single, mask), strict=True))
+        return [known[q] for q in quantities]
 
     def ratio_interval(
         self, of: Expression, to: Expression, mask: np.ndarray | None = None

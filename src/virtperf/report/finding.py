@@ -223,10 +223,6 @@ def _join_names(names: Iterable[str]) -> str:
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
 NARROW_HALF_WIDTH = 0.1  # relative half-width up to which a range is narrow
-ORDER_ONLY_RATIO = 10.0
-"""Ratio of the limits above which a point ordered by claims is reported as "order only", as it is
-with an open range; narrower ranges are more informative than the order.
-"""
 MAX_ASYMMETRY = 2.0
 """Largest ratio of the distances from a printed number to the ends of the range it represents."""
 NEGLIGIBLE_SHARE = 0.01
@@ -340,7 +336,7 @@ def _phrase(point: Any) -> str:
         return f"{short_number(point.low)}{aside}"
     if point.high <= WIDE * point.low:
         return f"{short_number(point.low)} to {short_number(point.high)}{aside}"
-    if point.ordered and not point.high <= ORDER_ONLY_RATIO * point.low:
+    if math.isinf(point.high) and point.ordered:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
         return (

@@ -15,7 +15,7 @@ from virtperf.core.levels import level_text
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds.contradictions import paper_contradictions
+from virtperf.report.kinds.contradictions import contradictions_by_origin
 from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
@@ -74,7 +74,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "by_the_text": _count_verdicts(claims["text_verdict"], TEXT_VERDICTS),
             "by_measurement": _count_verdicts(verdicts["measured_verdict"], COUNTED_VERDICTS),
         },
-        "contradictions": len(paper_contradictions(data)),
+        "contradictions": contradictions_by_origin(data)["paper"],
         "runs": {
             **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
             "quarantined": len(data.index.get("quarantined", ())),

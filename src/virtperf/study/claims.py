@@ -108,6 +108,8 @@ class Claim(Model):
     `taken_from`: the secondary source, if the paper itself was not available: a public quotation or
         report, or memory.
     `reading`: how vague words were turned into numbers, that of `word` first.
+    `own_limits`: why the claim has limits of its own although data/readings.yaml has limits for a
+        word of its wording.
     `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is
         loaded for a study.
     """
@@ -143,6 +145,7 @@ class Claim(Model):
     conflicts: tuple[str, ...] = ()
     word: str = ""
     reading: str = ""
+    own_limits: str = Field("", min_length=10)
     note: str = ""
     taken_from: Literal["", "quotation", "report", "memory"] = ""
     why: str = ""
@@ -226,6 +229,31 @@ class Claim(Model):
                 0, f"{self.word}: {low:.4g} to {high:.4g} times the number, at every level"
             )
         return self.model_copy(update={"bounds": tuple(bounds), "reading": "; ".join(words)})
+
+    @property
+    def limits_by_hand(self) -> bool:
+        """Whether its limits follow neither from a word nor from the printed digits."""
+        if self.word or not {"low", "high", "margin"} & self.model_fields_set:
+            return False
+        if self.value is None or self.half_width is None:
+            return True
+        return (self.low, self.high) != (
+            self.value - self.half_width,
+            self.value + self.half_width,
+        )
+
+    def words_are_read(self, readings: Readings) -> None:
+        """Check that a word with a common reading has no other limits here; raises `ValueError`."""
+        words = readings.words_in(self.says, self.reading) if self.limits_by_hand else []
+        if words and not self.own_limits:
+            raise ValueError(
+                f"limits by hand, but data/readings.yaml has limits for {words[0]!r}: set word, or "
+                "own_limits with the reason for other limits"
+            )
+        if self.own_limits and not words:
+            raise ValueError(
+                "own_limits: no limits by hand for a word of data/readings.yaml; omit it"
+            )
 
     def consistent(self) -> None:
         """Check that the claim's numbers are consistent; raises `ValueError`."""
@@ -361,6 +389,17 @@ def _claims(
     return Claims(loaded, reading, left_out, file, document)
 
 
+def readings_of(study: Study, claims: Iterable[Claim], reading: WordReading) -> Readings:
+    """The words of data/readings.yaml, if the claims can use any; raises `StudyError`."""
+    worded, by_hand = False, False
+    for claim in claims:
+        worded, by_hand = worded or bool(claim.word), by_hand or claim.limits_by_hand
+    file = study.folder.parent.parent / "readings.yaml"
+    if worded or (by_hand and file.is_file()):
+        return load_repository_readings(study.folder, reading)
+    return Readings(reading, {})
+
+
 def resolve_claims(
     study: Study,
     entries: Sequence[tuple[tuple[str, int], Claim]],
@@ -369,8 +408,7 @@ def resolve_claims(
     reading: WordReading,
 ) -> tuple[Claim, ...]:
     """Fill in limits, instances and document positions of claims; report invalid ones."""
-    worded = any(claim.word for _, claim in entries)
-    readings = load_repository_readings(study.folder, reading) if worded else Readings(reading, {})
+    readings = readings_of(study, (claim for _, claim in entries), reading)
     exhibits = {exhibit.id for exhibit in study.exhibits}
     expected = "the id of an exhibit in study.yaml"
     if study.kind == "paper":
@@ -391,6 +429,8 @@ def resolve_claims(
             if other not in ids:
                 report(document.error(f"conflicts: unknown claim {other!r}", *where, "conflicts"))
         try:
+            if study.kind == "paper":
+                claim.words_are_read(readings)
             claim = claim.read(readings)
             claim.consistent()
             instances = expand_instances(study, claim, _NEEDS[claim.kind])

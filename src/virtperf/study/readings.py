@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -21,6 +23,31 @@ WITHIN = ("equivalence", "linear")
 """Kinds with a symmetric relative margin."""
 DIRECTION = ("ordering", "argmax", "argmin", "monotone")
 """Kinds that accept a word which gives the direction only."""
+
+
+_DIRECTION_WORDS = frozenset(
+    """a an the more less better higher lower increase increases decrease decreases degradation
+    decline exceeds degraded""".split()  # noqa: SIM905 - a list of words, not of literals
+)
+"""Words of a phrase that give a direction, not a size: "slightly" is the size in "slightly more"."""
+_NO_SIZE = frozenset(["no", "not", "does", "without", "only", "than", "two", "times"])
+_IN_A_READING = re.compile(
+    r"(?:^|[;,.]) *([^;,.]*?) (?:means?|has no number|is (?:said|read|taken))\b"
+)
+"""Words explained in a claim's `reading`: the part before "means" in "slightly means ..."."""
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def _size_of(phrase: str) -> tuple[str, ...]:
+    """The part of a phrase that stands for a size; the whole phrase if no part does alone."""
+    tokens = _tokens(phrase)
+    first = next((k for k, t in enumerate(tokens) if t not in _DIRECTION_WORDS), 0)
+    last = next((k for k in range(len(tokens), 0, -1) if tokens[k - 1] not in _DIRECTION_WORDS), 0)
+    core = tokens[first:last]
+    return tuple(tokens if _NO_SIZE.issuperset(core) else core)
 
 
 def _ends(value: Any) -> Any:
@@ -155,6 +182,35 @@ class Readings:
         word = self[name]
         limits: ReadingLimits = getattr(word, self.reading)
         return limits.low / (word.number or 1.0), limits.top / (word.number or 1.0)
+
+    def words_in(self, says: str, reading: str = "") -> list[str]:
+        """Words with a size that a claim's wording uses, or that its `reading` explains, in order.
+
+        Words that leave nothing open (a direction, "at most") do not count. Of overlapping phrases
+        the longest counts: "very close to", not "close to".
+        """
+        return [
+            name
+            for text in (says, *_IN_A_READING.findall(reading))
+            for name in self._words_in(_tokens(text))
+        ]
+
+    def _words_in(self, tokens: list[str]) -> Iterator[str]:
+        at = 0
+        while at < len(tokens):
+            found = [
+                (len(size), name)
+                for name, size in self._sizes.items()
+                if tuple(tokens[at : at + len(size)]) == size
+            ]
+            length, name = max(found, key=lambda one: one[0], default=(1, ""))
+            if name and self.limits(name) not in ((1.0, inf), (0.0, 1.0)):
+                yield name
+            at += length
+
+    @cached_property
+    def _sizes(self) -> dict[str, tuple[str, ...]]:
+        return {name: _size_of(name) for name in self.words}
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
         """Limits that the word implies for a kind of claim with a printed `value`.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
 from virtperf.report.frames import StudyData
@@ -27,10 +27,14 @@ from virtperf.report.wording import exhibit_name, interval, join_words, plural
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (
+    "Each entry is one cause: what is set aside so that the other claims can hold. "
     "As few of the paper's sentences as possible are set aside, without weights. "
     "If several resolutions set aside equally few, ranges contain the values under each of them."
 )
 WIDER_NOTE = "Not all resolutions were tried separately: ranges may be wider than necessary."
+Origin = Literal["paper", "reading", "assumption"]
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+"""What a contradiction rests on, the strongest first."""
 PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_PER_RESOLUTION = 3
@@ -47,15 +51,14 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     """Entries of `reconstruct.causes.contradictions_by_cause`, ranked by the number of plotted
     points that depend on them.
 
-    Entries without a dependent point are last; entries that need an assumption of ours come after
-    those of the paper.
+    Entries without a dependent point are last; those that follow from our readings of words come
+    after those of the paper, and those that need an assumption of ours after both.
     """
     set_by = points_by_claim(data)
-    paper_entries = [id(entry) for entry in paper_contradictions(data)]
 
-    def rank(entry: dict[str, Any]) -> tuple[bool, bool, int]:
+    def rank(entry: dict[str, Any]) -> tuple[bool, int, int]:
         count = len(dependent_points(entry, set_by))
-        return not count, id(entry) not in paper_entries, -count
+        return not count, ORIGINS.index(origin(data, entry)), -count
 
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
 
@@ -92,14 +95,19 @@ def set_aside(data: StudyData) -> set[str]:
     return {claim for entry in contradiction_entries(data) for claim in entry["always"]}
 
 
-def paper_contradictions(data: StudyData) -> list[dict[str, Any]]:
-    """Entries in which claims of the paper exclude each other without an assumption of ours."""
+def origin(data: StudyData, entry: Mapping[str, Any]) -> Origin:
+    """What an entry rests on: the paper alone, our readings of its words, or an assumption of ours."""
     assumed = {c.id for c in data.claims or () if c.assumed}
-    return [
-        entry
-        for entry in data.contradictions.get("contradictions", ())
-        if any(assumed.isdisjoint(conflict) for conflict in entry["conflicts"])
-    ]
+    if not any(assumed.isdisjoint(conflict) for conflict in entry["conflicts"]):
+        return "assumption"
+    return "reading" if entry.get("readings") else "paper"
+
+
+def contradictions_by_origin(data: StudyData) -> dict[Origin, int]:
+    """Number of entries by origin."""
+    entries = data.contradictions.get("contradictions", ())
+    found = [origin(data, entry) for entry in entries]
+    return {each: found.count(each) for each in ORIGINS}
 
 
 def contradiction_numbers(data: StudyData) -> dict[str, list[int]]:
@@ -134,13 +142,7 @@ def record(context: Context) -> Record:
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     claims = {c.id: c for c in data.claims or ()}
-    n_of_paper = len(paper_contradictions(data))
-    parts = [
-        (n_of_paper, "contradiction", "of the paper"),
-        (len(entries) - n_of_paper, "assumption", "of ours"),
-    ]
-    lead = join_words(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
-    excluded = " that its claims exclude" if len(entries) > n_of_paper else ""
+    lead = _counted(contradictions_by_origin(data))
     set_by = points_by_claim(data)
     points = [dependent_points(entry, set_by) for entry in entries]
     rows: list[tuple[Words, ...]] = []
@@ -151,13 +153,13 @@ def record(context: Context) -> Record:
         details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, claims)]
     shown = sum(map(bool, points))  # entries with dependent points come first
     without = len(entries) - shown
-    papers = {id(entry) for entry in paper_contradictions(data)}
-    theirs = sum(id(entry) in papers for entry in entries[shown:])
-    kinds = ((theirs, "contradiction"), (without - theirs, "assumption"))
+    rest = [origin(data, entry) for entry in entries[shown:]]
+    ours = rest.count("assumption")
+    kinds = ((without - ours, "contradiction"), (ours, "assumption"))
     counted = join_words(plural(n, word) for n, word in kinds if n)
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
-        Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
+        Paragraph(words=f"{lead}. {RESOLUTION_NOTE}"),
         *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),
         *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
         *(
@@ -169,6 +171,19 @@ def record(context: Context) -> Record:
     ]
     members = dict.fromkeys(c for e in entries for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
+
+
+def _counted(counts: Mapping[Origin, int]) -> str:
+    """Count the entries by origin in words."""
+    paper, reading, ours = (counts[each] for each in ORIGINS)
+    follow = "follows" if reading == 1 else "follow"
+    contradictions = f"{plural(reading, 'contradiction')} " if not paper else f"{reading} more "
+    parts = (
+        (paper, f"{plural(paper, 'contradiction')} of the paper"),
+        (reading, f"{contradictions}that {follow} from our readings of words"),
+        (ours, f"{plural(ours, 'assumption')} of ours that its claims exclude"),
+    )
+    return join_words(words for count, words in parts if count)
 
 
 def _changes_by_reading(data: StudyData, claims: Mapping[str, Claim]) -> list[Block]:
@@ -219,11 +234,24 @@ def _conflict_cell(data: StudyData, entry: dict[str, Any], claims: dict[str, Cla
     more = len(entry["conflicts"]) - 1
     if more:
         words.append(Span(text=f"{plural(more, 'more set')} with the same cause", style="small"))
+    if entry.get("readings"):
+        words.append(Span(text=_reading_note(entry, claims), style="small"))
     members = {claim for conflict in entry["conflicts"] for claim in conflict}
     for remark in data.study.errata:
         if not members.isdisjoint(remark.claims):
             words.append(Span(text=f"Errata: {remark.says}", style="small"))
     return tuple(filter(None, words))
+
+
+def _reading_note(entry: Mapping[str, Any], claims: Mapping[str, Claim]) -> str:
+    """Words whose numbers make the claims exclude each other, and whether they do leniently too."""
+    read = [claims[c].reading.split("; ")[0] for c in entry["readings"] if c in claims]
+    words = "; ".join(dict.fromkeys(filter(None, read)))
+    exclude = "still exclude" if entry["lenient"] else "do not exclude"
+    return (
+        f"Follows from our reading of words: {words}. "
+        f"If all words are read leniently, the claims {exclude} each other."
+    )
 
 
 def _resolution_cell(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.report.frames import StudyData
@@ -20,7 +20,7 @@ from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Rec
 from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
-from virtperf.study.readings import Readings, load_repository_readings
+from virtperf.study.readings import WITHIN, Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
 MAX_ROWS = 100  # rows of a table; the download has all
@@ -82,6 +82,7 @@ def record(context: Context) -> Record:
             list(_verdict_rows(measured, claims_by_id, first="refuted", shown=_unchanged)),
         ),
         Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
+        *_by_hand(data.paper_claims),
     ]
     table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
     numbers = Numbers.of(table, f"{data.study.id}-readings")
@@ -216,6 +217,31 @@ def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
         rows.append((", ".join(names), *cells, why, str(sum(c.word in names for c in worded))))
     columns = ("Word", *(r.capitalize() for r in READING_NAMES), "Why", "Claims")
     return Grid(label="Words", columns=columns, rows=tuple(rows), numeric=(5,), stacks=True)
+
+
+def _by_hand(claims: Iterable[Claim]) -> list[Block]:
+    """Table of the claims with limits of their own, and the reason for them."""
+    rows: list[tuple[Words, ...]] = []
+    for claim in claims:
+        reason = claim.own_limits or claim.reading or claim.note
+        if not claim.limits_by_hand or not reason:
+            continue
+        limits = (
+            f"within {100 * claim.margin:.4g} %"
+            if claim.kind in WITHIN
+            else interval(claim.low, claim.high, " %" if claim.kind == "percent_change" else "")
+        )
+        rows.append((claim_link(claim, claim.id), limits, reason))
+    if not rows:
+        return []
+    grid = Grid(
+        label="Limits without a common word",
+        columns=("Claim", "Limits", "Why"),
+        rows=tuple(rows),
+        stacks=True,
+    )
+    summary = f"{plural(len(rows), 'claim has', 'claims have')} limits of their own"
+    return [Folded(summary=summary, blocks=(grid,))]
 
 
 def _limits(readings: Readings, name: str) -> str:

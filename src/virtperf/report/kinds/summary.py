@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rawperf.core.errors import StudyError, did_you_mean
@@ -14,7 +14,7 @@ from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import contradiction_numbers, paper_contradictions
+from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.measured_findings import compute_numbers, fill_sentence, interval_words
@@ -23,6 +23,7 @@ from virtperf.report.wording import (
     FOLLOWS,
     OF_MANY,
     exhibit_name,
+    interval,
     join_words,
     plural,
     pretty,
@@ -31,6 +32,7 @@ from virtperf.report.wording import (
 from virtperf.report.written_for import changes, changes_in_words
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
+from virtperf.study.derived import derivations
 from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS = {
@@ -169,11 +171,27 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     claims = [_claim_named(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
     verdict = next((word for word in VERDICT_WORDS if word in from_text), "")
+    differ = "; ".join(_ranges_without(data, claims))
+    also = f"; by all its statements, {differ}" if differ else ""
     places = sorted({c.n_places for c in claims})
     if verdict == "independent" and places[-1] > 1:
         often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
-        return verdict, f"Stated in {often} places of the paper"
-    return verdict, VERDICT_WORDS.get(verdict, "Not judged yet")
+        return verdict, f"Stated in {often} places of the paper{also}"
+    return verdict, VERDICT_WORDS.get(verdict, "Not judged yet") + also
+
+
+def _ranges_without(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
+    """Derived numbers whose range excludes the number that one of the claims prints for them."""
+    of = {(row["derived"], row["label"]): row for row in data.ranges.to_dict("records")}
+    for derivation in derivations(data.study):
+        row = of.get((derivation.derived.id, derivation.label))
+        if row is None or not len(row["printed"]):
+            continue
+        low, high = row["low_text"], row["high_text"]
+        stated = [c for c in claims if any(i.parts == derivation.parts for i in c.instances)]
+        if stated and not all(low <= number <= high for number in row["printed"]):
+            unit = f" {derivation.unit}" if derivation.unit else ""
+            yield f"{derivation.label}: {interval(low, high, unit)}"
 
 
 def _finding(
@@ -312,14 +330,17 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         label="plotted points known to ±5 % or better",
         note=f"{alone}{text_alone.open_ended} have no upper limit in the text",
     )
+    contradictions = contradictions_by_origin(data)
+    more = contradictions["reading"]
+    from_readings = f"{more} more from our readings of words; " if more else ""
     # with published data, a text that prints none of the values is not a defect
     facts = () if data.study.artifact and not with_assumptions.within[0] else (known,)
     return (
         *facts,
         Fact(
-            value=str(len(paper_contradictions(data))),
+            value=str(contradictions["paper"]),
             label="contradictions among the paper's claims",
-            note=f"{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
+            note=f"{from_readings}{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
             f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
         ),
         Fact(

@@ -18,7 +18,7 @@ from virtperf.report.html.site.gather import (
     repetition_counts,
 )
 from virtperf.report.html.templating import page
-from virtperf.report.kinds.contradictions import paper_contradictions
+from virtperf.report.kinds.contradictions import contradictions_by_origin
 from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
@@ -147,7 +147,7 @@ def _study_row(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -
         detail=reason,
         certainty=certainty_text,
         precision=tuple(_precision(facts)),
-        contradictions=len(paper_contradictions(data)) if study.kind == "paper" else 0,
+        contradictions=contradictions_by_origin(data)["paper"] if study.kind == "paper" else 0,
         runs=int(runs),
         repetitions=tuple(repetition_counts(facts.id, studies)),
     )
