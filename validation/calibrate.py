@@ -1,7 +1,8 @@
-"""Simulates data sets of every design in `calibration.yaml` and writes docs/calibration.md.
+"""Simulates data sets of every design in `calibration.yaml` and writes docs/calibration.md, with the
+numbers beside it in docs/calibration.csv.
 
 python -m validation.calibrate --jobs 2
-python -m validation.calibrate --replicates 200 --model ratio -o coverage.md
+python -m validation.calibrate --model ratio        # these cells again, the others as they were
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+import pandas as pd
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
-from validation import coverage, curves, designed, lines, series, verdicts
+from validation import coverage, curves, designed, lines, results, series, verdicts
 from validation.designs import expand
 from validation.table import outside, page
 
@@ -47,7 +49,11 @@ CASES = curves.CASES | lines.CASES | designed.CASES | series.CASES | verdicts.CA
     help="A running Dask cluster in place of processes.",
 )
 @click.option(
-    "--model", "models", multiple=True, metavar="MODEL", help="Only the cells of this model."
+    "--model",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="Simulate only the cells of this model; the page keeps the stored results of the others.",
 )
 @click.option("--designs", type=click.Path(path_type=Path), default=HERE / "calibration.yaml")
 @click.option(
@@ -65,16 +71,15 @@ def calibrate(
     designs: Path,
     output: Path,
 ) -> None:
-    """Estimate the coverage of 90 % and 95 % intervals; the defaults take half an hour on two
-    processors.
-    """
+    """Estimate the coverage of 90 % and 95 % intervals; all cells take hours of processor time."""
     try:
         document = load_yaml(designs)
         cells = expand(document, list(CASES))
-        cells = [cell for cell in cells if not models or cell.model in models]
-        with _bar(sum(coverage.chunks(cell, replicates) for cell in cells)) as step:
+        chosen = [cell for cell in cells if not models or cell.model in models]
+        stored = results.load(output.with_suffix(".csv"), cells, CASES, seed)
+        with _bar(sum(coverage.chunks(cell, replicates) for cell in chosen)) as step:
             found = coverage.run(
-                cells,
+                chosen,
                 CASES,
                 replicates=replicates,
                 seed=seed,
@@ -82,11 +87,17 @@ def calibrate(
                 scheduler=scheduler,
                 step=step,
             )
-        write_atomically(output, page(found, cells, document.data, replicates, seed, designs.name))
+        found["cell"] = [cells.index(chosen[place]) for place in found["cell"]]
+        if len(stored):
+            found = pd.concat([stored[~stored["cell"].isin(found["cell"])], found])
+        found = found.sort_values("cell", kind="stable", ignore_index=True)
+        results.save(output.with_suffix(".csv"), found, cells, seed)
+        found = results.load(output.with_suffix(".csv"), cells, CASES, seed)
+        write_atomically(output, page(found, cells, document.data, seed, designs.name))
     except RawperfError as err:
         raise click.ClickException(str(err)) from err
     click.echo(
-        f"{len(cells)} cells, {len(outside(found))} default intervals outside the band: {output}"
+        f"{len(chosen)} cells, {len(outside(found))} default intervals outside the band: {output}"
     )
 
 

@@ -52,7 +52,7 @@ class Cell:
     @property
     def id(self) -> str:
         """Name from which the cell's seeds are derived."""
-        more = sorted((k, v) for k, v in self.settings.items() if k not in ("reason", "times"))
+        more = sorted((k, v) for k, v in self.settings.items() if k != "times")
         return f"{self.model}/{self.design}/{self.noise:g}/{more}"
 
 
@@ -142,23 +142,26 @@ def run(
     for place, (cell, total) in enumerate(zip(cells, totals, strict=True)):
         case = cases[cell.model](cell)
         for (estimate, method), (n, none, *values) in total.items():
-            row: dict[str, Any] = {
-                "cell": place,
-                "model": cell.model,
-                "design": cell.design,
-                "noise": cell.noise,
-            }
-            row |= {
-                "estimate": estimate,
-                "method": method,
-                "default": case.defaults.get(estimate) == method,
-            }
-            row |= {"boundary": case.boundary, "n": int(n), "none": int(none)}
             rows.append(
-                row
+                facts(place, cell, case, estimate, method)
+                | {"n": int(n), "none": int(none)}
                 | {m: v / n if n else math.nan for m, v in zip(case.measures, values, strict=True)}
             )
     return pd.DataFrame(rows)
+
+
+def facts(place: int, cell: Cell, case: Case, estimate: str, method: str) -> dict[str, Any]:
+    """Return the columns of a result that follow from its cell."""
+    return {
+        "cell": place,
+        "model": cell.model,
+        "design": cell.design,
+        "noise": cell.noise,
+        "estimate": estimate,
+        "method": method,
+        "default": case.defaults.get(estimate) == method,
+        "boundary": case.boundary,
+    }
 
 
 def chunks(cell: Cell, replicates: int) -> int:

@@ -33,7 +33,6 @@ KNOWN = {
     "shape",
     "depth",
     "length",
-    "reason",
     "predict",
     "slopes",
     "second_replicates",

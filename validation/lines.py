@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy import special
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, log_normal, noise_sd, rows_of, within
+from virtperf.core.contrasts import independent_log_ratio
+from virtperf.core.mean import satterthwaite
 from virtperf.models.breakpoint_search import FORMS, search
 from virtperf.models.checks import Array
 from virtperf.models.linear import LineResult, fit_line
@@ -168,13 +171,24 @@ class Ratio:
             m * self._shares(rng, n, noise)
             for m, n, noise in zip(means, self.n, self.noise, strict=True)
         )
-        return self._of(
-            {
-                "log-ratio": partial(ratio_of_means, a, b),
-                "Fieller": partial(ratio_of_means, a, b, method="fieller"),
-                "pooled": partial(ratio_of_means, a, b, method="pooled"),
-            }
-        )
+        return [
+            *self._of(
+                {
+                    "log-ratio": partial(ratio_of_means, a, b),
+                    "Fieller": partial(ratio_of_means, a, b, method="fieller"),
+                    "pooled": partial(ratio_of_means, a, b, method="pooled"),
+                }
+            ),
+            self._uncapped(a, b),
+        ]
+
+    def _uncapped(self, a: Array, b: Array) -> Outcome:
+        """The default without the cap on its degrees of freedom."""
+        spreads = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
+        df = satterthwaite(spreads, [len(x) - 1.0 for x in (a, b)])
+        ratio = replace(independent_log_ratio(a, b), df=df)
+        ends = [ratio.interval(level) for level in LEVELS]
+        return Outcome("ratio", "no cap", tuple(low <= self.ratio <= high for low, high in ends))
 
     def _shares(self, rng: np.random.Generator, n: int, noise: float) -> Array:
         if self.shape == "log-normal":

@@ -32,6 +32,7 @@ TITLES = {
 }
 NOTES = {
     "robust scalability": "Huber's M estimator on noise without outliers.",
+    "ratio": '"No cap" is the default with the degrees of freedom of Welch and Satterthwaite as they are.',
     "contrast": "The ratio of two of three conditions, from `models.contrasts` of `smf.ols` with the block as a factor "
     "and of `smf.mixedlm` with a random intercept of the block. In half of the data sets one run is lost.",
     "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
@@ -43,9 +44,9 @@ NOTES = {
     "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
     "not settle. All methods look at the first half for the cut.",
     "run's mean": "The warm-up is sought and cut, and the mean of the rest has its interval, as for the runs of a "
-    "study. A tenth of the run is declared as warm-up.",
-    "quantile": "The interval between two order statistics is exact, so that it covers at least as often as it says, "
-    "and more often where the next rank would not do.",
+    "study. A tenth of the run is declared as warm-up. Further columns have the coverage of the runs without a flag, "
+    "and of those with each flag that a page prints with a mean.",
+    "quantile": "The interval between two order statistics, and the one whose ends are one rank further inside.",
     "verdict": "How many claims are refuted / reproduced, in per cent of the data sets, at the level of 95 %, by the "
     "function that judges a study's runs. The claims, one of each kind, are those of `validation/verdict_study`. At "
     "the limit a claim holds, but only just: the first number is the rate of true claims refuted. Just outside, it "
@@ -67,20 +68,20 @@ DESIGNS = "calibration.yaml"
 CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "called not steady")
 HEAD = """# {title}
 
-Written by `{command}`. {replicates:,} simulated data sets a cell (more for some that
-are quick), seed {seed}. Designs, truths and noise are in `validation/{designs}`.
+Written by `{command}`, seed {seed}. Designs, truths and noise are in
+`validation/{designs}`, the numbers in `docs/{numbers}`. Each table says how many data sets a cell has.
 
 A number is the percentage of data sets whose 95 % interval contains the true value, ± its Monte Carlo standard error;
 the number after the slash is the same for 90 % intervals. A number in brackets is the number of data sets with an
-interval, if the method refuses the others. **Bold** is the default method of the estimate: its coverage should be
-between {low:g} and {high:g} and is marked with ! if it is not. Some correct intervals are outside this band by Monte
-Carlo error alone, so coverages within two standard errors of it are counted separately. The columns "constant" and
-"proportional" name the noise model of the fit; if the noise is proportional, the fit with constant noise is listed for
-comparison.
+interval or with the flag in question, if others have none. **Bold** is the default method of the estimate: its
+coverage should be between {low:g} and {high:g} and is marked with ! if it is not. Some correct intervals are outside
+this band by Monte Carlo error alone, so coverages within two standard errors of it are counted separately. The columns
+"constant" and "proportional" name the noise model of the fit; if the noise is proportional, the fit with constant
+noise is listed for comparison.
 
 In a boundary case, the true value of a coefficient is on its bound or within three expected standard errors of it. The
-estimate is then often the bound itself, and no interval has its nominal coverage throughout: profile intervals cover
-too often on the bound. These cases are listed separately and are not counted.
+estimate is then often the bound itself, and no interval has its nominal coverage throughout (Self and Liang 1987,
+*JASA* 82). These cases are listed separately and are not counted.
 """
 
 
@@ -88,7 +89,6 @@ def page(
     found: pd.DataFrame,
     cells: Sequence[Cell],
     document: Mapping[str, Any],
-    replicates: int,
     seed: int,
     designs: str = DESIGNS,
 ) -> str:
@@ -103,7 +103,7 @@ def page(
             title=document.get("title", "Calibration of intervals"),
             command=command,
             designs=designs,
-            replicates=replicates,
+            numbers=Path(designs).with_suffix(".csv").name,
             seed=seed,
             low=100 * BAND[0],
             high=100 * BAND[1],
@@ -115,6 +115,7 @@ def page(
         parts.append(f"## {TITLES[model]}\n")
         if model in NOTES:
             parts.append(NOTES[model] + "\n")
+        parts.append(_data_sets(rows))
         apart = rows["boundary"] != ""
         if (~apart).any():
             parts.append(_table(rows[~apart], cells))
@@ -152,19 +153,32 @@ def _summary(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
         f"Of {total} coverages of default methods away from boundaries, {total - len(wrong)} lie in that band and "
         f"{len(near)} within two standard errors of it. The others:"
     ]
-    wrong = wrong.drop(near.index)
-    for row in wrong.to_dict("records"):
+    for row in wrong.drop(near.index).to_dict("records"):
         cell = cells[row["cell"]]
-        why = (
-            f"because {cell.settings['reason']}"
-            if "reason" in cell.settings
-            else "for no known reason"
-        )
         lines.append(
             f"- {TITLES[cell.model]}, {cell.design} ({conditions(cell)}), {row['estimate']}: "
-            f"{100 * row['cover95']:.1f} %, {why}."
+            f"{_percent(row)}{_alternatives(found, row)}."
         )
     return "\n".join(lines) + "\n" + _verdicts(found, cells)
+
+
+def _percent(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['cover95']:.1f} % (±{100 * error(row['cover95'], int(row['n'])):.1f})"
+
+
+def _alternatives(found: pd.DataFrame, row: Mapping[Any, Any]) -> str:
+    """Coverage of the other methods for the same data sets."""
+    same = (found["cell"] == row["cell"]) & (found["estimate"] == row["estimate"])
+    others = found[same & (found["method"] != row["method"]) & found["cover95"].notna()]
+    listed = [f"{other['method']} {_percent(other)}" for other in others.to_dict("records")]
+    return f"; on the same data sets {', '.join(listed)}" if listed else ""
+
+
+def _data_sets(rows: pd.DataFrame) -> str:
+    """How many data sets the cells of a model have."""
+    sizes = rows.assign(size=rows["n"] + rows["none"]).groupby("cell")["size"].max()
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"{least:,}{f' to {most:,}' if most > least else ''} data sets a cell.\n"
 
 
 def _verdicts(found: pd.DataFrame, cells: Sequence[Cell]) -> str:

@@ -122,7 +122,7 @@ def test_trend_test_is_corrected_for_all_conditions(made):
 def test_few_runs_and_totals_have_no_trend(made):
     found = trends_of(made, {1: 0.2}, n=2)
     assert found.loc[1, "steady"] == "undetermined" and math.isnan(found.loc[1, "trend_low"])
-    assert trends_of(made, {1: math.nan})["steady"].to_dict() == {1: ""}
+    assert trends_of(made, {1: math.nan})["steady"].to_dict() == {1: "not tested"}
 
 
 def test_block_counts_once_in_a_trend(made):
@@ -200,3 +200,49 @@ def test_file_has_the_levels_of_the_study(made, tmp_path):
     assert means_by_quantity(
         study, MEANS.read(tmp_path / MEANS.file, FACTORS)
     ) == means_by_quantity(study, table)
+
+
+RISING = (0.08, 0.02, -0.03, 0.03)
+
+
+def means_of(tmp_path, response, rows):
+    study = toy_study(tmp_path)
+    kinds = study.quantities["throughput"].model_copy(update={"response": response})
+    kinds = {**study.quantities, "throughput": kinds}
+    other = next(name for name in kinds if name != "throughput")
+    kinds[other] = kinds[other].model_copy(update={"response": not response})
+    study = study.model_copy(update={"quantities": kinds})
+    return condition_means(study, OBSERVATIONS.frame(rows, FACTORS), 0.95)
+
+
+def changing(guests, changes):
+    """Runs of a condition, in blocks of one run of each condition, that change by these shares."""
+    return [
+        observation(f"g{guests}r{n}", 100.0 + n, guests=guests, block=f"round {n}", trend=change)
+        for n, change in enumerate(changes)
+    ]
+
+
+def test_conditions_of_an_experiment_are_pooled_for_their_trend(tmp_path):
+    """One condition of four runs changes by 2.5 +- 7 %; three of them together by 0.1 +- 0.5 %."""
+    alone = means_of(tmp_path / "a", True, changing(1, RISING))
+    own = alone[alone["scale"] == "own"]
+    assert own["steady"].tolist() == ["undetermined"] and own["trend_high"].iloc[0] > 0.05
+    others = [-change for change in RISING], [0.001, 0.004, -0.002, 0.0]
+    rows = [row for k, one in enumerate((RISING, *others)) for row in changing(k + 1, one)]
+    pooled = means_of(tmp_path / "b", True, rows)
+    assert set(pooled[pooled["scale"] == "own"]["steady"]) == {"constant"}
+
+
+def test_transient_of_one_condition_is_not_pooled_away(tmp_path):
+    moving, still = (0.30, 0.31, 0.29, 0.30), (0.001, 0.002, -0.001, 0.0)
+    rows = [*changing(1, moving), *changing(2, still), *changing(3, still)]
+    table = means_of(tmp_path, True, rows)
+    own = table[table["scale"] == "own"].set_index("guests")["steady"]
+    assert own.to_dict() == {1: "drift", 2: "constant", 3: "constant"}
+
+
+def test_only_named_responses_are_tested(tmp_path):
+    table = means_of(tmp_path, False, changing(1, (0.3, 0.31, 0.29, 0.3)))
+    own = table[table["scale"] == "own"]
+    assert own["steady"].tolist() == ["not tested"] and own["trend"].isna().all()

@@ -18,7 +18,7 @@ from scipy import stats
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import load_yaml
 from tests.cases import each_case
-from validation import coverage, curves, table, verdicts
+from validation import coverage, curves, results, table, verdicts
 from validation.calibrate import CASES
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
@@ -311,7 +311,7 @@ def row(cell, estimate, method, cover, *, default=False, boundary="", n=1000, no
 
 @pytest.fixture
 def page(tmp_path):
-    why = LINE.replace("[0.1]", "[0.3]").replace("{model", "{reason: it is small, model")
+    why = LINE.replace("[0.1]", "[0.3]")
     document = designs(
         tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]"), why, LINE.replace("[0.1]", "[0.4]")
     )
@@ -322,12 +322,13 @@ def page(tmp_path):
             row(0, "slope", "HC3", 0.80),
             row(0, "joint", "HC3", float("nan"), n=0, none=1000),
             row(1, "slope", "t", 0.91, default=True),
+            row(1, "slope", "HC3", 0.94),
             row(2, "slope", "t", 0.99, default=True, n=600, none=400),
             row(2, "intercept", "t", 0.97, default=True, n=600, none=400),
             row(3, "slope", "t", 0.99, default=True, boundary="alpha within reach of zero"),
         ]
     )
-    return table.page(found, cells, document.data, 1000, 5).replace("\N{NO-BREAK SPACE}", " ")
+    return table.page(found, cells, document.data, 5).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def line_of(page, *parts):
@@ -352,16 +353,16 @@ def test_boundary_cases_are_separate_and_not_counted(page):
     assert sentence in page
 
 
-def test_reasons_are_printed(page):
+def test_what_is_outside_the_band_stands_beside_other_methods_on_its_data(page):
     assert re.search(
-        r"- Straight line, few \(.*20 % noise.*\), slope: 91\.0 %, for no known reason\.", page
+        r"- Straight line, few \(.*20 % noise.*\), slope: 91\.0 % \(±0\.9\); "
+        r"on the same data sets HC3 94\.0 % \(±0\.8\)\.",
+        page,
     )
-    assert re.search(
-        r"- Straight line, few \(.*30 % noise.*\), slope: 99\.0 %, because it is small\.", page
-    )
+    assert re.search(r"- Straight line, few \(.*30 % noise.*\), slope: 99\.0 % \(±0\.4\)\.", page)
     assert "| few | 1; 2; 4; 8 | made up |" in page
     assert "intercept: 97" not in page
-    assert "1,000 simulated data sets a cell" in page
+    assert "## Straight line\n\n1,000 data sets a cell.\n" in page
     assert "seed 5" in page
 
 
@@ -371,7 +372,7 @@ def test_warm_up_tables_have_their_own_columns(tmp_path):
         "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}",
     )
     cells = expand(document, list(CASES))
-    text = table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 20, 3)
+    text = table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 3)
     text = text.replace("\N{NO-BREAK SPACE}", " ")
     assert "| samples late | bias of the mean | RMS error of the mean | called not steady |" in text
     assert "end at 10 | **MSER-5, confirmed** | " in text
@@ -388,7 +389,7 @@ def test_verdicts_have_rates_and_their_errors_are_marked(tmp_path):
     ]
     found = run(cells, CASES, replicates=10, seed=1)
     found[list(verdicts.RATES)] = [rates[1:] for rates in wrong]
-    text = table.page(found.assign(n=1000), cells, document.data, 1000, 5).replace(
+    text = table.page(found.assign(n=1000), cells, document.data, 5).replace(
         "\N{NO-BREAK SPACE}", " "
     )
     assert "| 6.0 ±0.8 / 20.0 ±1.3 ! | 90.0 ±0.9 / 4.0 ±0.6 | 90.0 ±0.9 / 1.0 ±0.3 |" in text
@@ -416,7 +417,12 @@ def parsed(text):
 def test_committed_page_matches_the_committed_designs(root, name):
     text = (root / "docs" / f"{name}.md").read_text()
     cells = expand(load_yaml(root / "validation" / f"{name}.yaml"), list(CASES))
-    assert int(re.search(r"([\d,]+) simulated data sets a cell", text)[1].replace(",", "")) >= 500
+    sizes = re.findall(r"^([\d,]+)(?: to [\d,]+)? data sets a cell", text, re.M)
+    assert len(sizes) == len({cell.model for cell in cells})
+    assert min(int(size.replace(",", "")) for size in sizes) >= 500
+    stored = results.load(root / "docs" / f"{name}.csv", cells, CASES, 20)
+    document = load_yaml(root / "validation" / f"{name}.yaml").data
+    assert table.page(stored, cells, document, 20, f"{name}.yaml") == text
     rows = [r for r in parsed(text) if r.title != "Designs"]
     titles = {(r.title, r.columns[0], r.columns[1]) for r in rows}
     missing = []
@@ -449,10 +455,7 @@ def test_committed_page_matches_the_committed_designs(root, name):
     assert Counter(value.endswith("!") for value in values) == Counter(
         {False: inside, True: total - inside}
     )
-    assert (
-        len(re.findall(r"^- .*: [\d.]+ %, (?:because|for no known reason)", text, re.M))
-        == total - inside - near
-    )
+    assert len(re.findall(r"^- .*: [\d.]+ % \(±", text, re.M)) == total - inside - near
     assert total - inside - near <= 8, "intervals that do not cover are not to be defaults"
     for value in values:
         share = float(value.split()[0]) / 100

@@ -47,7 +47,8 @@ def test_page_has_a_row_per_cell_and_method(repository):
     result = calibrated(repository)
     page = (repository / "page.md").read_text(encoding="utf-8")
     assert page.startswith("# Calibration of intervals\n")
-    assert "20 simulated data sets a cell" in page
+    assert "## Straight line\n\n20 data sets a cell." in page
+    assert '"No cap" is' in page and "\n40 data sets a cell." in page
     assert page.count("| sizes | intercept 2, slope 10; 2 % noise, constant; 3 runs |") == 1
     assert page.count("| **constant** |") == 2
     assert "| **log-ratio** |" in page
@@ -55,6 +56,22 @@ def test_page_has_a_row_per_cell_and_method(repository):
     assert result.stdout.startswith("3 cells, ")
     assert result.stdout.rstrip().endswith("page.md")
     assert result.stderr == ""  # no progress bar without a terminal
+
+
+def test_cells_of_one_model_again_keep_the_results_of_the_others(repository):
+    calibrated(repository)
+    before = (repository / "page.md").read_text(encoding="utf-8")
+    result = calibrated(repository, "--model", "ratio", "--replicates", 50)
+    page = (repository / "page.md").read_text(encoding="utf-8")
+    assert result.stdout.startswith("1 cells, ")
+    assert (
+        page.split("## Ratio")[0].split("## Straight")[1]
+        == before.split("## Ratio")[0].split("## Straight")[1]
+    )
+    assert "\n100 data sets a cell." in page and "\n40 data sets a cell." not in page
+    whole = calibrated(repository, "--model", "line", "--replicates", 20)
+    assert whole.stdout.startswith("2 cells, ")
+    assert (repository / "page.md").read_text(encoding="utf-8") == page
 
 
 def test_page_depends_on_the_seed_alone(repository):

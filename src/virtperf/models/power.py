@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import MAX_DF_FACTOR
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -58,7 +57,7 @@ def power(
 
     The noise is proportional with a common coefficient of variation; the ratio is judged on the log
     scale with the degrees of freedom of `ratio_of_means` and verdicts, which do not pool variances
-    (Welch and Satterthwaite, `core.mean.MAX_DF_FACTOR`).
+    (Welch and Satterthwaite).
 
     Parameters
     ----------
@@ -188,7 +187,7 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     the quantile.
     """
     share = special.betaincinv((n - 1) / 2, (n - 1) / 2, _midpoints(SHARE_NODES))
-    df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
+    df = (n - 1) / (share**2 + (1 - share) ** 2)
     # quantiles of chi-squared with 2 n - 2 degrees of freedom, over these
     s = sd * np.sqrt(special.gammaincinv(n - 1, _midpoints(DEVIATION_NODES)) / (n - 1))
     root = math.sqrt(2 / n)

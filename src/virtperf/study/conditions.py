@@ -3,7 +3,10 @@
 The means serve verdicts, figures and estimates alike. A single run of a few samples can't
 distinguish a trend from chance. The runs of a condition are replicates: their trends
 (`OBSERVATIONS`: the change over the window as a share of the mean) are as independent as the runs,
-so their mean has a Student t interval whatever the autocorrelation within a run.
+so their mean has a Student t interval whatever the autocorrelation within a run. That of a single
+condition is still too wide for the margin, so the conditions of an experiment are pooled. Only
+quantities that a study names as responses are tested: a use of a processor is no result that a
+transient would falsify.
 
 References
 ----------
@@ -39,6 +42,7 @@ from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
+NOT_TESTED = "not tested"
 STEADY_MARGIN = 0.05
 """Equivalence margin for the change over the window, as a share of the mean."""
 MIN_UNITS = 3
@@ -56,6 +60,11 @@ class Trend:
     low: float = math.nan
     high: float = math.nan
     p: float = math.nan
+
+    @property
+    def negligible(self) -> bool:
+        """Whether the interval lies within `STEADY_MARGIN` of zero."""
+        return self.low >= -STEADY_MARGIN and self.high <= STEADY_MARGIN
 
 
 def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
@@ -77,12 +86,13 @@ def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
     return Trend(value, value - half, value + half, p)
 
 
-def classify_trends(trends: Sequence[Trend], level: float) -> list[str]:
-    """Classify each trend of a study.
+def classify_trends(trends: Sequence[Trend], pooled: Sequence[Trend], level: float) -> list[str]:
+    """Classify the conditions of a study by their own trends and those of their experiments.
 
-    `CONSTANT` if the interval lies within `STEADY_MARGIN` of zero (two one-sided tests, each at
-    half of 1 - `level`); else `DRIFT` if the trend differs from zero at that level, adjusted over
-    all trends of the study (Holm); else `UNDETERMINED`. Empty if no run has a trend.
+    `CONSTANT` if the interval of the own trend, or of the experiment's, lies within `STEADY_MARGIN`
+    of zero (two one-sided tests, each at half of 1 - `level`); `DRIFT` if the own trend differs from
+    zero at that level, adjusted over all conditions (Holm), and its interval is not within the
+    margin; else `UNDETERMINED`. `NOT_TESTED` without a trend.
     """
     tested = sorted((t.p, k) for k, t in enumerate(trends) if math.isfinite(t.p))
     drifting = set()
@@ -91,13 +101,15 @@ def classify_trends(trends: Sequence[Trend], level: float) -> list[str]:
             break
         drifting.add(k)
     words = []
-    for k, trend in enumerate(trends):
-        if not math.isfinite(trend.value):
-            words.append("")
-        elif trend.low >= -STEADY_MARGIN and trend.high <= STEADY_MARGIN:
+    for k, (own, experiment) in enumerate(zip(trends, pooled, strict=True)):
+        if not math.isfinite(own.value):
+            words.append(NOT_TESTED)
+        elif own.negligible:
             words.append(CONSTANT)
+        elif k in drifting:
+            words.append(DRIFT)
         else:
-            words.append(DRIFT if k in drifting else UNDETERMINED)
+            words.append(CONSTANT if experiment.negligible else UNDETERMINED)
     return words
 
 
@@ -117,7 +129,8 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     The independent samples of a single run count in place of runs. A relative mean over several
     runs includes the error of its reference point (delta method, Welch-Satterthwaite degrees of
     freedom); the mean at the reference point itself keeps its own error. `classify_trends`
-    classifies the trend of each condition on its own scale. Intervals are clipped to the bounds of
+    classifies the trend of each condition of a response quantity on its own scale; an experiment is
+    the conditions with equal levels of the study's blocking factors. Intervals are clipped to the bounds of
     their quantity.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -126,6 +139,9 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
         conditions.setdefault(key, []).append({str(name): value for name, value in row.items()})
     rows: list[dict[str, Any]] = []
     trends: list[Trend] = []
+    experiments: list[tuple[Any, ...]] = []
+    of_experiment: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    any_response = any(kind.response for kind in study.quantities.values())
     of_runs = {
         key: mean
         for key, values in conditions.items()
@@ -140,11 +156,11 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 if (
                     scale == RELATIVE
                     and mean.n > 1
-                    and (named := study.reference_for(study.quantity_at(quantity, at)))
+                    and (reference := study.reference_for(study.quantity_at(quantity, at)))
                 ):
                     key = (
                         quantity,
-                        *(dict(named[0].at)[factor] for factor in study.factors),
+                        *(dict(reference[0].at)[factor] for factor in study.factors),
                         provenance,
                     )
                     if key in of_runs and key != (quantity, *levels, provenance):
@@ -155,13 +171,22 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in values if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
-                trends.append(mean_trend(values, level) if scale == OWN_SCALE else Trend())
-    for mean_row, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
+                tested = scale == OWN_SCALE and (
+                    study.quantities[quantity].response or not any_response
+                )
+                trends.append(mean_trend(values, level) if tested else Trend())
+                named = tuple(at[factor] for factor in study.blocks if factor in at)
+                experiments.append((quantity, named, provenance))
+                if tested:
+                    of_experiment.setdefault(experiments[-1], []).extend(values)
+    pooled = {key: mean_trend(values, level) for key, values in of_experiment.items()}
+    words = classify_trends(trends, [pooled.get(key, Trend()) for key in experiments], level)
+    for mean_row, trend, word in zip(rows, trends, words, strict=True):
         mean_row |= {
             "trend": trend.value,
             "trend_low": trend.low,
             "trend_high": trend.high,
-            "steady": word,
+            "steady": word if mean_row["scale"] == OWN_SCALE else "",
         }
     return MEANS.frame(rows, tuple(study.factors))
 

@@ -125,12 +125,15 @@ class QuantityKind(Model):
 
     `resolution`: the smallest difference that the paper's wording distinguishes, in the quantity's
         unit.
+    `response`: a result of the workload, such as a throughput or a response time; its steadiness
+        within the window is tested.
     """
 
     name: str = Field(alias="<name>")
     label: Text
     unit: str
     note: str = ""
+    response: Flag = False
     bounds: tuple[Number | None, Number | None] = (0.0, None)
     resolution: NonNegative = 0.0
     reference_points: tuple[_Reference, ...] = Field((), alias="references")

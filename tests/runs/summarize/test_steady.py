@@ -13,7 +13,6 @@ from virtperf.runs.summarize.steady import (
     effective_samples,
     mser,
     stationarity,
-    too_short,
     trend,
     warmup,
 )
@@ -146,7 +145,8 @@ def test_cosine_error_by_its_definition():
     weights, ratios = [], []
     for time, noise, before in [
         (1, 0, 1.0),
-        *((t, w, b) for w, b in ((0, 1.0), (4, 0.1)) for t in (2, 4, 8, 16)),
+        *((t, 0, 1.0) for t in (2, 4, 8, 16, 32)),
+        *((t, 4, 0.1) for t in (2, 4, 8, 16)),
     ]:
         r = (time - 1) / (time + 1)
         spectrum = (1 - r**2) / (1 + r**2 - 2 * r * np.cos(angles)) + noise
@@ -178,12 +178,10 @@ def test_cosine_interval_covers_short_correlated_series(rng, n, r):
     assert 0.935 - NOISE < coverage(cosine_mean, ar1(rng, n, r, DRAWS)) < 0.97 + NOISE
 
 
-def test_a_run_that_is_too_short_for_its_correlation_is_told(rng):
-    # correlation 0.95 lasts 39 samples: 60 are hardly two of them, 6,000 are plenty
-    assert np.mean([too_short(x) for x in ar1(rng, 60, 0.95, 200)]) > 0.9
-    assert np.mean([too_short(x) for x in rng.standard_normal((200, 60))]) < 0.05
-    assert not any(too_short(x) for x in ar1(rng, 6000, 0.95, 5))
-    assert not too_short(np.full(60, 2.0)) and not too_short(np.arange(19.0))
+def test_a_window_of_two_correlation_times_is_covered(rng):
+    """Its slow part hardly shows: intervals from models up to twice the series missed a tenth."""
+    means = [cosine_mean(x, 0.95) for x in ar1(rng, 60, 0.935, 2000)]
+    assert np.mean([m.low <= 0 <= m.high for m in means]) > 0.915
 
 
 def test_the_choice_of_method():

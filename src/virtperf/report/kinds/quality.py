@@ -22,7 +22,14 @@ from virtperf.report.records import (
     Words,
 )
 from virtperf.report.wording import as_precise, join_words, plural, pretty
-from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
+from virtperf.study.conditions import (
+    CONSTANT,
+    DRIFT,
+    NOT_TESTED,
+    STEADY_MARGIN,
+    UNDETERMINED,
+    rows_by_quantity,
+)
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
@@ -353,19 +360,21 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
 
 
 def _trends(context: Context) -> list[Block]:
-    """Classify measured conditions by their trend within the window over all runs; list those with
-    a drift, or with an interval of their own beyond the margin.
+    """Count measured conditions by their trend within the window over all runs; list those with a
+    drift, or with an interval of their own beyond the margin.
     """
     data, study = context.data, context.study
     means = data.means[data.means["provenance"] == "measured"]
-    counts = Counter(means["steady"][means["steady"].isin((CONSTANT, DRIFT, UNDETERMINED))])
-    if not counts:
+    classes = (CONSTANT, DRIFT, UNDETERMINED, NOT_TESTED)
+    counts = Counter(means["steady"][means["steady"].isin(classes)])
+    if not counts.keys() - {NOT_TESTED}:
         return []
     margin = pretty(100 * STEADY_MARGIN, 2)
     meanings = {
-        CONSTANT: f"the interval of the change lies within ±{margin} %",
-        DRIFT: "the change differs from 0, with Holm correction over all conditions: a transient",
+        CONSTANT: f"the interval of the mean change over the experiment's conditions lies within ±{margin} %",
+        DRIFT: "its own change differs from 0, with Holm correction over all conditions: a transient",
         UNDETERMINED: f"neither is shown; listed below if its own interval lies outside ±{margin} %",
+        NOT_TESTED: "no result of the workload, or one number per run",
     }
     rows = [
         (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)

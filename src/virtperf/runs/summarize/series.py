@@ -17,7 +17,6 @@ from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.steady import (
-    MIN_CORRELATION_TIMES,
     cosine_mean,
     departs,
     independent_mean,
@@ -28,7 +27,6 @@ from virtperf.runs.summarize.steady import (
     median,
     series_quantile,
     stationarity,
-    too_short,
     total,
     trend,
     warmup,
@@ -392,11 +390,6 @@ def evaluate(
                 )
                 part, begin_s = late, warmup_s
     used = x[part.inside]
-    if too_short(used):
-        flags.append(
-            f"the window is shorter than {MIN_CORRELATION_TIMES} correlation times: "
-            "its confidence interval may be too narrow"
-        )
     return Steady(
         _weighted_mean(x, part, level),
         warmup_s,

@@ -36,9 +36,9 @@ its prior weight."""
 FREQUENCIES = 1024
 """Number of cosines used to discriminate models; for longer series they are all below the
 frequencies that matter for the mean."""
-MIN_CORRELATION_TIMES = 10
-MIN_FOR_CORRELATION_TIME = 20
-"""Minimum length of a run in correlation times, and minimum number of samples to estimate them."""
+LONGEST, LONGEST_HIDDEN = 4, 2
+"""Longest correlation times of the models, in lengths of the series: alone, and hidden in white noise.
+Longer ones than the series widen the intervals of windows of a few correlation times only."""
 
 
 def ar1_mean(x: np.ndarray, level: float) -> Mean:
@@ -95,28 +95,12 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
     )
 
 
-def too_short(x: np.ndarray) -> bool:
-    """Whether a series probably lasts fewer than `MIN_CORRELATION_TIMES` of its correlation times.
-
-    Its interval may then be too short: the slow component is hardly visible (docs/calibration.md).
-    Undecidable, hence False, with fewer than `MIN_FOR_CORRELATION_TIME` samples.
-    """
-    x = np.asarray(x, dtype=float)
-    if len(x) < MIN_FOR_CORRELATION_TIME or not (power := _powers(x)).any():
-        return False
-    models = _spectra(len(x))
-    return bool(models.weights(power)[models.time > len(x) / MIN_CORRELATION_TIMES].sum() > 0.5)
-
-
 @dataclass(frozen=True)
 class _Spectra:
-    """Spectra of m models of a series: at its J slowest cosines and at zero; correlation times in
-    samples.
-    """
+    """Spectra of m models of a series, at its J slowest cosines and at zero."""
 
     at_cosines: np.ndarray  # (m, J)
     at_zero: np.ndarray  # (m,), n times the variance of the mean
-    time: np.ndarray  # (m,)
     prior: np.ndarray  # (m,), prior weights
 
     def weights(self, power: np.ndarray) -> np.ndarray:
@@ -133,18 +117,21 @@ class _Spectra:
 @lru_cache(maxsize=16)
 def _spectra(n: int) -> _Spectra:
     """Grid of first-order autoregressive models with correlation times ``(1 + r) / (1 - r)`` that
-    double from 1 to 2 n samples.
+    double from 1 to `LONGEST` n samples, and those up to `LONGEST_HIDDEN` n with added white noise.
 
-    Each occurs with and without added white noise. A grid suffices, since only the average over it
-    matters.
+    A grid suffices, since only the average over it matters.
     """
-    time = 2.0 ** np.arange(int(np.log2(2 * n)) + 1)
-    time, noise = np.append(time, time[1:]), np.repeat([0.0, NOISE], [len(time), len(time) - 1])
+    alone, hidden = (
+        2.0 ** np.arange(first, int(np.log2(longest * n)) + 1)
+        for first, longest in ((0, LONGEST), (1, LONGEST_HIDDEN))
+    )
+    time = np.concatenate([alone, hidden])
+    noise = np.repeat([0.0, NOISE], [len(alone), len(hidden)])
     r = (time - 1) / (time + 1)
     angles = np.pi * np.arange(1, min(n - 1, max(FREQUENCIES, 2 * _n_cosines(n))) + 1) / n
     slow = (1 - r**2)[:, None] / (1 + r[:, None] ** 2 - 2 * r[:, None] * np.cos(angles))
     at_zero = np.array([inflation(each, n) for each in r]) + noise
-    return _Spectra(slow + noise[:, None], at_zero, time, np.where(noise, NOISE_WEIGHT, 1.0))
+    return _Spectra(slow + noise[:, None], at_zero, np.where(noise, NOISE_WEIGHT, 1.0))
 
 
 def _n_cosines(n: int) -> int:
