@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from virtperf.core.schema import TableSchema
-from virtperf.core.stage_tables import CLAIMS, OBSERVATIONS, VERDICTS, VERDICTS_ELSEWHERE
+from virtperf.core.stage_tables import CLAIMS, OBSERVATIONS, VERDICTS, VERDICTS_BY_LEVEL
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.stage import summarize
 from virtperf.study.claims import load_claims
@@ -128,8 +128,8 @@ class Boots:
         folder.mkdir(parents=True)
         VERDICTS.write(self.judged().reset_index(), folder / VERDICTS.file)
         elsewhere = self.judged(elsewhere=("machine", "small")).reset_index().assign(level="small")
-        table = VERDICTS_ELSEWHERE.frame(elsewhere.to_dict("records"))
-        VERDICTS_ELSEWHERE.write(table, folder / VERDICTS_ELSEWHERE.file)
+        table = VERDICTS_BY_LEVEL.frame(elsewhere.to_dict("records"))
+        VERDICTS_BY_LEVEL.write(table, folder / VERDICTS_BY_LEVEL.file)
 
 
 def boots(values: Iterable[float]) -> str:

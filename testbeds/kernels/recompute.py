@@ -373,7 +373,7 @@ def locks_hypotheses(values: Values) -> list[tuple[str, float, str]]:
         return values.ratio("locked_work 1/s", ("locks", *of), ("locks", *to))
 
     return [
-        ("locks-lose-half", ratio(("shared", "2"), ("shared", "1")), "< 0.5"),
+        ("lock-costs-work", ratio(("shared", "2"), ("shared", "1")), "< 1"),
         *(
             (f"without-lock-nothing-is-lost {n}", ratio(("own", n), ("own", "1")), "0.9 to 1.1")
             for n in ("2", "4")

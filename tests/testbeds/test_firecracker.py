@@ -57,7 +57,7 @@ def test_observed_values_equal_recomputed_ones(study, recomputed):
 def test_verdicts_equal_recomputed_ones(study, recomputed, machine):
     found = study.data.verdicts
     if machine != MACHINES[0]:
-        found = study.data.verdicts_elsewhere
+        found = study.data.verdicts_by_level
         found = found[found["level"] == machine]
     found = found.set_index("claim")
     expected = recomputed["verdicts"][machine]

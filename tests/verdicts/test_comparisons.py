@@ -80,8 +80,8 @@ def test_ratios_and_orders_need_no_scale(compared, body, value, low, high):
         (
             f"kind: difference, of: '{A}', to: '{B}', value: 20, half_width: 1",
             25,
-            19 - 0.01 * 125,
-            21 + 0.01 * 125,
+            19 * 0.98,
+            21 * 1.02,
         ),
         (f"kind: sum, of: '{A}', parts: ['{B}', '{REFERENCE}']", -75, -0.01 * 225, 0.01 * 225),
     ],

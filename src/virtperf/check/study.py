@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from rawperf.core.sample_rows import HOST
 from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
+from virtperf.report.findings import problems as finding_problems
+from virtperf.report.findings import state
 from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
-from virtperf.report.measured_findings import compute_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
@@ -26,6 +28,7 @@ from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
+from virtperf.study.samples import DEFAULT_LEVEL
 
 _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
 
@@ -56,27 +59,31 @@ def check_study(
         _claims(study, claims, report)
         _notes(study, claims, problems)
     with problems.collected(folder):
-        _measured_findings(study, report)
+        _sentences_of_findings(study, claims, report)
     _tables(study, claims, problems)
     check_names(study, report)
     return study
 
 
-def _measured_findings(study: Study, report: Report) -> None:
-    """Check numbers in findings against summarised runs, if there are any."""
-    if not any(finding.numbers for finding in study.findings):
+def _sentences_of_findings(study: Study, claims: Claims | None, report: Report) -> None:
+    """Check the sentences of findings, and their numbers against the results of stages, if any."""
+    if not study.findings or claims is None:
         return
     try:
         data = load(study.id, study.folder.parent.parent, with_claims=False)
     except RawperfError:  # tables of another version are reported by their stage
         return
-    if data.observations.empty:
-        return
-    level = float(data.means["level"].iloc[0])
+    data = replace(data, claims=claims)
+    level = float(data.means["level"].iloc[0]) if len(data.means) else DEFAULT_LEVEL
     for position, finding in enumerate(study.findings):
+        found: list[StudyError] = []
         try:
-            compute_numbers(data, finding, level)
+            found += finding_problems(data, finding, level)
+            if not (finding.numbers and data.observations.empty):
+                state(data, finding, level)
         except StudyError as err:
+            found.append(err)
+        for err in found:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
             details = {name: part for name, part in parts.items() if part}
             report(study.document.error(err.problem, "findings", position, **details))
@@ -239,17 +246,13 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
 def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
     """Check that findings refer to existing claims or hypotheses."""
     for position, finding in enumerate(study.findings):
-        for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
-            place = ("findings", position)
+        derived = {derived.id for derived in study.derived}
+        quoted = [name for name, _ in finding.quoted if name not in derived]
+        for name in dict.fromkeys((*finding.claims, *quoted)):
             if name not in by_id:
                 problem = f"a finding names the unknown claim {name!r}"
+                place = ("findings", position)
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
-            elif name in finding.printed_numbers and by_id[name].value is None:
-                report(
-                    study.document.error(
-                        f"a finding quotes the number of {name}, which has no printed value", *place
-                    )
-                )
 
 
 def _within_bounds(study: Study, claim: Claim, file: str, report: Report) -> None:

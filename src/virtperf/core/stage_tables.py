@@ -341,6 +341,8 @@ VERDICTS = TableSchema(
         "estimate": NUMBER,
         "estimate_low": NUMBER,
         "estimate_high": NUMBER,
+        "allowed_low": NUMBER,
+        "allowed_high": NUMBER,
         "runs_needed": NUMBER,
         "detectable": NUMBER,
         "detectable_unit": TEXT,
@@ -349,13 +351,13 @@ VERDICTS = TableSchema(
     digits=7,
 )
 """One row per claim: its verdicts by the text and by measured runs, its estimate from measured runs
-with the deciding interval, the runs per condition needed to decide an undecided one (infinite above
-1,000), the distance from a limit that the runs would have detected with a power of 80 %, the
-reason. Limits are missing without replicated runs, and infinite where a divisor is not clearly
-different from zero."""
+with the deciding interval and the limits of the claim for it, tolerance included, the runs per
+condition needed to decide an undecided one (infinite above 1,000), the distance from a limit that
+the runs would have detected with a power of 80 %, the reason. Limits are missing without replicated
+runs, and infinite where a divisor is not clearly different from zero."""
 
-VERDICTS_ELSEWHERE = TableSchema(
-    "verdicts-elsewhere.parquet",
+VERDICTS_BY_LEVEL = TableSchema(
+    "verdicts-by-level.parquet",
     "runs",
     {
         "claim": TEXT,
@@ -364,12 +366,14 @@ VERDICTS_ELSEWHERE = TableSchema(
         "estimate": NUMBER,
         "estimate_low": NUMBER,
         "estimate_high": NUMBER,
+        "allowed_low": NUMBER,
+        "allowed_high": NUMBER,
         "reason": TEXT,
     },
     digits=7,
 )
-"""One row per claim and other level of the factor named by the study in `judged_over`: the verdict
-by the runs at that level. Empty where a study names none."""
+"""One row per claim and level of the factor named by the study in `judged_over`: the verdict by the
+runs at that level alone. Empty where a study names none."""
 
 VERDICTS_READ = TableSchema(
     "verdicts-readings.parquet",

@@ -100,12 +100,15 @@ def level_words(factor: Factor, level: Level) -> str:
 
 
 def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
-    """Unit of a quantity; ``% of reference`` names the reference point: ``% of z/VM at 12 guests``.
+    """Unit of a quantity: ``% of the memory touched`` with `share_of`; ``% of reference`` names the
+    reference point: ``% of z/VM at 12 guests``.
 
     The reference is the one that agrees with one of the figure's points in most factors. Its
     description names the factors that vary in the figure or differ from all of its points.
     """
     kind = study.quantities[name]
+    if kind.share_of:
+        return f"{kind.unit} of {kind.share_of}"
     if not kind.references or "reference" not in kind.unit:
         return kind.unit
     references = [study.quantity_at(name, at) for at, _ in kind.references]

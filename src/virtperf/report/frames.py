@@ -30,6 +30,7 @@ from virtperf.report.wording import interval, pretty
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import RELATIVE, Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Exhibit, Study, load_study
+from virtperf.study.derived import derivations
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
@@ -65,7 +66,7 @@ class StudyData:
     audits: pd.DataFrame
     index: dict[str, Any]
     verdicts: pd.DataFrame
-    verdicts_elsewhere: pd.DataFrame
+    verdicts_by_level: pd.DataFrame
     verdicts_read: pd.DataFrame
     missing: tuple[str, ...]
 
@@ -132,6 +133,13 @@ class StudyData:
         return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in places.items()}
 
     @cached_property
+    def shown(self) -> frozenset[Quantity]:
+        """Quantities that a figure plots, or that a derived number compares."""
+        plotted = {q for e in self.study.exhibits for _, _, q in self.study.points(e)}
+        derived = {q for d in derivations(self.study) for part in d.parts for _, q in part.terms}
+        return frozenset(plotted | derived)
+
+    @cached_property
     def _means(self) -> Means:
         return means_by_quantity(self.study, self.means)
 
@@ -187,7 +195,7 @@ def load(
         audits=files.run_table(stage_tables.AUDITS),
         index=index,
         verdicts=files.table("verdicts", verdict_table),
-        verdicts_elsewhere=files.table("verdicts", stage_tables.VERDICTS_ELSEWHERE),
+        verdicts_by_level=files.table("verdicts", stage_tables.VERDICTS_BY_LEVEL),
         verdicts_read=files.table("verdicts", stage_tables.VERDICTS_READ),
         missing=tuple(files.missing),
     )
@@ -534,7 +542,7 @@ def _with_axis_metadata(
 
 
 def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
-    """Value and half-width of every number printed exactly, without a vague word.
+    """Value and half-width of every number printed with digits and without a vague word.
 
     Of two numbers for one point, the one that is not set aside has precedence; numbers that are set
     aside are included.
@@ -542,7 +550,9 @@ def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
     dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
     numbers: dict[Quantity, tuple[float, float]] = {}
     for claim in sorted(data.claims or (), key=lambda claim: claim.id in dropped):
-        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading:
+        if claim.kind != "value" or claim.value is None or claim.assumed or claim.word:
+            continue
+        if claim.reading and claim.low == claim.high:  # counted by us: "all", "none"
             continue
         for instance in claim.instances:
             terms = instance.parts[0].terms
@@ -608,12 +618,12 @@ def point_table(
     return table
 
 
-def allowed(pieces: Sequence[float]) -> str:
-    """Format flattened disjoint intervals: ``60 to 61 or 90 to 95``; "not computed" if empty."""
+def allowed(pieces: Sequence[float], absent: str = "not computed") -> str:
+    """Format flattened disjoint intervals: ``60 to 61 or 90 to 95``; `absent` if empty."""
     ends = merge_pieces(pieces)
     return (
         " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
-        or "not computed"
+        or absent
     )
 
 

@@ -1,5 +1,5 @@
-"""Estimates of derived numbers from measured runs: ratios and differences by the contrasts of
-verdicts, fits by the models available to notebooks.
+"""Estimates of derived numbers from measured runs: ratios and differences of plotted means, fits by
+the models available to notebooks.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import pandas as pd
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import Contrast, LogRatio
+from virtperf.core.numbers import as_precise
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
 from virtperf.report.frames import StudyData
 from virtperf.study.derived import Derivation
-from virtperf.study.samples import Terms
+from virtperf.study.samples import StudySamples, Terms
 
 if TYPE_CHECKING:
     from virtperf.models.result import Estimate, Missing
@@ -82,12 +83,25 @@ def ratio_of_runs(
     provenance: Provenance = Provenance.MEASURED,
     exhibits: tuple[str, ...] = (),
 ) -> Estimate | Missing:
-    """Ratio of the runs of two sides, with the interval of a verdict on it."""
-    samples = data.samples(provenance)
-    contrast = samples.log_ratio(of, to)
-    return _estimate(
-        data, contrast or samples.linear_ratio(of, to), (of, to), level, provenance, exhibits
-    )
+    """Ratio of the means of two sides; see `contrast_of_means`."""
+    contrast = contrast_of_means(data.samples(provenance), of, to, level)
+    return _estimate(data, contrast, (of, to), level, provenance, exhibits)
+
+
+def contrast_of_means(samples: StudySamples, of: Terms, to: Terms, level: float) -> Contrast:
+    """Ratio of the means that figures plot, or `of` alone for an empty `to`.
+
+    The log ratio of verdicts is a geometric mean over blocks: it is used as long as it is the same as
+    the ratio of the means to the digits that its interval supports. Otherwise, with scattered runs,
+    the ratio of the means with Fieller's interval.
+    """
+    linear = samples.linear_ratio(of, to)
+    ratio = samples.log_ratio(of, to) if to else None
+    if ratio is None or ratio.n < 2:
+        return ratio or linear
+    ends = ratio.interval(level)
+    same = as_precise(ratio.value, *ends)[0] == as_precise(linear.value, *ends)[0]
+    return ratio if same else linear
 
 
 def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing | None:

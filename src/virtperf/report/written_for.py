@@ -11,8 +11,8 @@ import hashlib
 import json
 
 from virtperf.report.claim_words import verdict_words
+from virtperf.report.findings import state
 from virtperf.report.frames import StudyData
-from virtperf.report.measured_findings import compute_numbers
 from virtperf.report.wording import join_words
 from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
@@ -32,12 +32,12 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     """Current basis of a finding, by the names of its numbers and the ids of its claims.
 
     A number is stored as formatted in the sentence, a claim as a digest of its fields with the
-    verdict of runs. Raises `StudyError` as `compute_numbers` does.
+    verdict of runs. Raises `StudyError` as `findings.state` does.
     """
     known = {claim.id: claim for claim in data.claims or ()}
-    numbers = compute_numbers(data, finding, level)
+    numbers = state(data, finding, level).numbers
     values = {name: number.text for name, number in numbers.items()}
-    for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
+    for name in dict.fromkeys((*finding.claims, *(name for name, _ in finding.quoted))):
         if name in known:
             verdict = verdict_words(known[name], data.result(name))[1]
             judged = f", {verdict}" if verdict != "no measurement" else ""

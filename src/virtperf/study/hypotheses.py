@@ -40,6 +40,8 @@ class Hypothesis(Claim):
     repeats: str = Field("", alias="<repeats>")
     no_test: dict[Level, str] = {}
     """By level of `judged_over`, the reason why its runs are no test: the premise does not hold."""
+    against: str = ""
+    """Runs that are not in the study and decide the opposite of its runs, if any."""
 
 
 class HypothesesFile(Model):

@@ -41,6 +41,12 @@ class Factor(Model):
         """Display text of a level."""
         return self.level_labels.get(level, str(level))
 
+    def place(self, level: Level) -> str:
+        """A level with the factor's name: ``session 2``, ``first (Intel) session``."""
+        if level in self.level_labels:
+            return f"{self.level_labels[level]} {self.label}"
+        return f"{self.label} {level}"
+
     def noun(self, level: Level) -> str:
         """Label after a number: ``guests``, ``1 guest``; ``JVMs per guest``, ``1 JVM per guest``.
 
@@ -127,11 +133,13 @@ class QuantityKind(Model):
         unit.
     `response`: a result of the workload, such as a throughput or a response time; its steadiness
         within the window is tested.
+    `share_of`: what is 100 %, for a share that may exceed it: ``% of ...`` on axes.
     """
 
     name: str = Field(alias="<name>")
     label: Text
     unit: str
+    share_of: str = ""
     note: str = ""
     response: Flag = False
     bounds: tuple[Number | None, Number | None] = (0.0, None)
@@ -196,17 +204,26 @@ class Series(Model):
     levels: Levels
 
 
+PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)(?:\.([a-z_]+))?\}")
+"""A number in a finding, by the id of a claim or of a derived number, perhaps with the name of one of
+its numbers (``{load-rule.slope}``); or one of `numbers`.
+"""
+
+
 class MeasuredNumber(Model):
     """A number from measured runs in a finding: `of`, or its ratio to `to`.
 
     `show`: the value itself, a percentage of `to`, or the unsigned change against it in percent.
         `low`, `high`: limits that the sentence implies, in the displayed unit and with the sign of
         a change; the confidence interval must lie within them.
+    `mean`: whether it is that of the mean over runs; false: its smallest and largest over the blocks,
+        for runs in two groups.
     """
 
     of: str = Field(min_length=1)
     to: str = ""
     show: Literal["value", "percent", "change"] = "value"
+    mean: Flag = True
     low: float = -inf
     high: float = inf
 
@@ -222,9 +239,11 @@ class MeasuredNumber(Model):
 class Finding(Model):
     """A finding of a study, in one sentence.
 
-    ``{claim-id}`` is replaced by the number that the claim prints, with its unit, ``{name}`` by one
-    of `numbers`. `claims`: the claims, or hypotheses, that support it. `written_for`: their state
-    when the sentence was written, recorded by `virtperf keep-findings`.
+    ``{name}`` is replaced by one of `numbers`, ``{claim-id}`` by the number that the claim prints, with
+    its unit, ``{claim-id.low}``, ``.high``, ``.intercept`` or ``.slope`` by another number of it,
+    ``{derived-id}`` or ``{derived-id.slope}`` by the range of a derived number. `claims`: the claims,
+    or hypotheses, that support it. `written_for`: their state when the sentence was written, recorded
+    by `virtperf keep-findings`.
     """
 
     says: Annotated[str, Field(min_length=20)]
@@ -236,19 +255,18 @@ class Finding(Model):
     def _complete(self) -> Finding:
         if not self.claims and not self.numbers:
             raise ValueError("no evidence: set rests_on, or numbers of measured runs")
-        placeholders = self._placeholders
+        placeholders = [match[1] for match in PLACEHOLDER.finditer(self.says)]
         if unused := [name for name in self.numbers if name not in placeholders]:
             raise ValueError(f"the sentence does not use the number {unused[0]!r}")
         return self
 
     @property
-    def _placeholders(self) -> tuple[str, ...]:
-        return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
-
-    @property
-    def printed_numbers(self) -> tuple[str, ...]:
-        """Ids of the claims whose numbers the sentence quotes."""
-        return tuple(name for name in self._placeholders if name not in self.numbers)
+    def quoted(self) -> tuple[tuple[str, str], ...]:
+        """Ids of the claims and derived numbers that the sentence quotes, each with the name of the
+        number, or "".
+        """
+        found = (match for match in PLACEHOLDER.finditer(self.says))
+        return tuple((m[1], m[2] or "") for m in found if m[1] not in self.numbers)
 
 
 class Erratum(Model):

@@ -53,8 +53,8 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
 
     The ranges are those stated by the claim: its `low` and `high`, its margin, or the direction of
     its order. Only two-sided limits of a printed number, of sums and of plain equality are widened
-    by `LIMIT_TOLERANCE`: a ratio or a level by a share of its limits, a difference by that share of
-    the mean size of its two sides, and none across the value of "no change". Limits of a word for a
+    by `LIMIT_TOLERANCE`: a ratio, a level or a difference by a share of its limits, a sum by that
+    share of the mean size of total and parts, and none across the value of "no change". Limits of a word for a
     direction, margins and orders are not widened.
 
     Positive sides are compared by their ratio, on the log scale, including orders. A strict order
@@ -88,7 +88,8 @@ class _Number:
 
     `order`: whether the number is an order of two sides; `over` is the larger, and `low` the
     minimum difference, in units of the claim's scale. `unit` is None if the number is not in the
-    claim's. `strict`: whether `low` stands for an exclusive limit just below it.
+    claim's. `strict`: whether `low` stands for an exclusive limit just below it. `bounds`: natural
+    bounds of the number.
     """
 
     over: Terms
@@ -100,6 +101,7 @@ class _Number:
     unit: str | None = ""
     order: bool = False
     strict: bool = False
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -176,9 +178,17 @@ def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Itera
     for terms, low, high in levels:
         if terms:
             units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms.items()}
-            yield _Number(
-                terms, low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else ""
-            )
+            unit = f" {units.pop()}".rstrip() if len(units) == 1 else ""
+            yield _Number(terms, low, high, unit=unit, bounds=_bounds(study, terms))
+
+
+def _bounds(study: Study, terms: Terms) -> tuple[float, float]:
+    """Natural bounds of a linear combination, from those of its quantities."""
+    sides = [
+        sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
+        for q, c in terms.items()
+    ]
+    return sum(side[0] for side in sides), sum(side[1] for side in sides)
 
 
 def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tuple[float, float]:
@@ -187,11 +197,7 @@ def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tupl
     An interval of 99.93 to 100.03 % does not contradict 98 to 100 %: it is symmetric, and values
     above 100 % are impossible.
     """
-    sides = [
-        sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
-        for q, c in terms.items()
-    ]
-    least, most = (sum(side[end] for side in sides) for end in (0, 1))
+    least, most = _bounds(study, terms)
     return (-math.inf if low <= least else low), (math.inf if high >= most else high)
 
 
@@ -290,6 +296,7 @@ def _comparison(
         label=label,
         unit=number.unit,
         strict=number.strict,
+        bounds=number.bounds,
     )
     if not _has_tolerance(claim):
         return comparison
@@ -322,10 +329,7 @@ def _widened_limits(claim: Claim, number: _Number, comparison: Comparison) -> tu
     else:
         neutral, ends = 0.0, [number.low, number.high]
     low, high = ends
-    if (
-        claim.kind in ("difference", "sum")
-        and len({math.copysign(1, c) for c in number.over.values()}) > 1
-    ):
+    if claim.kind == "sum":  # its limits are 0, and a share of 0 is no tolerance
         room_low = room_high = LIMIT_TOLERANCE / 2 * comparison.size
     else:
         room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
@@ -394,12 +398,17 @@ OF_A_HYPOTHESIS: Mapping[Decision, str] = {
 }
 """Verdict labels by decision: for a claim of a paper, and for a hypothesis about one's own machine.
 """
+CONTRADICTED_ELSEWHERE = "contradicted elsewhere"
+"""Label for a hypothesis that holds at one level of the factor in `judged_over`, such as a session,
+and does not hold at another."""
 WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
 """Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
     "estimate": math.nan,
     "estimate_low": math.nan,
     "estimate_high": math.nan,
+    "allowed_low": math.nan,
+    "allowed_high": math.nan,
     "runs_needed": math.nan,
     "detectable": math.nan,
     "detectable_unit": "",
@@ -435,7 +444,7 @@ def judge_claim(
     at_once = 1 if decision is Decision.HOLDS else sum(each.known for each in compared)
     single = bonferroni_level(compared, level) if at_once > 1 else level
     shown = worst(compared, single)
-    low, high = shown.interval(single)
+    low, high = shown.within_bounds(shown.interval(single))
     source = "the published data give" if study.artifact else "measured"
     if provenance is Provenance.EXAMPLE:
         source = "example runs give"
@@ -458,6 +467,7 @@ def judge_claim(
     row = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
         row |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
+        row |= {"allowed_low": shown.low, "allowed_high": shown.high}
     return decision, row
 
 

@@ -53,7 +53,7 @@ class Comparison:
     `low` and `high` are the range, possibly infinite; `runs` the smallest and largest number of
     runs of a condition. `label` distinguishes the statement's comparisons, `remark` is a note on
     the range, `unit` the unit after the number; None if it is not the statement's own. `strict`:
-    whether `low` is exclusive.
+    whether `low` is exclusive. `bounds`: natural bounds of the number, such as 0 and 100 %.
     """
 
     contrast: Contrast
@@ -66,6 +66,7 @@ class Comparison:
     remark: str = ""
     unit: str | None = ""
     strict: bool = False
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def value(self) -> float:
@@ -100,6 +101,11 @@ class Comparison:
             return math.nan, math.nan
         low, high = self.contrast.interval(level)
         return self.factor * low + self.shift, self.factor * high + self.shift
+
+    def within_bounds(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """Cut an interval at the natural bounds of the number; the estimate stays inside."""
+        low, high = self.bounds
+        return max(ends[0], min(low, self.value)), min(ends[1], max(high, self.value))
 
     def score(self, level: float) -> float:
         """Signed distance of the estimate outside its range, in half widths of its interval;

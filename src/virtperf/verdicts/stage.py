@@ -16,13 +16,18 @@ from virtperf.core.stage_tables import (
     EXAMPLE_VERDICTS,
     OBSERVATIONS,
     VERDICTS,
-    VERDICTS_ELSEWHERE,
+    VERDICTS_BY_LEVEL,
     VERDICTS_READ,
 )
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import NO_TEST, Hypothesis, reread_claims, study_claims
-from virtperf.verdicts.from_runs import judge
+from virtperf.verdicts.from_runs import (
+    CONTRADICTED_ELSEWHERE,
+    OF_A_HYPOTHESIS,
+    judge,
+)
+from virtperf.verdicts.regions import Decision
 
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
@@ -46,48 +51,93 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
             verdicts = judge(
                 study, claims, text, observations, level=parameters.level, provenance=provenance
             )
-            table.write(verdicts, folder / table.file)
             if provenance is Provenance.MEASURED:
                 read = _read_otherwise(
                     study, claims, text, observations, verdicts, level=parameters.level
                 )
                 VERDICTS_READ.write(read, folder / VERDICTS_READ.file)
-        VERDICTS_ELSEWHERE.write(
-            _verdicts_elsewhere(study, claims, text, observations, parameters.level),
-            folder / VERDICTS_ELSEWHERE.file,
-        )
+                by_level = _verdicts_by_level(
+                    study, claims, text, observations, verdicts, level=parameters.level
+                )
+                VERDICTS_BY_LEVEL.write(by_level, folder / VERDICTS_BY_LEVEL.file)
+                verdicts = contradicted_elsewhere(study, claims, verdicts, by_level)
+            table.write(verdicts, folder / table.file)
 
 
-def _verdicts_elsewhere(
+def _verdicts_by_level(
     study: Study,
     claims: Claims,
     text: pd.DataFrame | None,
     observations: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    *,
     level: float,
 ) -> pd.DataFrame:
-    """Build the verdicts by runs at the other levels of the factor in `judged_over`."""
+    """Build the verdicts by the runs at each level of the factor in `judged_over` alone; `verdicts`
+    are those at its default.
+    """
     factor = study.factors.get(study.judged_over)
-    others = (
-        [other_level for other_level in factor.levels if other_level != factor.default]
-        if factor
-        else []
-    )
     rows: list[dict[str, Any]] = []
-    for other in others:
-        at = (study.judged_over, other)
-        judged = judge(study, claims, text, observations, level=level, elsewhere=at)
-        records = judged.assign(level=other).to_dict("records")
+    for at in factor.levels if factor else ():
+        judged = verdicts
+        if factor and at != factor.default:
+            elsewhere = (study.judged_over, at)
+            judged = judge(study, claims, text, observations, level=level, elsewhere=elsewhere)
+        records = judged.assign(level=at).to_dict("records")
         rows += [{str(name): value for name, value in row.items()} for row in records]
     untested = {
-        (claim.id, level): reason
+        (claim.id, at): reason
         for claim in claims
         if isinstance(claim, Hypothesis)
-        for level, reason in claim.no_test.items()
+        for at, reason in claim.no_test.items()
     }
     for row in rows:
         if reason := untested.get((row["claim"], row["level"])):
             row |= {"measured_verdict": NO_TEST, "reason": reason}
-    return VERDICTS_ELSEWHERE.frame(rows)
+    return VERDICTS_BY_LEVEL.frame(rows)
+
+
+def contradicted_elsewhere(
+    study: Study, claims: Claims, verdicts: pd.DataFrame, by_level: pd.DataFrame
+) -> pd.DataFrame:
+    """Mark the decided hypotheses of a measured study for which other runs decide the opposite: runs
+    at another level of the factor in `judged_over`, or those in `Hypothesis.against`. The reason
+    names them.
+
+    Verdicts on claims of a paper are those at its own level, the default: another machine does not
+    contradict them.
+    """
+    if study.kind != "measured":
+        return verdicts
+    holds, fails = (OF_A_HYPOTHESIS[d] for d in (Decision.HOLDS, Decision.FAILS))
+    opposite = {holds: fails, fails: holds}
+    factor = study.factors.get(study.judged_over)
+    here = dict(zip(verdicts["claim"], verdicts["measured_verdict"], strict=True))
+    against: dict[str, list[str]] = {
+        claim.id: [claim.against]
+        for claim in claims
+        if isinstance(claim, Hypothesis) and claim.against and here[claim.id] in opposite
+    }
+    for row in by_level.to_dict("records") if factor else ():
+        if row["measured_verdict"] == opposite.get(here[row["claim"]]):
+            words = f"{factor.place(row['level'])}: {row['measured_verdict']} ({row['reason']})"
+            against.setdefault(row["claim"], []).append(words)
+    at = f"{factor.place(factor.default or '')}: " if factor else ""
+    rows = [
+        row
+        | (
+            {
+                "measured_verdict": CONTRADICTED_ELSEWHERE,
+                "reason": "; ".join(
+                    [f"{at}{row['measured_verdict']} ({row['reason']})", *against[row["claim"]]]
+                ),
+            }
+            if row["claim"] in against
+            else {}
+        )
+        for row in verdicts.to_dict("records")
+    ]
+    return VERDICTS.frame(rows)
 
 
 def _read_otherwise(

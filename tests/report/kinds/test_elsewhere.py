@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.report.plain import plain
-from virtperf.core.stage_tables import VERDICTS_ELSEWHERE
+from virtperf.core.stage_tables import VERDICTS_BY_LEVEL
 from virtperf.report.kinds.elsewhere import record
 from virtperf.report.loaded import LoadedStudy
 
@@ -27,14 +27,24 @@ def test_hypothesis_with_failed_premise_has_a_reason_instead_of_a_verdict(
         }
     ]
     study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
-    data = replace(loaded.data, study=study, verdicts_elsewhere=VERDICTS_ELSEWHERE.frame(rows))
+    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     text = " ".join(plain(record(replace(loaded.context, data=data))).split())
     assert "no test b has no more to give at 8" in text and "60" not in text
 
 
 def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy) -> None:
-    nothing = {"estimate": np.nan, "estimate_low": np.nan, "estimate_high": np.nan, "reason": ""}
+    names = [f"{name}{end}" for name in ("estimate", "allowed") for end in ("_low", "_high")]
+    nothing = {"estimate": np.nan, **dict.fromkeys(names, np.nan), "reason": ""}
     rows = [
+        {
+            "claim": "more-at-8",
+            "level": "a",
+            "measured_verdict": "does not hold here",
+            "estimate": 52.0,
+            "estimate_low": 48.0,
+            "estimate_high": 56.0,
+            "reason": "",
+        },
         {
             "claim": "more-at-8",
             "level": "b",
@@ -50,11 +60,16 @@ def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy)
         ),
     ]
     study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
-    data = replace(loaded.data, study=study, verdicts_elsewhere=VERDICTS_ELSEWHERE.frame(rows))
+    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     made = record(replace(loaded.context, data=data))
     text = " ".join(plain(made).split())
     assert "Do the hypotheses hold in every system?" in text
     assert "Printed" not in text and "left out (3)" in text
-    assert "refuted 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
+    assert (
+        "does not hold here 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
+    )
     verdicts = made.numbers[0].frame().set_index(["claim", "system"])["measured_verdict"]
-    assert verdicts.to_dict() == {("more-at-8", "a"): "refuted", ("more-at-8", "b"): "holds here"}
+    assert verdicts.to_dict() == {
+        ("more-at-8", "a"): "does not hold here",
+        ("more-at-8", "b"): "holds here",
+    }

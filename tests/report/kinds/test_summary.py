@@ -10,7 +10,6 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.report import toy
 from tests.report.plain import links, plain
-from virtperf.report.kinds.summary import measured_finding_text
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.written_for import basis, changes
 from virtperf.study.yaml_edit import set_in_entry
@@ -65,34 +64,6 @@ def test_number_of_a_claim_without_number_is_an_error(tmp_path: Path) -> None:
 
 def test_summary_is_shown_without_findings(loaded: LoadedStudy) -> None:
     assert "plotted points known" in plain(loaded.summary())
-
-
-MEASURED = """
-findings:
-  - says: "With eight guests, throughput is {kept} of that with four."
-    numbers:
-      kept: {of: "throughput[guests=8]", to: "throughput[guests=4]", show: percent, low: 100}
-"""
-
-
-def test_measured_finding_takes_its_number_from_runs(tmp_path: Path) -> None:
-    data = with_findings(tmp_path, MEASURED).data
-    (finding,) = data.study.findings
-    text, intervals = measured_finding_text(data, finding, 0.95)
-    assert text == "With eight guests, throughput is 152 % of that with four."
-    assert intervals.startswith("95 % CI 1") and intervals.endswith(" runs.")
-
-
-def test_finding_not_supported_by_runs_is_an_error(tmp_path: Path) -> None:
-    data = with_findings(tmp_path, MEASURED.replace("low: 100", "high: 100")).data
-    with pytest.raises(StudyError, match="the runs do not support the limits given for kept"):
-        measured_finding_text(data, data.study.findings[0], 0.95)
-
-
-def test_unmeasured_number_is_an_error(tmp_path: Path) -> None:
-    data = with_findings(tmp_path, MEASURED.replace("guests=4", "guests=16")).data
-    with pytest.raises(StudyError, match="no measured run for the number kept"):
-        measured_finding_text(data, data.study.findings[0], 0.95)
 
 
 BOTH = """

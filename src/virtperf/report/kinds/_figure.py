@@ -14,8 +14,8 @@ from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
+from virtperf.report.captions import caption, is_wide, order_claims, order_lines
 from virtperf.report.claim_words import quantities
-from virtperf.report.finding import finding, is_wide, order_claims, order_lines
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, point_table
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
 from virtperf.report.records import (
@@ -111,7 +111,7 @@ def record(
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
     statements = [claim.says for claim in claims]
-    name, sentence = exhibit_name(exhibit.id, "figure"), finding(points, factor, statements)
+    name, sentence = exhibit_name(exhibit.id, "figure"), caption(points, factor, statements)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
         from virtperf.report.plot.curves import evaluate_curves
@@ -141,7 +141,7 @@ def record(
         trace(study, exhibit),
         Folded(
             summary="The numbers",
-            blocks=(_table(points, factor, f"{name}: numbers", context.assumptions),),
+            blocks=(_table(context, points, factor, f"{name}: numbers"),),
         ),
     ]
     return Record(
@@ -182,7 +182,7 @@ def _text_statements(
 ) -> Iterator[Block]:
     """Statements of the text on a figure with wide ranges: its few numbers, then its orders."""
     known = points[~points.apply(is_wide, axis=1) & ~points["reference"]]
-    lines: list[str] = [finding(known, factor)] if len(known) else []
+    lines: list[str] = [caption(known, factor)] if len(known) else []
     orders = order_lines(context.data, exhibit)
     if not orders:
         names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
@@ -311,13 +311,19 @@ def _pieces(pieces: Sequence[float]) -> str:
     )
 
 
-def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:
+def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -> Grid:
     """Table of the points without empty columns."""
+    # a point that the text of a study with published data does not mention has no limits
+    absent = "not computed" if context.data.points.empty else "no statement"
+    ranges = {
+        name: [allowed(pieces, absent) for pieces in points[name]]
+        for name in ("pieces_text", "pieces")
+    }
     cells = {
         "Series": points["series"],
         factor.label[:1].upper() + factor.label[1:]: [tick_label(factor, x) for x in points["x"]],
-        "The text alone allows": points["pieces_text"].map(allowed),
-        "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
+        "The text alone allows": ranges["pieces_text"],
+        "With our assumptions": ranges["pieces"] if context.assumptions else [],
         "Printed": points["printed"].map(_value),
         **{
             kind.capitalize(): list(
@@ -327,7 +333,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
         },
     }
     columns_shown = {
-        name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}
+        name: list(column) for name, column in cells.items() if set(column) - {"", absent}
     }
     if columns_shown.get("With our assumptions") == columns_shown.get(
         "The text alone allows"

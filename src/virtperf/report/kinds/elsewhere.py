@@ -12,10 +12,11 @@ import pandas as pd
 from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import as_precise, pretty
+from virtperf.report.wording import as_precise, interval, pretty
 from virtperf.study.hypotheses import NO_TEST
 
-NUMBERS = ("measured_verdict", "estimate", "estimate_low", "estimate_high")
+NUMBERS = ("estimate", "estimate_low", "estimate_high")
+LIMITS = ("allowed_low", "allowed_high")
 
 
 def record(context: Context) -> Record:
@@ -25,26 +26,27 @@ def record(context: Context) -> Record:
     data, study = context.data, context.study
     measured = study.kind == "measured"
     factor = study.factors.get(study.judged_over)
-    verdicts = data.verdicts_elsewhere
+    verdicts = data.verdicts_by_level
     if factor is None or verdicts.empty:
         return register(context, "elsewhere", note("The study has runs at one level only."))
-    others = [level for level in factor.levels if level != factor.default]
     by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
         (row["claim"], row["level"]): row for row in verdicts.to_dict("records")
     }
+    others = [level for level in factor.levels if level != factor.default]
+    levels = [factor.default, *others]
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
     for claim in data.paper_claims:
-        results = [data.result(claim.id), *(by_level.get((claim.id, o), {}) for o in others)]
+        results = [by_level.get((claim.id, level), {}) for level in levels]
         if all(_verdict(result) == "no measurement" for result in results[1:]):
             left_out += 1
             continue
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
         unit = unit_of(claim, study)
-        rows.append((*texts, *(_cell(result, unit) for result in results)))
-        for level, result in zip([factor.default, *others], results, strict=True):
-            numbers = {name: result.get(name) for name in NUMBERS}
+        rows.append((*texts, *(_cell(result, unit, limits=not measured) for result in results)))
+        for level, result in zip(levels, results, strict=True):
+            numbers = {name: result.get(name) for name in ("measured_verdict", *NUMBERS, *LIMITS)}
             table.append({"claim": claim.id, factor.name: level, **numbers})
     heads = ("Hypothesis",) if measured else ("Claim", "Printed")
     default_level = factor.show(factor.default or "")
@@ -60,7 +62,8 @@ def record(context: Context) -> Record:
         f"This table judges them separately by the runs of each {factor.label}."
         if measured
         else f"The paper's claims are about {default_level}. This table also judges them by the runs of each other "
-        f"{factor.label}; a different absolute number there does not contradict the paper."
+        f"{factor.label}; a different absolute number there does not contradict the paper. Cells "
+        "have the limits by which they are judged, including the tolerance for numbers of another laboratory."
     )
     words = (
         f"{first} {what} without a run at another level are left out ({left_out}). Intervals of "
@@ -81,26 +84,28 @@ def _verdict(result: dict[Any, Any]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
 
-def _cell(result: dict[Any, Any], unit: str) -> Words:
-    """Cell with the verdict, its number, and the interval if there is one."""
+def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
+    """Cell with the verdict, its number with the interval if there is one, and the limits that it was
+    judged by.
+    """
     word = _verdict(result)
     if word == "no measurement":
         return ""
     if word == NO_TEST:
         return (word, Span(text=str(result.get("reason")), style="small"))
-    values = [float(result.get(name, math.nan)) for name in NUMBERS[1:]]
+    values = [float(result.get(name, math.nan)) for name in NUMBERS]
     parts: list[str | Span] = [Span(text=word, style="verdict")]
     if math.isfinite(values[0]):
         value, low, high = as_precise(*values)
-        interval = all(map(math.isfinite, values))
-        parts.append(
-            Span(
-                text=f"{value} ({low} to {high}){unit}"
-                if interval
-                else f"{pretty(values[0])}{unit}",
-                style="small",
-            )
+        ends = (
+            f"{value} ({low} to {high})" if all(map(math.isfinite, values)) else pretty(values[0])
         )
+        allows = ""
+        if limits:
+            allows = (
+                f"; allowed: {interval(*(float(result.get(n, math.nan)) for n in LIMITS), unit)}"
+            )
+        parts.append(Span(text=f"{ends}{unit}{allows}", style="small"))
     return tuple(parts)
 
 

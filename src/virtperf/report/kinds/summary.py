@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rawperf.core.errors import StudyError, did_you_mean
-from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
+from virtperf.report.claim_words import verdict_counts, verdict_words
+from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
@@ -17,7 +16,6 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
-from virtperf.report.measured_findings import compute_numbers, fill_sentence, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
@@ -26,7 +24,6 @@ from virtperf.report.wording import (
     interval,
     join_words,
     plural,
-    pretty,
     short_number,
 )
 from virtperf.report.written_for import changes, changes_in_words
@@ -47,28 +44,31 @@ MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own sec
 _ANSWERS = (
     (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
     (("refuted", "value differs"), "Do not hold in these data"),
-    (("undecided", "no measurement"), "Can't be decided by these data"),
+    (("undecided",), "Can't be decided by these data"),
+    (("no measurement",), "Not in these data"),
 )
 """Verdicts by the published data of a paper, and their headings in its report."""
-_PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
 def record(context: Context, figure: Figure | None = None) -> Record:
     """Build the head of a report; `figure` is the picture of the study's headline figure.
 
-    Raises `StudyError` if a finding names an unknown claim, or the number of a claim without one,
-    and if measured runs do not support the limits given for a number.
+    Raises `StudyError` as `findings.state` does.
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
-    known, numbers = {claim.id: claim for claim in data.claims or ()}, contradiction_numbers(data)
-    measures = measured and not data.observations.empty
-    findings = tuple(
-        _measured_finding(data, finding, known, context.level)
-        if measured
-        else _finding(data, finding, known, numbers, context.level)
+    numbers = contradiction_numbers(data)
+    stated = [
+        (finding, state(data, finding, context.level))
         for finding in study.findings
-        if measures or not measured
+        if not (measured and data.observations.empty)
+    ]
+    findings = tuple(
+        (
+            *(_measured_finding(data, text) if measured else _finding(data, text, numbers)),
+            *_changes(data, finding, context.level),
+        )
+        for finding, text in stated
     )
     block = (
         Listing(items=findings)
@@ -118,42 +118,21 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
     return next((e for e in data.study.exhibits if e.id == name), None)
 
 
-def finding_text(data: StudyData, finding: Finding) -> str:
-    """Fill printed numbers into a finding; raises `StudyError` as `record` does."""
-    return _fill_numbers(data, finding.says, {claim.id: claim for claim in data.claims or ()})
-
-
-def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tuple[str, str]:
-    """Fill numbers into a measured study's finding, and format their intervals; raises `StudyError`
-    as `record` does.
-    """
-    numbers = compute_numbers(data, finding, level)
-    known = {claim.id: claim for claim in data.claims or ()}
-    return _fill_numbers(data, fill_sentence(finding.says, numbers), known), interval_words(
-        numbers, level
-    )
-
-
-def _measured_finding(
-    data: StudyData, finding: Finding, known: dict[str, Claim], level: float
-) -> Words:
+def _measured_finding(data: StudyData, stated: StatedFinding) -> Words:
     """A finding with the intervals of its numbers, and the hypotheses that it answers with
     verdicts.
     """
-    sentence, intervals = measured_finding_text(data, finding, level)
     parts: list[str | Span] = [
-        Span(text=sentence, style="strong"),
-        f" {intervals}" if intervals else "",
+        Span(text=stated.sentence, style="strong"),
+        f" {stated.detail}" if stated.detail else "",
     ]
-    for name in finding.claims:
-        claim = _claim_named(known, name)
+    for claim in stated.claims:
         parts += [
             " Hypothesis: ",
             Span(text=claim.says, link=f"claim:{claim.id}"),
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
         ]
-    parts += _changes(data, finding, level)
     return tuple(part for part in parts if part)
 
 
@@ -163,12 +142,10 @@ def _changes(data: StudyData, finding: Finding, level: float) -> list[str | Span
     return [Span(text=words, style="small")] if words else []
 
 
-def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
-    """Certainty of a finding by the text: the verdict that applies, "" without one, and its
-    wording.
+def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
+    """Certainty of a finding by the text: the verdict on its claims that applies, "" without one, and
+    its wording.
     """
-    known = {claim.id: claim for claim in data.claims or ()}
-    claims = [_claim_named(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
     verdict = next((word for word in VERDICT_WORDS if word in from_text), "")
     differ = "; ".join(_ranges_without(data, claims))
@@ -194,18 +171,11 @@ def _ranges_without(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
             yield f"{derivation.label}: {interval(low, high, unit)}"
 
 
-def _finding(
-    data: StudyData,
-    finding: Finding,
-    known: dict[str, Claim],
-    numbers: dict[str, list[int]],
-    level: float,
-) -> Words:
+def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int]]) -> Words:
     """A finding with its certainty and links to its claims."""
-    claims = [_claim_named(known, name) for name in finding.claims]
-    verdict, words = certainty(data, finding)
-    sentence = Span(text=finding_text(data, finding), style="strong")
-    parts: list[str | Span] = [sentence, f" {words}"]
+    claims = stated.claims
+    verdict, words = certainty(data, claims)
+    parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), f" {words}"]
     against = {
         n
         for claim in claims
@@ -227,7 +197,7 @@ def _finding(
     for k, claim in enumerate(claims):
         words = "one claim" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
-    return (*parts, ".", *_changes(data, finding, level))
+    return (*parts, ".")
 
 
 def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
@@ -281,33 +251,6 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     }
     unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
     return f" (the data: {short_number(estimate)}{unit})"
-
-
-def _fill_numbers(data: StudyData, text: str, known: dict[str, Claim]) -> str:
-    """Substitute the printed number with its unit for each ``{claim-id}``."""
-
-    def number(match: re.Match[str]) -> str:
-        claim = _claim_named(known, match[1])
-        if claim.value is None:
-            raise StudyError(
-                f"findings: the claim {claim.id} has no number",
-                file="study.yaml",
-                expected="a claim with `value`",
-                found=match[0],
-            )
-        return f"{pretty(abs(claim.value))}{unit_of(claim, data.study)}"
-
-    return _PLACEHOLDER.sub(number, " ".join(text.split()))
-
-
-def _claim_named(known: dict[str, Claim], name: str) -> Claim:
-    if name not in known:
-        raise StudyError(
-            f"findings: there is no claim {name!r}",
-            file="study.yaml",
-            remedy=did_you_mean(name, known),
-        )
-    return known[name]
 
 
 def _facts(context: Context) -> tuple[Fact, ...]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from virtperf.report.findings import state
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.site.gather import (
     HYPOTHESIS_VERDICTS,
@@ -19,7 +20,7 @@ from virtperf.report.html.site.gather import (
 )
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import contradictions_by_origin
-from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
+from virtperf.report.kinds.summary import certainty
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
 from virtperf.report.written_for import changes
@@ -123,11 +124,11 @@ def _sort_key(line: StudyRow) -> int:
 def _study_row(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> StudyRow:
     data, study = facts.data, facts.data.study
     finding, verdict, reason, certainty_text = study.question or study.summary, "", "", ""
-    if study.findings and study.kind == "paper":
-        finding = finding_text(data, study.findings[0])
-        certainty_text = certainty(data, study.findings[0])[1]
-    elif study.findings and not data.observations.empty:
-        finding, reason = measured_finding_text(data, study.findings[0], level)
+    if study.findings and (study.kind == "paper" or not data.observations.empty):
+        stated = state(data, study.findings[0], level)
+        finding, reason = stated.sentence, stated.detail
+        if study.kind == "paper":
+            certainty_text = certainty(data, stated.claims)[1]
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)

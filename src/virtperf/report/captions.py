@@ -234,7 +234,7 @@ SPLIT_NOTE = (
 )
 
 
-def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
+def caption(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
     """Caption: one sentence a series with values, ranges or a trend; then orders, then measured
     runs.
 
@@ -242,17 +242,17 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         point among others.
     `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
-    points, only_measured = _substitute_measured(points)
     rows: list[Any] = list(points.itertuples(index=False))
-    others = [row for row, measured in zip(rows, only_measured, strict=True) if not measured]
+    of_text = [p for p in rows if p.known or math.isfinite(p.printed)]
+    described = of_text or [p for p in rows if math.isfinite(p.measured)]
     lead = (
         "Measured means."
-        if only_measured.all()
+        if described and not of_text
         else "Printed values."
         if is_printed_value(points).all()
         else ""
     )
-    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
+    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in of_text)
     lead = (
         f"Values with our assumptions, which narrow {ours} of {plural(len(rows), 'range')}:"
         if ours and not lead
@@ -260,53 +260,34 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     )
     labels_by_sentence: dict[str, list[str]] = {}
     for label in dict.fromkeys(row.series for row in rows):
-        sentence = _series([row for row in rows if row.series == label], factor)
+        of_series = [point for point in described if point.series == label]
+        if not of_series and any(math.isfinite(p.measured) for p in rows if p.series == label):
+            continue  # a series of runs only, beside others with a text
+        sentence = _series(of_series, factor)
         labels_by_sentence.setdefault(sentence, []).append(str(label))
     sentences = [
         f"{'; '.join(labels) if ',' in ''.join(labels) else join_words(labels)}: {sentence}."
         for sentence, labels in labels_by_sentence.items()
-        if sentence
     ]
-    wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
+    wide = any(_phrase(p).startswith(_ORDER) for p in of_text if p.known)
     short_claims = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
         : MAX_ORDERS if wide else 0
     ]
     text_sentence = f"The text says: {' '.join(short_claims)}" if short_claims else ""
     split = SPLIT_NOTE if any(" or " in sentence for sentence in labels_by_sentence) else ""
     several = points["series"].nunique() > 1
-    return " ".join(
-        filter(None, [lead, *sentences, split, text_sentence, _measured(others, factor, several)])
-    )
-
-
-def _substitute_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Substitute measured means and intervals at points without a printed number or a range; the
-    mask marks these points.
-    """
-    only_measured = ~points["known"] & points["printed"].isna() & points["measured"].notna()
-    ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
-    values_by_column = {
-        "low": ends["low"],
-        "high": ends["high"],
-        "printed": points["measured"],
-        "known": only_measured,
-    }
-    return points.assign(
-        **{
-            name: points[name].mask(only_measured, values)
-            for name, values in values_by_column.items()
-        }
-    ), only_measured
+    measured = _measured(rows, factor, several) if of_text else ""
+    return " ".join(filter(None, [lead, *sentences, split, text_sentence, measured]))
 
 
 _ORDER = "order only"
 
 
 def _series(points: list[Any], factor: Factor) -> str:
-    """Describe the points of one series in level order; "" if only runs have values for them."""
-    known = [p for p in points if p.known or math.isfinite(p.printed)]
-    if not known:
-        return "" if any(math.isfinite(p.measured) for p in points) else "no values"
+    """Describe the points of one series in level order, all by the text or all by their runs."""
+    if not points:
+        return "no values"
+    known = points
     numeric = all(isinstance(p.x, int | float) for p in known)
     trend = _trend(known, factor) if numeric and len(known) > 2 else ""
     if trend:
@@ -325,8 +306,14 @@ def _series(points: list[Any], factor: Factor) -> str:
 
 
 def _phrase(point: Any) -> str:
-    """Describe one point: a value, a range, or only an order."""
+    """Describe one point by the text: a value, a range, or only an order; without a text by its
+    runs: their mean, with the interval if it is wide.
+    """
     printed = math.isfinite(point.printed)
+    if not point.known and not printed:
+        low, high = _ends(point)
+        sides = f" ({short_number(low)} to {short_number(high)})"
+        return f"{short_number(point.measured)}{'' if is_narrow(low, high) else sides}"
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
@@ -381,25 +368,31 @@ def is_narrow(low: float, high: float) -> bool:
 
 def _trend(points: list[Any], factor: Factor) -> str:
     """Describe a trend whose direction is determined by the ranges at every step; "" if one is not."""
+    ends = [_ends(p) for p in points]
     # 1: certainly above the previous point, -1: certainly below, 0: the ranges overlap
-    steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
+    steps = [int(b[0] > a[1]) - int(b[1] < a[0]) for a, b in pairwise(ends)]
     turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]
-    if (
-        0 in steps
-        or len(turns) > 1
-        or not all(is_narrow(p.low, p.high) for p in (points[0], points[-1]))
-    ):
+    if 0 in steps or len(turns) > 1 or not all(is_narrow(*ends[k]) for k in (0, -1)):
         return ""
     # "from 84.5 to 102 to 1,320" would be read as three values
     values = [_phrase(p).replace(" to ", "–") for p in points]
-    ends = [f"{v} at {tick_label(factor, p.x)}" for v, p in zip(values, points, strict=True)]
+    places = [f"{v} at {tick_label(factor, p.x)}" for v, p in zip(values, points, strict=True)]
     first = f"{values[0]} at {level_words(factor, points[0].x)}"
     ways = {1: "rising", -1: "falling"}
     if not turns:
-        return f"{ways[steps[0]]} from {first} to {ends[-1]}"
-    return (
-        f"{ways[steps[0]]} from {first} to {ends[turns[0]]}, then {ways[steps[-1]]} to {ends[-1]}"
-    )
+        return f"{ways[steps[0]]} from {first} to {places[-1]}"
+    return f"{ways[steps[0]]} from {first} to {places[turns[0]]}, then {ways[steps[-1]]} to {places[-1]}"
+
+
+def _ends(point: Any) -> tuple[float, float]:
+    """Limits by the text, else the interval of the runs, or their mean without one."""
+    if point.known:
+        return point.low, point.high
+    if math.isfinite(point.printed):
+        return point.printed, point.printed
+    if math.isnan(point.measured_low):
+        return point.measured, point.measured
+    return point.measured_low, point.measured_high
 
 
 def _measured(points: list[Any], factor: Factor, several: bool) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from virtperf.report.finding import finding, order_claims
+from virtperf.report.captions import caption, order_claims
 from virtperf.report.frames import point_table
 from virtperf.report.loaded import LoadedStudy
 
@@ -24,7 +24,7 @@ SHARP = 1e-4
 @pytest.fixture(scope="module")
 def say(loaded: LoadedStudy) -> Say:
     """The caption of a frame of figure 2."""
-    return lambda points: finding(points, loaded.study.factors["guests"], ["More is more."])
+    return lambda points: caption(points, loaded.study.factors["guests"], ["More is more."])
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +174,24 @@ def test_measured_means_are_stated_without_ranges(
     assert "Measured means." in say(points) and ": rising from 10 at 2 guests to 40 at 16." in say(
         points
     )
+
+
+def test_measured_means_are_not_called_printed(
+    ranges: Callable[..., pd.DataFrame], say: Say
+) -> None:
+    points = ranges(*[(NAN, NAN)] * 4)
+    for row, (low, high) in enumerate(((28, 29), (20, 90), (29, 30), (29, 31))):
+        points = measured(points, row, low, high)
+    points.loc[0, "measured"] = 29.0  # at an end of its interval, as a median may be
+    sentence = say(points)
+    assert sentence.startswith("Measured means.") and "printed" not in sentence
+    assert "29 at 2 guests, 55 (20 to 90) at 4, " in sentence
+    points.loc[3, ["low", "high"]] = [60.0, 61.0]
+    points.at[3, "pieces"] = [60.0, 61.0]
+    points.loc[3, "known"] = True
+    sentence = say(points)
+    assert ": 60 to 61 at 16 guests. Measured: 29 (2 guests), 55 (4 guests), " in sentence
+    assert "0 of 1 intervals" in sentence or "The interval does not overlap" in sentence
 
 
 def test_measured_intervals_are_compared_with_ranges(

@@ -1,0 +1,547 @@
+"""Findings of a study: sentences whose numbers are computed, and checks of these sentences against
+what the study's pages show.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from rawperf.core.errors import StudyError, did_you_mean
+from virtperf.core.contrasts import POOLED, Contrast
+from virtperf.core.groups import two_groups
+from virtperf.core.provenance import Provenance
+from virtperf.report.claim_words import quantities, unit_of, verdict_words
+from virtperf.report.frames import StudyData, allowed
+from virtperf.report.from_runs import contrast_of_means
+from virtperf.report.range_words import bounds_of, range_words
+from virtperf.report.wording import (
+    as_precise,
+    interval,
+    join_words,
+    number,
+    plural,
+    pretty,
+    short_number,
+)
+from virtperf.study.claims import Claim
+from virtperf.study.derived import derivations
+from virtperf.study.parts import PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
+from virtperf.study.quantities import Level, Quantity
+from virtperf.study.samples import Terms
+
+PROSE_DIGITS = 3
+DISPUTED = ("contradicted", "depends")
+"""Verdicts of claims that other claims of the paper exclude, or may exclude."""
+COMPARISONS = ("ratio", "percent_change", "difference")
+UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
+_PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
+_TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
+"""A number, but not part of a name: z196, DB2, SHA-1."""
+OF_A_CLAIM = ("low", "high", "intercept", "slope")
+"""Numbers of a claim besides its value."""
+
+
+@dataclass(frozen=True)
+class StatedNumber:
+    """A number of measured runs in a sentence: `text` with its unit, its `interval` ("" for a range
+    over runs), and `over`: the number of runs or blocks, and whether the error is pooled over
+    conditions.
+
+    `elsewhere`: the same number at other levels of `judged_over`, if their intervals exclude this one.
+    """
+
+    text: str
+    interval: str
+    over: str
+    elsewhere: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StatedFinding:
+    """A finding with its numbers filled in.
+
+    `intervals`: those of the measured numbers, in words; `elsewhere`: different numbers of runs at
+    other levels of `judged_over`. `claims`: the claims, or hypotheses, that it rests on.
+    """
+
+    sentence: str
+    numbers: Mapping[str, StatedNumber]
+    claims: tuple[Claim, ...]
+    intervals: str
+    elsewhere: str
+
+    @property
+    def detail(self) -> str:
+        return " ".join(filter(None, (self.intervals, self.elsewhere)))
+
+
+def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
+    """Fill the numbers into a finding.
+
+    Raises `StudyError` if it names an unknown claim, or a number that a claim does not have; if a
+    number was not measured, is not shown on the study's page, or is not that of the plotted means;
+    if the runs fall into two groups, which no mean describes; and if its interval exceeds the
+    limits given with the sentence, which would then claim more than the runs support.
+    """
+    known = {claim.id: claim for claim in data.claims or ()}
+    derived = {derived.id: derived for derived in data.study.derived}
+    claims = tuple(_claim_named(known, name) for name in finding.claims)
+    numbers = {
+        name: _stated_number(data, finding, name, stated, level)
+        for name, stated in finding.numbers.items()
+    }
+
+    def filled(match: re.Match[str]) -> str:
+        name, part = match[1], match[2]
+        if name in numbers:
+            return numbers[name].text
+        if name not in known and name in derived:
+            return _derived(data, name, part or "")
+        return _printed(data, _claim_named(known, name), part or "value")
+
+    parts = [
+        f"{join_words(each.interval for each in group)} over {over}"
+        for over, group in groupby(
+            (each for each in numbers.values() if each.interval), key=lambda each: each.over
+        )
+    ]
+    ranges = [
+        f"{each.text}: range over {each.over}." for each in numbers.values() if not each.interval
+    ]
+    words = dict.fromkeys(text for stated in numbers.values() for text in stated.elsewhere)
+    return StatedFinding(
+        sentence=PLACEHOLDER.sub(filled, " ".join(finding.says.split())),
+        numbers=numbers,
+        claims=claims,
+        intervals=" ".join(
+            [*([f"{pretty(100 * level)} % CI {'; '.join(parts)}."] if parts else []), *ranges]
+        ),
+        elsewhere=f"Outside of that interval: {'; '.join(words)}." if words else "",
+    )
+
+
+def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
+    if name not in known:
+        raise StudyError(
+            f"findings: there is no claim {name!r}",
+            file="study.yaml",
+            remedy=did_you_mean(name, known),
+        )
+    return known[name]
+
+
+def _printed(data: StudyData, claim: Claim, part: str) -> str:
+    """Printed number of a claim with its unit: its `value`, a limit, or a coefficient of a rule."""
+    value = getattr(claim, part, None) if part in ("value", *OF_A_CLAIM) else None
+    is_rule = part in ("slope", "intercept")
+    if value is None or not math.isfinite(value) or is_rule != (claim.kind == "rule"):
+        raise StudyError(
+            f"findings: the claim {claim.id} has no number"
+            if part == "value"
+            else f"findings: the claim {claim.id} has no {part}",
+            file="study.yaml",
+            expected=f"a claim with `{part}`",
+            found="{" + claim.id + (f".{part}" if part != "value" else "") + "}",
+        )
+    return f"{pretty(abs(value))}{'' if is_rule else unit_of(claim, data.study)}"
+
+
+def _derived(data: StudyData, name: str, gives: str) -> str:
+    """Range of a derived number by the text, with its unit: ``56.5 to 61.5 s``."""
+    rows = data.ranges[(data.ranges["derived"] == name) & (data.ranges["gives"] == gives)]
+    ends = list(rows["pieces_text"].iloc[0]) if len(rows) == 1 else []
+    if not ends or not all(map(math.isfinite, ends)):
+        raise StudyError(
+            f"findings: the derived number {name} has no closed range",
+            file="study.yaml",
+            expected="one number with an upper and a lower limit",
+            found=f"{len(rows)} numbers"
+            if len(rows) != 1
+            else f"{allowed(ends)} ({', '.join(rows['label'])})",
+        )
+    unit = str(rows["unit"].iloc[0])
+    texts = [
+        [short_number(end) for end in pair] for pair in zip(ends[::2], ends[1::2], strict=True)
+    ]
+    words = " or ".join(low if low == high else f"{low} to {high}" for low, high in texts)
+    return words if unit in ("", "1") else f"{words} {unit}"
+
+
+# ---- numbers of measured runs
+
+
+def _stated_number(
+    data: StudyData, finding: Finding, name: str, stated: MeasuredNumber, level: float
+) -> StatedNumber:
+    of, to = _sides(data, stated)
+    _check_shown(data, name, (*of, *to))
+    contrast = _contrast(data, of, to, level)
+    scale, shift = _SCALES[stated.show]
+    if stated.mean:
+        _check_one_group(data, name, (*of, *to))
+        value, ends = contrast.value, _interval(contrast, level)
+    else:
+        value, ends = math.nan, _range_over_units(data, name, of, to)
+    value, low, high = (scale * v + shift for v in (value, *ends))
+    if not (stated.low <= low and high <= stated.high):
+        shown = as_precise(value, low, high)
+        raise StudyError(
+            f"findings: the runs do not support the limits given for {name}",
+            file="study.yaml",
+            expected=f"a {100 * level:g} % interval within {interval(stated.low, stated.high)}",
+            found=f"{shown[0]} ({shown[1]} to {shown[2]})" if stated.mean else interval(low, high),
+            remedy="adapt the sentence and its limits to the interval, or measure more runs.",
+        )
+    if stated.show == "change" and low < 0:
+        value, low, high = -value, -high, -low
+    unit = _unit(data, stated)
+    runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
+    if not stated.mean:
+        ends_of_range = f"{pretty(low, 2)} to {pretty(high, 2)}{unit}"
+        return StatedNumber(ends_of_range, "", f"{runs}, which fall into two groups")
+    text = _number_text(value, low, high)
+    _check_plotted(data, name, text, stated, (value, low, high))
+    if POOLED in contrast.design:
+        runs += " (pooled error)"
+    _, first, last = as_precise(value, low, high)
+    shown_ends = "no spread" if low == high else f"{first} to {last}{unit}"
+    elsewhere = tuple(_elsewhere(data, finding, stated, ends, level))
+    return StatedNumber(f"{text}{unit}", shown_ends, runs, elsewhere)
+
+
+_SCALES = {"value": (1.0, 0.0), "percent": (100.0, 0.0), "change": (100.0, -100.0)}
+"""Factor and shift from a ratio to the number shown."""
+
+
+def _sides(data: StudyData, stated: MeasuredNumber) -> tuple[Terms, Terms]:
+    of, to = (
+        {q: c for c, q in data.study.expression(text).terms} if text else {}
+        for text in (stated.of, stated.to)
+    )
+    return of, to
+
+
+def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
+    return contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
+
+
+def _interval(contrast: Contrast, level: float) -> tuple[float, float]:
+    return contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
+
+
+def _number_text(value: float, low: float, high: float) -> str:
+    """Format a number with as many digits as its interval supports, at most `PROSE_DIGITS`."""
+    precise = as_precise(value, low, high)[0]
+    digits = sum(c.isdigit() for c in precise.lstrip("0."))
+    return short_number(value) if digits > PROSE_DIGITS else precise
+
+
+def _check_shown(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
+    """Check that a number's quantities were measured, and are in a figure or a derived number."""
+    samples = data.samples(Provenance.MEASURED)
+    if missing := [q.key() for q in named if q not in samples]:
+        raise StudyError(
+            f"findings: no measured run for the number {name}",
+            file="study.yaml",
+            found=", ".join(missing),
+            remedy="name measured conditions; virtperf runs reads new runs.",
+        )
+    if hidden := [q.key() for q in named if q not in data.shown]:
+        raise StudyError(
+            f"findings: no exhibit shows the number {name}",
+            file="study.yaml",
+            expected="quantities that a figure plots, or that a derived number compares",
+            found=", ".join(hidden),
+        )
+
+
+def _check_one_group(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
+    samples = data.samples(Provenance.MEASURED)
+    for quantity in named:
+        groups = two_groups(samples[quantity].units.tolist())
+        if groups is not None:
+            words = " and ".join(interval(float(g[0]), float(g[-1])) for g in groups)
+            raise StudyError(
+                f"findings: no mean describes the runs of the number {name}: they fall into two groups",
+                file="study.yaml",
+                found=f"{words} ({data.study.show(quantity)})",
+                remedy="give the range over its runs by `mean: false`, or say what separates the groups.",
+            )
+
+
+def _check_plotted(
+    data: StudyData,
+    name: str,
+    text: str,
+    stated: MeasuredNumber,
+    shown: tuple[float, float, float],
+) -> None:
+    """Check that the means of the figures give the same number, to its printed digits."""
+    means = {
+        q: mean.value
+        for q in {q for side in _sides(data, stated) for q in side}
+        if (mean := data.mean(q, Provenance.MEASURED, "own")) is not None
+    }
+    of, to = _sides(data, stated)
+    over, under = (sum(c * means.get(q, math.nan) for q, c in side.items()) for side in (of, to))
+    scale, shift = _SCALES[stated.show]
+    plotted = scale * (over / under if to else over) + shift
+    plotted = abs(plotted) if stated.show == "change" else plotted
+    again = _number_text(plotted, *(plotted + (end - shown[0]) for end in shown[1:]))
+    if again != text:
+        raise StudyError(
+            f"findings: the number {name} is not that of the plotted means",
+            file="study.yaml",
+            expected=again,
+            found=text,
+            remedy="measure both sides in the same blocks, or compare conditions that have them.",
+        )
+
+
+def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple[float, float]:
+    """Smallest and largest number of the blocks common to all conditions; without blocks, of single
+    runs of one condition.
+    """
+    samples = data.samples(Provenance.MEASURED)
+    sides = {q: samples[q] for q in (*of, *to)}
+    if len(sides) == 1 and not to:
+        ((quantity, factor),) = of.items()
+        values = factor * sides[quantity].units
+        return float(values.min()), float(values.max())
+    common = set.intersection(*(set(side.by_block) for side in sides.values())) - {""}
+    if not common:
+        raise StudyError(
+            f"findings: the conditions of the number {name} have no block in common",
+            file="study.yaml",
+            remedy="a range over blocks (`mean: false`) needs both sides in each block.",
+        )
+    values = np.array(
+        [
+            sum(c * sides[q].by_block[block] for q, c in of.items())
+            / (sum(c * sides[q].by_block[block] for q, c in to.items()) if to else 1.0)
+            for block in sorted(common)
+        ]
+    )
+    return float(values.min()), float(values.max())
+
+
+def _elsewhere(
+    data: StudyData,
+    finding: Finding,
+    stated: MeasuredNumber,
+    ends: tuple[float, float],
+    level: float,
+) -> Iterator[str]:
+    """Yield the same number at other levels of `judged_over` whose interval is disjoint from `ends`,
+    unless the sentence has it, or it is the same to two digits.
+    """
+    factor = data.study.factors.get(data.study.judged_over)
+    of, to = _sides(data, stated)
+    if factor is None or {q.level(factor.name) for q in (*of, *to)} != {factor.default}:
+        return
+    samples = data.samples(Provenance.MEASURED)
+    quoted = [_sides(data, other) for other in finding.numbers.values()]
+    scale, shift = _SCALES[stated.show]
+    here = scale * _contrast(data, of, to, level).value + shift
+    for at in factor.levels:
+        moved = tuple({q.moved({factor.name: at}): c for q, c in side.items()} for side in (of, to))
+        if at == factor.default or moved in quoted or not samples.keys() >= {*moved[0], *moved[1]}:
+            continue
+        contrast = _contrast(data, *moved, level)
+        low, high = _interval(contrast, level)
+        if low > ends[1] or high < ends[0]:
+            value, low, high = (scale * v + shift for v in (contrast.value, low, high))
+            if pretty(value, 2) == pretty(here, 2):
+                continue
+            if stated.show == "change" and value < 0:
+                value, low, high = -value, -high, -low
+            shown = as_precise(value, low, high)
+            number_there = f"{shown[0]} ({shown[1]} to {shown[2]}){_unit(data, stated)}"
+            yield f"{factor.place(at)}: {number_there}"
+
+
+def _unit(data: StudyData, stated: MeasuredNumber) -> str:
+    if stated.show != "value":
+        return " %"
+    (_, quantity), *_ = data.study.expression(stated.of).terms
+    unit = data.study.quantities[quantity.name].unit
+    return "" if stated.to or unit in ("1", "count") else f" {unit}"
+
+
+# ---- checks of the sentences
+
+
+def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyError]:
+    """Yield what is wrong with a finding, beyond the errors of `state`.
+
+    - A number that is typed: results are placeholders, so that they follow from claims or runs; only
+      levels of the compared conditions, names, and numbers of the claims' own statements are typed.
+    - A utilization presented as use: at two conditions that may differ in length, a ratio of
+      utilizations is no ratio of processor time.
+    - A printed number outside the range that the page gives for it, without a verdict that says so.
+    """
+    known = {claim.id: claim for claim in data.claims or ()}
+    claims = [known[name] for name in finding.claims if name in known]
+    yield from _typed_numbers(data, finding, claims)
+    quoted = [(known[name], part or "value") for name, part in finding.quoted if name in known]
+    yield from _utilizations(data, finding, [claim for claim, _ in quoted])
+    beside = {name for name, _ in finding.quoted}
+    for claim, part in quoted:
+        yield from _outside_page(data, claim, part, beside)
+
+
+def _typed_numbers(
+    data: StudyData, finding: Finding, claims: Iterable[Claim]
+) -> Iterator[StudyError]:
+    study = data.study
+    claims = list(claims)
+    evidence = {q for c in claims for i in c.instances for q in quantities(i)}
+    evidence |= {q for n in finding.numbers.values() for side in _sides(data, n) for q in side}
+    levels = {level for q in evidence for _, level in q.at}
+    levels |= {
+        level for claim in claims for level in (claim.at, *claim.levels) if level is not None
+    }
+    conditions = _tokens(map(_level_text, levels))
+    conditions |= _tokens(
+        label for f in study.factors.values() for label in (f.label, *f.level_labels.values())
+    )
+    conditions |= _tokens(study.quantities[q.name].label for q in evidence)
+    software = (str(text) for of in study.software.values() for text in of.values())
+    names = _tokens([str(study.data.get("title", "")), *study.systems.values(), *software])
+    statements = _tokens(claim.says for claim in claims)
+    for token in _tokens([PLACEHOLDER.sub(" ", finding.says)]):
+        if token in conditions:
+            continue
+        written = next(filter(None, (_number_of(c, token) for c in claims)), "")
+        if not written and token in names | statements:
+            continue
+        yield StudyError(
+            f"findings: the number {token} is typed, not computed",
+            file="study.yaml",
+            expected="a level of the compared conditions, or a number in the statement of a claim that "
+            "the finding rests on",
+            remedy=f"write {{{written}}}."
+            if written
+            else "name the claim that prints it in braces, or compute it under `numbers`.",
+        )
+
+
+def _tokens(texts: Iterable[str]) -> set[str]:
+    """Numbers in texts, without thousands separators."""
+    return {match.replace(",", "").rstrip(".") for text in texts for match in _TYPED.findall(text)}
+
+
+def _level_text(level: Level) -> str:
+    return level if isinstance(level, str) else number(level, 12)
+
+
+def _number_of(claim: Claim, token: str) -> str:
+    """Placeholder for the number of a claim that is typed; "" for another number."""
+    numbers = {claim.id: claim.value}
+    if claim.kind == "rule":
+        numbers |= {f"{claim.id}.{name}": getattr(claim, name) for name in ("intercept", "slope")}
+    typed = float(token)
+    return next(
+        (name for name, v in numbers.items() if v is not None and math.isclose(abs(v), typed)), ""
+    )
+
+
+def is_utilization(kind: QuantityKind) -> bool:
+    """Whether a quantity is the share of time for which processors are in use: not an amount."""
+    share = (
+        kind.unit == "%" or kind.unit.startswith("% of one") or bool(_PROCESSORS.search(kind.unit))
+    )
+    return share and bool(_PROCESSORS.search(f"{kind.label} {kind.unit}"))
+
+
+def _utilizations(
+    data: StudyData, finding: Finding, quoted: Iterable[Claim]
+) -> Iterator[StudyError]:
+    compared = [
+        [q for part in instance.parts for _, q in part.terms]
+        for claim in quoted
+        if claim.kind in COMPARISONS[:2]
+        for instance in claim.instances
+    ]
+    compared += [[*of, *to] for n in finding.numbers.values() for of, to in [_sides(data, n)] if to]
+    for terms in compared:
+        names = {q.name for q in terms}
+        if len({q.at for q in terms}) < 2 or not all(
+            is_utilization(data.study.quantities[name]) for name in names
+        ):
+            continue
+        if not any(word in finding.says.lower() for word in UTILIZATION_WORDS):
+            label = data.study.quantities[min(names)].label
+            yield StudyError(
+                f"findings: a change of “{label}” is stated without the word utilization or load",
+                file="study.yaml",
+                found=" ".join(finding.says.split()),
+                remedy="say that it is a utilization: with another run time the processor time differs.",
+            )
+
+
+def _outside_page(
+    data: StudyData, claim: Claim, part: str, beside: Set[str]
+) -> Iterator[StudyError]:
+    """Check the printed number of a claim against the ranges that the page gives for it; not against
+    those of derived numbers that stand `beside` it in the sentence.
+    """
+    if claim.assumed or verdict_words(claim, data.result(claim.id))[0] in DISPUTED:
+        return
+    half = getattr(claim, f"{part}_half_width", 0.0)
+    low, high = (claim.low, claim.high)
+    if part in ("slope", "intercept"):
+        low, high = getattr(claim, part) - half, getattr(claim, part) + half
+    for pieces, words in _page_ranges(data, claim, part, beside):
+        near = 1e-6 * max(map(abs, filter(math.isfinite, pieces)), default=0.0)
+        pairs = zip(pieces[::2], pieces[1::2], strict=True)
+        if not any(low <= end + near and start - near <= high for start, end in pairs):
+            yield StudyError(
+                f"findings: the number of {claim.id} lies outside the page's own range",
+                file="study.yaml",
+                expected=words,
+                found=interval(low, high),
+                remedy="state both, or rest the finding on the claims that contradict each other.",
+            )
+
+
+def _page_ranges(
+    data: StudyData, claim: Claim, part: str, beside: Set[str]
+) -> Iterator[tuple[list[float], str]]:
+    """Yield the ranges by the text of a claim's number: of plotted points, and of derived numbers
+    with the same quantities.
+    """
+    if claim.kind == "value":
+        of_claim = {
+            q for i in claim.instances for p in i.parts if len(p.terms) == 1 for _, q in p.terms
+        }
+        rows = {
+            (row["exhibit"], row["series"], row["x"]): row for row in data.points.to_dict("records")
+        }
+        for exhibit in data.study.exhibits:
+            for series, x, quantity in data.study.points(exhibit):
+                row = rows.get((exhibit.id, series.label, x))
+                if quantity in of_claim and row is not None and len(row["pieces_text"]):
+                    yield list(row["pieces_text"]), allowed(row["pieces_text"])
+        return
+    kind, gives = ("line", part) if claim.kind == "rule" else (claim.kind, "")
+    rows = {(r["derived"], r["gives"], r["label"]): r for r in data.ranges.to_dict("records")}
+    for derivation in derivations(data.study):
+        row = rows.get((derivation.derived.id, derivation.gives, derivation.label))
+        if row is None or (derivation.derived.kind, derivation.gives) != (kind, gives):
+            continue
+        if derivation.derived.id in beside:
+            continue
+        if any(instance.parts == derivation.parts for instance in claim.instances):
+            searched = row["method"] == "searched"
+            if not searched:
+                yield (
+                    list(row["pieces_text"]),
+                    range_words(row["pieces_text"], bounds_of(data.study, derivation)),
+                )
