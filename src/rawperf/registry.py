@@ -33,6 +33,7 @@ from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
+from rawperf.declared.values import MILLISECONDS
 from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
 from rawperf.text import strip_colours
 from rawperf.unsupported import MAX_SHOWN, identify_unsupported
@@ -41,8 +42,6 @@ DELIMITERS = ",;\t|"
 MAX_ROWS = 200
 MAX_FIELDS = 6
 """Columns in a suggested declaration; others can be added by hand."""
-MILLISECONDS = 1e11
-"""Larger numbers in a column of times are not seconds since 1970."""
 _TIMES = re.compile(r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch)(?:[_ ]?(?:s|ms|utc))?")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _YAML_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}

@@ -118,6 +118,8 @@ class Verified(Model):
 class Time(Model):
     """Source of a file's times: one of `field`, `line` or `interval_s`, or run.yaml (`numbered`).
 
+    With `field` and `line`, rows whose field is empty have the time of the line above, if any.
+
     `then` is a field with the second part of the text, appended to `field` after a blank; `plus` is
     a field that is added. Of several `format`, the first time of a file decides. `date` is a line
     with the date of the first row, for times of day. Numbers since 1970 and times with a UTC offset
@@ -126,7 +128,7 @@ class Time(Model):
 
     field: str | None = None
     line: Groups | None = None
-    unit: Literal["s", "ms", "us", "ns"] = "s"
+    unit: Literal["s", "ms", "us", "ns", "s or ms"] = "s"
     since: Literal["epoch", "start"] = "epoch"
     format: Annotated[
         tuple[Annotated[str, AfterValidator(_check_time_format)], ...], WrapSingleString
@@ -143,14 +145,13 @@ class Time(Model):
 
     @model_validator(mode="after")
     def _check_options(self) -> Time:
-        sources = [
-            self.field is not None,
-            self.line is not None,
-            self.interval_s is not None,
-            self.numbered,
-        ]
-        if sum(sources) != 1:
-            raise ValueError("time needs exactly one of field, line, interval_s and numbered")
+        has_texts = self.field is not None or self.line is not None
+        if has_texts + (self.interval_s is not None) + self.numbered != 1:
+            raise ValueError(
+                "time needs exactly one of field, line, interval_s and numbered; or field and line"
+            )
+        if self.field and self.line and (self.plus or self.then or not self.optional):
+            raise ValueError("field and line together need optional: true, without plus and then")
         if self.line is not None and group_names(self.line) != ("time",):
             raise ValueError("line needs a regular expression with one group, (?P<time>...)")
         if self.plus is not None and self.field is None:
@@ -175,7 +176,7 @@ class Time(Model):
     @property
     def per_second(self) -> float:
         """Units per second: a divisor, since dividing rounds only once, and correctly."""
-        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "s or ms": 1.0}[self.unit]
 
 
 class Entity(Model):

@@ -299,6 +299,8 @@ class Collector:
                     for name, other in zip(entity_names, names, strict=True)
                 ]
             )
+        if time.field is not None and time.line is not None:
+            return self._times_of_either(chunk, time.field)
         cells = (
             (chunk.times_above or [None] * len(entity))
             if time.field is None
@@ -330,6 +332,19 @@ class Collector:
                 ]
         plus = chunk.column(time.plus) if time.plus else None
         return self._time_parser.parse(cells, plus, chunk.lines)
+
+    def _times_of_either(self, chunk: Chunk, field: str) -> np.ndarray:
+        """Time in each row's field, else in the line above; NaN for rows without either."""
+        above = chunk.times_above or [None] * len(chunk.lines)
+        pairs = zip(_to_list(chunk.column(field)), above, strict=True)
+        cells = [own if own not in (None, "") else other for own, other in pairs]
+        present = np.flatnonzero([cell not in (None, "") for cell in cells])
+        t = np.full(len(cells), np.nan)
+        if len(present):
+            lines = np.asarray(chunk.lines)[present]
+            t[present] = self._time_parser.parse([cells[p] for p in present.tolist()], None, lines)
+        self._has_times = bool(self._has_times or len(present))
+        return t
 
     def _values(
         self, chunk: Chunk, rule: FieldRule

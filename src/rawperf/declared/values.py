@@ -202,6 +202,8 @@ class NumberParser:
 
 LATEST = 253_402_300_800.0
 """End of the year 9999, in seconds since 1970."""
+MILLISECONDS = 1e11
+"""Larger numbers since 1970 are not seconds: it is the year 5138."""
 MAX_CACHED_TEXTS = 100_000
 """Cache size for texts of times and of conditions."""
 MAX_PYTHON_TIMES = 100
@@ -256,7 +258,12 @@ class TimeParser:
             with np.errstate(over="ignore"):  # infinite times are rejected below
                 t = t + (added if self._format is None else added / time.per_second)
         if self._format is None:
-            t = t / time.per_second
+            per_second = (
+                np.where(np.abs(t) >= MILLISECONDS, 1e3, 1.0)
+                if time.unit == "s or ms"
+                else time.per_second
+            )
+            t = t / per_second
         if time.is_time_of_day and len(t):
             t = self._unwrap(t)
             if time.date is not None:
