@@ -122,7 +122,7 @@ def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]
         match = matches[0]
         field = f"{words[: match.start()]}#{words[match.end() :]}"
     else:
-        remedy = "the file is damaged, or netstat ran in a locale other than C."
+        remedy = "it may come from another version, from a locale other than C, or be damaged."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:

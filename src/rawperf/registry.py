@@ -1,6 +1,6 @@
 """Registry and recognition of formats; metric dictionary with the fields of declared formats.
 
-Unsupported files are identified where possible.
+Unsupported files are identified where possible (`rawperf.unsupported`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
+from rawperf.declared.values import MILLISECONDS
 from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
 from rawperf.text import strip_colours
+from rawperf.unsupported import MAX_SHOWN, identify_unsupported
 
 DELIMITERS = ",;\t|"
 MAX_ROWS = 200
 MAX_FIELDS = 6
 """Columns in a suggested declaration; others can be added by hand."""
-MILLISECONDS = 1e11
-"""Larger numbers in a column of times are not seconds since 1970."""
 _TIMES = re.compile(r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch)(?:[_ ]?(?:s|ms|utc))?")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _YAML_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
@@ -154,137 +154,6 @@ MIN_CERTAINTY = 0.5
 DECLARE_REMEDY = (
     "a declaration of a few lines can describe its columns or lines, see docs/formats/declared.md"
 )
-MAX_SHOWN = 160
-"""Characters of a heading that a message shows."""
-_COMPRESSION_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"PK\3\4": "zip",
-    b"7z\xbc\xaf\x27\x1c": "7z",
-    b"\x1f\x9d": "compress",
-}
-# Unsupported outputs: name, pattern in the first 8 KiB, remedy.
-_SADF = "convert it with sadf -j"
-_UNSUPPORTED = (
-    (
-        "sadf -d or -p",
-        rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
-        _SADF,
-    ),
-    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
-    (
-        "mpstat, pidstat or iostat -o JSON",
-        rb'\A\s*\{\s*"sysstat"\s*:',
-        "collect their default text output",
-    ),
-    ("cifsiostat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Filesystem:? .*(?:rops/s|fo/s)", ""),
-    ("tapestat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Tape:? ", ""),
-    (
-        "sysstat",
-        rb"\A\s*Linux \S+ +\(",
-        "its first lines contain no table: collect the run again",
-    ),
-    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect with iostat -x, or vmstat without -d"),
-    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect with vmstat SECONDS COUNT"),
-    ("fio --minimal of another version", rb"^[25];fio-", "collect with fio --output-format=json"),
-    (
-        "the human-readable output of perf stat",
-        rb"^ Performance counter stats for ",
-        "collect with perf stat -x,",
-    ),
-    ("perf.data", rb"\APERFILE2", "print it with perf stat or perf script"),
-    (
-        "incomplete uperf output",
-        rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:",
-        "keep the complete output",
-    ),
-    (
-        "iperf",
-        rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
-        "collect with iperf3 -J",
-    ),
-    (
-        "top",
-        rb"^top - \d\d:\d\d:\d\d up |^ *PID USER +PR +NI +VIRT",
-        "collect with pidstat SECONDS COUNT",
-    ),
-    ("free", rb"^ +total +used +free +shared", "collect with sar -r, vmstat, or cat /proc/meminfo"),
-    (
-        "Solaris' sar",
-        rb"\A\s*SunOS \S+ [\d.]+ ",
-        "declare its lines, see docs/formats/declared.md",
-    ),
-    (
-        "macOS' or a BSD's sar",
-        rb"\A\s*(?:Darwin|FreeBSD|NetBSD|OpenBSD)\b",
-        "declare its lines, see docs/formats/declared.md",
-    ),
-    (
-        "k6 data points (--out json or csv)",
-        rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
-        "collect with k6 run --summary-export, or declare them with names and value",
-    ),
-    (
-        "the response of aws cloudwatch get-metric-data",
-        rb'"MetricDataResults"\s*:',
-        "collect with aws cloudwatch get-metric-statistics, one file per metric",
-    ),
-    (
-        "a Prometheus query response",
-        rb'"resultType"\s*:\s*"(?:scalar|string|vector|matrix)"|\A\{"status"\s*:\s*"error"',
-        "keep the complete response of query_range, or of a query with a vector result",
-    ),
-    (
-        "a fio log with another file name",
-        rb"\A\d+, \d+, [012], \d+(?:, \w+)*\n\d+, \d+, [012], \d+",
-        "name it as fio does, NAME_bw.1.log, NAME_iops.1.log, NAME_clat.1.log: only the file name tells the quantity",
-    ),
-    (
-        "turbostat rows per CPU",
-        rb"^(?:usec\t|Time_Of_Day_Seconds\t)*(?:Package\t|Die\t|Node\t|Core\t)*CPU\tAvg_MHz\t",
-        "collect with turbostat --Summary",
-    ),
-    (
-        "the human-readable table of collectl",
-        rb"^#<-+CPU",
-        "collect with collectl -P",
-    ),
-    (
-        "the human-readable table of dstat",
-        rb"^-+total-(?:cpu-)?usage-+ ",
-        "collect with dstat -t --output FILE",
-    ),
-    (
-        "the human-readable table of kvm_stat",
-        rb"^ *Event +Total +%Total +CurAvg",
-        "collect with kvm_stat -c -l, which prints columns",
-    ),
-    (
-        "Windows' performance counters (typeperf, relog)",
-        rb'\A"\(PDH-CSV 4\.0\)',
-        "declare its columns with melt, see docs/formats/declared.md",
-    ),
-    (
-        "the terminal output of docker stats",
-        rb"^CONTAINER +CPU %",
-        "collect with docker stats --format json",
-    ),
-    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect with virsh domstats"),
-    ("virt-top's screen", rb"^virt-top \d\d:\d\d:\d\d", "collect with virt-top --csv FILE"),
-    (
-        "HdrHistogram percentiles",
-        rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
-        "keep the complete output of wrk2, or declare its lines",
-    ),
-    ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
-    (
-        "an HTML page",
-        rb"\A\s*<(?:!DOCTYPE html|html)\b",
-        "keep the tool's own file, not a page generated from it",
-    ),
-)
-_PATTERNS = tuple(
-    (name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _UNSUPPORTED
-)
 
 
 @cache
@@ -373,7 +242,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     if not scores or scores[0][0] < MIN_CERTAINTY:
         if not extract_head(data).strip():
             decompress_stream(io.BytesIO(data), file=file).read(1)  # raises if it is damaged
-        reason, help_ = _identify_unsupported(extract_head(data))
+        reason, help_ = identify_unsupported(extract_head(data))
         suggestion = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
             if scores
@@ -396,44 +265,6 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             problem, file=file, found=summary, remedy=f"{help_ or suggestion + DECLARE_REMEDY}."
         )
     return all_formats()[scores[0][1]]
-
-
-UTF16_PROBLEM = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
-"""Problem and remedy of a file in UTF-16."""
-
-
-def is_utf16(head: bytes) -> bool:
-    """Whether a file's head is UTF-16 text, with a byte order mark or mostly Latin."""
-    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
-        head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
-    )
-
-
-def _identify_unsupported(head: bytes) -> tuple[str, str]:
-    """Identify an unsupported file from its first 8 KiB: problem and remedy, or "" twice."""
-    if not head.strip():
-        return (
-            "the file is empty",
-            "collect the run again; the tool may have written to standard error",
-        )
-    compression = next(
-        (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
-    )
-    if compression:
-        return (
-            f"the file is compressed with {compression}",
-            "decompress it, or compress it with gzip, xz or zstd",
-        )
-    if is_utf16(head):
-        return UTF16_PROBLEM
-    for name, pattern, remedy in _PATTERNS:
-        if pattern.search(head):
-            return f"it looks like {name}, which has no reader", remedy
-    binary_remedy = (
-        "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
-        "Performance Toolkit"
-    )
-    return ("the file is binary", binary_remedy) if b"\0" in head else ("", "")
 
 
 def _text_summary(head: bytes) -> str:

@@ -722,7 +722,7 @@ def _reading(listing: ListingLines, is_last: bool) -> Reading:
         raise listing.error(
             "no complete sample in the file",
             max(listing.truncated_line, 0),
-            remedy="collect the run again.",
+            remedy="let the tool run until its second sample is complete.",
         )
     names, ids = encode_entities(listing, samples, is_kept)
     columns = state.columns[2:]

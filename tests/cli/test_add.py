@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +14,9 @@ from tests.cli.conftest import Run
 from tests.toy_runs import STUDY, console, netstat, sar, write_run
 from virtperf.cli import _terminal
 from virtperf.core.paths import Layout
-from virtperf.runs.ingest.stage import ingest
+from virtperf.report.kinds.quality import warnings_of
+from virtperf.runs.ingest.stage import INDEX, ingest
+from virtperf.runs.intake.doubts import record_doubts
 from virtperf.study.definition import load_study
 
 FACTORS = ("--factor", "system=b", "--factor", "guests=2")
@@ -107,6 +110,11 @@ def test_copied_run_is_read_by_the_pipeline(run: Run, repository, folder):
         repository / "cache",
     )
     assert (done.n_ok, done.quarantined) == (1, [])
+    # what was warned of stays with the run: in run.yaml, the index and the page of data quality
+    stolen = "guest web1: 5 % of the processor time was stolen by the hypervisor in the window"
+    assert made["disturbed"] == [stolen]
+    (entry,) = json.loads((repository / "out" / INDEX).read_text())["runs"]
+    assert f"disturbed: {stolen}" in warnings_of(entry)
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 
@@ -252,8 +260,27 @@ def test_one_shared_file_is_a_warning(run: Run, repository, folder):
         "there",
         raw={"d1.log": console(seed="y"), "sar.txt": sar()},
     )
-    output = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
-    assert "warning: guests/web1/sar.txt: identical to files of the measured run there" in output
+    output = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes").output
+    warning = "guests/web1/sar.txt: identical to files of the measured run there"
+    assert f"warning: {warning}" in output
+    added = yaml.safe_load((repository / "data/measured/toy/monday-run/run.yaml").read_text())
+    assert any(text.startswith(warning) for text in added["warned"])
+
+
+def test_doubts_are_added_to_a_run_yaml_of_any_style(tmp_path):
+    path = tmp_path / "run.yaml"
+    for text in (
+        "run: a\n# mine\nnotes: x\n",
+        "{run: a, notes: x}\n",
+        "run: a\nnotes: x\ndisturbed: [old]",
+    ):
+        path.write_text(text)
+        record_doubts(path, ["old", "new"], ["w: x"])
+        made = yaml.safe_load(path.read_text())
+        assert made == {"run": "a", "notes": "x", "disturbed": ["old", "new"], "warned": ["w: x"]}
+    path.write_text("run: a  # mine\n")
+    record_doubts(path, ["new"], [])
+    assert path.read_text() == "run: a  # mine\ndisturbed:\n- new\n"
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "run.yaml", "whole", "broken"])

@@ -47,7 +47,7 @@ def test_first_report_is_since_boot() -> None:
     assert get(reading, "vdb", "tps") == [0, 1]
     assert reading.records["t"].unique().tolist() == [0, 1]
     assert set(reading.records["entity_kind"]) == {"host", "device"}
-    with pytest.raises(FormatError, match="only the first report"):
+    with pytest.raises(FormatError, match="one report only"):
         FORMAT.read(LISTING[: LISTING.index(b"\n\n\n")] + b"\n")
 
 

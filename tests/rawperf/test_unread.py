@@ -81,7 +81,7 @@ NAMED = {
     ),
     "a query's error": (
         b'{"status":"error","errorType":"bad_data","error":"invalid parameter"}',
-        "Prometheus query",
+        "an error of Prometheus: invalid parameter",
         "query_range",
     ),
     "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "fio log", "_bw.1.log"),

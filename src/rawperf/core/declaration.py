@@ -39,16 +39,23 @@ def _check_zone(name: str) -> str:
 
 
 def _check_time_format(text: str) -> str:
-    if text == "iso":
+    if text in ("iso", "number"):
         return text
     try:
         example = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
         datetime.strptime(example.strftime(text), text)
     except ValueError as err:
         raise ValueError(
-            f"{text!r} is not a time format ({err}); write iso or %Y-%m-%d %H:%M:%S"
+            f"{text!r} is not a time format ({err}); write iso, number or %Y-%m-%d %H:%M:%S"
         ) from err
     return text
+
+
+_DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso", "number")
+
+
+def _has_date(time_format: str) -> bool:
+    return any(part in time_format for part in _DATES)
 
 
 def _check_groups(pattern: str) -> str:
@@ -78,18 +85,56 @@ class Match(Model):
         return self
 
 
+class Verified(Model):
+    """What shows that a declaration reads the tool's own output correctly.
+
+    `output`: files that the tool wrote, below ``tests/rawperf/samples``, and the `version` of the
+    tool. `source`: repository, file, function and commit of the tool's public source that the
+    declaration was compared with. `none`: why there is neither; each file that it reads then gets
+    a warning.
+    """
+
+    output: Texts = ()
+    version: str = ""
+    source: str = ""
+    none: str = ""
+
+    @model_validator(mode="after")
+    def _check_evidence(self) -> Verified:
+        if bool(self.output) != bool(self.version):
+            raise ValueError("output and version need each other: recorded files, and their tool")
+        if bool(self.none) == bool(self.output or self.source):
+            raise ValueError("set output with version, source, or both; else none: the reason")
+        return self
+
+    def describe(self) -> str:
+        """Describe the evidence in a few words, as in docs/formats/declared.md."""
+        if self.none:
+            return "not verified on real output"
+        source = f"source of {self.source.split()[0]}" if self.source else ""
+        return "; ".join(filter(None, (self.version, source)))
+
+
 class Time(Model):
     """Source of a file's times: one of `field`, `line` or `interval_s`, or run.yaml (`numbered`).
 
+    With `field` and `line`, rows whose field is empty have the time of the line above, if any.
+
     `then` is a field with the second part of the text, appended to `field` after a blank; `plus` is
-    a field that is added. Numbers since 1970 and times with a UTC offset are converted to `zone`.
+    a field that is added. Of several `format`, the first time of a file decides. `date` is a line
+    with the date of the first row, for times of day. Numbers since 1970 and times with a UTC offset
+    are converted to `zone`.
     """
 
     field: str | None = None
     line: Groups | None = None
-    unit: Literal["s", "ms", "us", "ns"] = "s"
+    unit: Literal["s", "ms", "us", "ns", "s or ms"] = "s"
     since: Literal["epoch", "start"] = "epoch"
-    format: Annotated[str, AfterValidator(_check_time_format)] | None = None
+    format: Annotated[
+        tuple[Annotated[str, AfterValidator(_check_time_format)], ...], WrapSingleString
+    ] = ()
+    date: Groups | None = None
+    date_format: Annotated[str, AfterValidator(_check_time_format)] = "%Y-%m-%d"
     zone: Annotated[str, AfterValidator(_check_zone)] = "UTC"
     plus: str | None = None
     then: str | None = None
@@ -100,26 +145,38 @@ class Time(Model):
 
     @model_validator(mode="after")
     def _check_options(self) -> Time:
-        sources = [
-            self.field is not None,
-            self.line is not None,
-            self.interval_s is not None,
-            self.numbered,
-        ]
-        if sum(sources) != 1:
-            raise ValueError("time needs exactly one of field, line, interval_s and numbered")
+        has_texts = self.field is not None or self.line is not None
+        if has_texts + (self.interval_s is not None) + self.numbered != 1:
+            raise ValueError(
+                "time needs exactly one of field, line, interval_s and numbered; or field and line"
+            )
+        if self.field and self.line and (self.plus or self.then or not self.optional):
+            raise ValueError("field and line together need optional: true, without plus and then")
         if self.line is not None and group_names(self.line) != ("time",):
             raise ValueError("line needs a regular expression with one group, (?P<time>...)")
-        if self.plus is not None and (self.field is None or self.format is not None):
-            raise ValueError("plus needs a numeric time: set field, without format")
-        if self.then is not None and (self.field is None or self.format is None):
+        if self.plus is not None and self.field is None:
+            raise ValueError("plus is added to the time in a field: field is missing")
+        if self.then is not None and (self.field is None or not self.format):
             raise ValueError("then needs a time that is text: set field and format")
+        if len(self.format) > 1 and not all(map(_has_date, self.format)):
+            raise ValueError("each of several formats needs a date, or is number")
+        if self.date is not None and (len(self.format) != 1 or _has_date(self.format[0])):
+            raise ValueError("date is for times of day: set one format, without a date")
+        if self.date is not None and group_names(self.date) != ("date",):
+            raise ValueError("date needs a regular expression with one group, (?P<date>...)")
+        if not _has_date(self.date_format) or self.date_format == "number":
+            raise ValueError(f"date_format needs a date, such as %Y-%m-%d: {self.date_format}")
         return self
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the texts are times of day."""
+        return bool(self.format) and not _has_date(self.format[0])
 
     @property
     def per_second(self) -> float:
         """Units per second: a divisor, since dividing rounds only once, and correctly."""
-        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "s or ms": 1.0}[self.unit]
 
 
 class Entity(Model):
@@ -208,7 +265,7 @@ class FieldRule(Model):
     printed: Printed = None
     within: Groups | None = None
     where: Condition = {}
-    needs: str | None = None
+    needs: Texts = ()
     per: str | None = None
     each: Aggregation = "mean"
     optional: Flag = False
@@ -354,6 +411,11 @@ class TableDeclaration(Model):
             )
         return self
 
+    @property
+    def number_columns(self) -> set[str]:
+        """Columns with the numbers of its rows."""
+        return {rule.field for rule in self.fields} if self.names is None else {str(self.value)}
+
     def _check_histogram(self) -> None:
         if self.entity.kind != BUCKET:
             raise ValueError(f"rows of a histogram are buckets: write entity: {{kind: {BUCKET}}}")
@@ -376,6 +438,7 @@ class Declaration(TableDeclaration):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
     title: str = ""
     match: Match | None = None
+    verified: Verified | None = None
     reads: Reads
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     comment: Annotated[str, Field(min_length=1)] | None = None
@@ -383,6 +446,7 @@ class Declaration(TableDeclaration):
     heading: Pattern | None = None
     first: Annotated[str, Field(min_length=1)] | None = None
     leave_out_rows: Annotated[int, Strict(), Field(ge=0, le=100)] = 0
+    failed: GroupPatterns = ()
     separator: Literal[":", "=", "blank"] = ":"
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
@@ -417,6 +481,10 @@ class Declaration(TableDeclaration):
             raise ValueError("columns is for files without a heading: leave out heading and first")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
             raise ValueError("leave_out_rows cannot be combined with melt or repeat")
+        if any(group_names(pattern) != ("error",) for pattern in self.failed):
+            raise ValueError("failed needs regular expressions with one group, (?P<error>...)")
+        if self.failed and self.reads == "xml":
+            raise ValueError("failed is not valid with reads: xml")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
         known_names = () if any(part.melt for part in self.parts) else self.columns
@@ -451,7 +519,7 @@ class Declaration(TableDeclaration):
         names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             field = rule.field if part.names is None else None
-            names += (*rule.where, rule.needs, rule.per, field)
+            names += (*rule.where, *rule.needs, rule.per, field)
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
@@ -471,6 +539,12 @@ class Declaration(TableDeclaration):
             and self.reads not in ("pairs", "lines")
         ):
             raise ValueError("time: {line: ...} is only valid with reads: pairs or lines")
+        if (
+            part.time is not None
+            and part.time.date is not None
+            and self.reads not in ("csv", "pairs", "lines")
+        ):
+            raise ValueError("time: {date: ...} is only valid with reads: csv, pairs or lines")
         if part.entity.line is not None and self.reads not in ("pairs", "lines"):
             raise ValueError("entity: {line: ...} is only valid with reads: pairs or lines")
         if part.histogram is not None and part.histogram.above and self.reads != "lines":

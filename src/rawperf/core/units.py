@@ -130,5 +130,7 @@ def rate_unit(unit: str) -> str:
         raise RawperfError(
             f"a counter in {unit!r} has no rate",
             expected="count, s, B, KiB, MiB, pages, sectors or bit",
+            remedy="write kind: gauge beside the unit if the number is a rate already, or a value "
+            "at one time; a counter grows from sample to sample.",
         )
     return rate

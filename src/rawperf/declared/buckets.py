@@ -108,7 +108,7 @@ class BucketConverter:
             line=line,
             expected=f"{previous:g} or more",
             found=f"{bound:g}",
-            remedy="the line is damaged, or two histograms need a time or a name each.",
+            remedy="two histograms may need a time or a name each, or the line is damaged.",
         )
 
     def _bounds(

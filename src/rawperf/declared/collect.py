@@ -77,6 +77,15 @@ class Collector:
         return "none" if self._has_times is False else self._time_parser.clock
 
     @property
+    def has_date(self) -> bool:
+        """Whether the date of the first row is known."""
+        return self._time_parser.day is not None
+
+    def read_date(self, text: str, line: int) -> None:
+        """Take the date of the first row from a line; raises `FormatError` as times do."""
+        self._time_parser.read_date(text, line)
+
+    @property
     def first_field_names(self) -> list[str]:
         """First names in the file's column of field names."""
         return list(self._long_names)[:MAX_LISTED_NAMES]
@@ -172,7 +181,8 @@ class Collector:
             if name not in present:
                 similar = suggest_similar(name, [n for n in candidates if n not in declared])
                 remedy = similar or (
-                    "the file may be truncated; a field that some files lack is declared optional"
+                    "another version or option of the tool may not print it, or the file is truncated; a "
+                    "field that some files lack is declared optional"
                 )
                 raise FormatError(
                     f"{name!r} is missing from the file",
@@ -289,6 +299,8 @@ class Collector:
                     for name, other in zip(entity_names, names, strict=True)
                 ]
             )
+        if time.field is not None and time.line is not None:
+            return self._times_of_either(chunk, time.field)
         cells = (
             (chunk.times_above or [None] * len(entity))
             if time.field is None
@@ -321,6 +333,19 @@ class Collector:
         plus = chunk.column(time.plus) if time.plus else None
         return self._time_parser.parse(cells, plus, chunk.lines)
 
+    def _times_of_either(self, chunk: Chunk, field: str) -> np.ndarray:
+        """Time in each row's field, else in the line above; NaN for rows without either."""
+        above = chunk.times_above or [None] * len(chunk.lines)
+        pairs = zip(_to_list(chunk.column(field)), above, strict=True)
+        cells = [own if own not in (None, "") else other for own, other in pairs]
+        present = np.flatnonzero([cell not in (None, "") for cell in cells])
+        t = np.full(len(cells), np.nan)
+        if len(present):
+            lines = np.asarray(chunk.lines)[present]
+            t[present] = self._time_parser.parse([cells[p] for p in present.tolist()], None, lines)
+        self._has_times = bool(self._has_times or len(present))
+        return t
+
     def _values(
         self, chunk: Chunk, rule: FieldRule
     ) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
@@ -328,11 +353,14 @@ class Collector:
         lines = chunk.column_lines(rule.field)
         cells = chunk.column(rule.field)
         is_selected = self._condition_mask(chunk, rule.where, True)
-        if rule.needs is not None:
-            required_values = self._number_parser.parse(
-                chunk.column(rule.needs), chunk.column_lines(rule.needs), rule.needs
-            )
-            is_selected &= ~np.isnan(required_values) & (required_values != 0)
+        if rule.needs:
+            has_any = np.zeros(len(chunk.lines), dtype=bool)
+            for name in rule.needs:
+                others = self._number_parser.parse(
+                    chunk.column(name), chunk.column_lines(name), name
+                )
+                has_any |= ~np.isnan(others) & (others != 0)
+            is_selected &= has_any
         if not is_selected.all():
             cells = _mask_cells(cells, is_selected)
         if rule.within is not None:
@@ -358,7 +386,8 @@ class Collector:
                 line=int(lines[first_mismatch]),
                 expected=f"a cell that fully matches {rule.within}",
                 found=texts[first_mismatch],
-                remedy="the line is damaged, or within in the declaration is wrong.",
+                remedy="the line may be damaged, or from another version or option of the tool; a "
+                "declaration may have a wrong expression in within.",
             )
         extracted: list[Any] = [None] * len(cells)
         for position, text in zip(
@@ -381,7 +410,7 @@ class Collector:
                 line=int(lines[invalid[0]]),
                 expected="seconds above 0",
                 found=_cell_text(cells[invalid[0]]).strip() or "nothing",
-                remedy="the line is damaged; correct or remove it.",
+                remedy="the interval of this row is unknown: correct or remove the row.",
             )
         return rates
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -16,10 +17,12 @@ from rawperf.core.errors import did_you_mean
 from rawperf.core.patterns import capture_groups, full_match_mask, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import ArrowRowParser, Cells
+from rawperf.text import NUMBER
 
 ROWS = 20_000
 """Rows per chunk when cells are read one by one."""
 BLANKS = " "
+_NUMBER = re.compile(NUMBER)
 
 
 def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
@@ -72,6 +75,7 @@ class _Columns:
 
     def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
         self._context, self._parts = context, context.declaration.parts
+        self._checked = 0  # number of rows
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
             raise context.error(
@@ -115,6 +119,9 @@ class _Columns:
         """Return a row that fits the heading; raises `FormatError` for any other."""
         delimiter, width = self._context.declaration.delimiter, len(self.names)
         group = len(self._group)
+        self._checked += 1
+        if self._checked <= self._context.declaration.leave_out_rows:
+            return [*row, *[""] * (width - len(row))][:width]  # not read; its width is no matter
         if delimiter == BLANKS and len(row) > width and not group:
             row = [*row[: width - 1], " ".join(row[width - 1 :])]
         n_extra = len(row) - width
@@ -126,7 +133,7 @@ class _Columns:
             line,
             expected=f"{width} cells: {' '.join(self.names)}{more}",
             found=f"{len(row)}: {delimiter.join(row)}",
-            remedy="the line is damaged; correct or remove it.",
+            remedy="the line may be damaged, or the tool began another table here; correct or remove it.",
         )
 
     def emit_rows(self, rows: list[list[str]], lines: list[int]) -> None:
@@ -162,7 +169,12 @@ class _Columns:
             cells[name] = [row[start + index] for row, _, start in starts]
         for number, part in enumerate(self._parts):
             if part.repeat is not None and starts:
-                self._context.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
+                # a number of a group is never in a column before the groups
+                other = part.number_columns - {*self._group}
+                if part.others:
+                    other |= {*self.names} - {*self._context.declaration.input_fields_of(part)}
+                own = {name: column for name, column in cells.items() if name not in other}
+                self._context.sink(number, Chunk(own, [line for _, line, _ in starts]))
 
 
 MeltedRows = list[tuple[dict[str, str], dict[str, str]]]
@@ -296,7 +308,11 @@ class _RowLines:
         return line, names
 
     def _skip_to_heading(self, pattern: str) -> None:
-        """Skip the lines before the one that matches the heading's pattern."""
+        """Skip the lines before the one that matches the heading's pattern.
+
+        Raises `FormatError` if one of them is a row of numbers as wide as the heading.
+        """
+        rows: list[tuple[int, int, str]] = []  # line, number of cells, text
         for text in self._texts:
             lines = text.split("\n")
             matches = np.flatnonzero(
@@ -304,18 +320,36 @@ class _RowLines:
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )
+            end = int(matches[0]) if len(matches) else len(lines) - 1
+            for number, line in enumerate(lines[:end], start=self.number + 1):
+                cells = self._split(line)
+                if 2 * sum(map(_is_number, cells)) > len(cells) > 1:
+                    rows.append((number, len(cells), line))
+            self.number += end
             if len(matches):
-                self.number += int(matches[0])
+                width = len(self._split(lines[end]))
+                above = next((row for row in rows if row[1] == width), None)
+                if above is not None:
+                    raise self._context.error(
+                        "a row above the heading",
+                        above[0],
+                        expected=f"a line that fully matches {pattern}, then rows",
+                        found=above[2],
+                        remedy="the heading above this row is missing or has another form; restore it.",
+                    )
                 self.skipped = self.number
-                self._texts = chain(["\n".join(lines[int(matches[0]) :])], self._texts)
+                self._texts = chain(["\n".join(lines[end:])], self._texts)
                 return
-            self.number += len(lines) - 1
         raise self._context.error(
             "the heading is missing",
             max(self.number, 1),
             expected=f"a line that fully matches {pattern}",
             remedy="the tool printed no table, or its version has a different heading.",
         )
+
+    def _split(self, line: str) -> list[str]:
+        delimiter = self._context.declaration.delimiter
+        return line.split() if delimiter == BLANKS else line.split(delimiter)
 
     def is_plain(self, text: str) -> bool:
         """Whether every line of a piece is a row, or a part of one, or blank."""
@@ -377,6 +411,10 @@ class _RowLines:
             text = next(self._texts, "") if in_quotes else ""
 
 
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
 def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
     """Columns of a repeated group, which a heading may name once or several times."""
     if repeat is None or names.count(repeat) < 2:
@@ -411,13 +449,18 @@ def _check_names(
                 f"two columns are named {duplicate!r}", line, remedy="rename one of them."
             )
     has_other_delimiter = len(names) == 1 and {*names[0]} & {*",;\t|"}
-    present = set(names)
+    present, repeated = set(names), names[fixed_width:]
     for name in input_fields:
-        if name not in present and name not in optional and name not in generated:
+        in_group = part.repeat is not None and name in part.number_columns
+        if (
+            name not in (repeated if in_group else present)
+            and name not in optional
+            and name not in generated
+        ):
             raise context.error(
-                f"there is no column {name!r}",
+                f"there is no column {name!r}" + " in the repeated group" * in_group,
                 line,
-                found=", ".join(filter(None, names)),
+                found=", ".join(filter(None, repeated if in_group else names)),
                 remedy="the columns may have another `delimiter`."
                 if has_other_delimiter
                 else did_you_mean(name, names),

@@ -151,7 +151,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                 f"not a line of {declaration.name}",
                 lines_before + int(unmatched[0]) + 1,
                 found=lines.lines[int(unmatched[0])],
-                remedy="the file is damaged, or from another version of the tool.",
+                remedy="the line may be from another version or option of the tool, or damaged.",
             )
         lines_before, n_unmatched = lines_before + len(lines.lines), n_unmatched + len(unmatched)
         time, entity, unit = lines.last_values()

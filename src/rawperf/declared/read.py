@@ -11,12 +11,18 @@ from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rawperf.base import Reading, Streaming, last_sample_start
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
-from rawperf.core.patterns import contains_match, normalize_head
+from rawperf.core.patterns import (
+    contains_match,
+    first_group,
+    full_match_mask,
+    normalize_head,
+)
 from rawperf.core.tables import decode_categories, encode_categories
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, ReadContext
@@ -100,14 +106,36 @@ class DeclaredFormat(Streaming):
         Files with rows without a time, and JSON and YAML documents, are read as a whole.
 
         Raises `FormatError`: a declared field that is not in the file, an invalid number or time,
-        and the errors of the file's kind: see the modules of `rawperf.declared`.
+        and the errors of the file's kind: see the modules of `rawperf.declared`. An error that the
+        tool itself reports in the file comes first.
         """
-        buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
+        buffer = _TableBuffer(self.declaration, file)
+        try:
+            yield from self._blocks(stream, buffer, file)
+        except FormatError as err:
+            if buffer.failure is None:
+                raise
+            raise FormatError(
+                "the tool reports an error, and its results are missing or incomplete",
+                file=file,
+                line=buffer.failure[0],
+                found=buffer.failure[1],
+                remedy="correct what the tool reports, and collect again.",
+            ) from err
+
+    def _blocks(self, stream: BinaryIO, buffer: _TableBuffer, file: str) -> Iterator[Reading]:
+        encoding_warnings = Warnings(file)
+        if self.declaration.verified is not None and self.declaration.verified.none:
+            buffer.messages.append(
+                f"{file}: the format {self.name} is not verified on real output "
+                f"({self.declaration.verified.none}); compare some numbers with the file"
+            )
         context = ReadContext(self.declaration, buffer.add_rows, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(read_whole_file(stream, self.name, file), file)
             buffer.messages += warnings
+            buffer.find_failure(text)
             buffer.info = _DOCUMENTS[reads](text, context)
             yield buffer.finish()
             return
@@ -120,6 +148,10 @@ class DeclaredFormat(Streaming):
             recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
             for piece in pieces
         )
+        if self.declaration.failed:
+            texts = buffer.find_failures(texts)
+        if any(part.time is not None and part.time.date is not None for part in buffer.parts):
+            texts = buffer.read_dates(texts)
         for info in (
             read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
         ):
@@ -168,6 +200,8 @@ class _TableBuffer:
     def __init__(self, declaration: Declaration, file: str) -> None:
         self.file = file
         self.messages: list[str] = []
+        self.failure: tuple[int, str] | None = None  # line and text of the tool's own error
+        self._failed = declaration.failed
         self.info: dict[str, str] = {}
         self._entities, self._fields = DictionaryEncoder(), DictionaryEncoder()
         self._tables = [
@@ -180,6 +214,57 @@ class _TableBuffer:
         self._timed = len(aggregated_flags) == 1 and all(
             part.time is not None for part in declaration.parts
         )
+
+    def find_failure(self, text: str, lines_before: int = 0) -> None:
+        """Find the first line with an error that the tool reports."""
+        if self.failure is not None or not self._failed:
+            return
+        lines = [line.rstrip() for line in text.split("\n")]
+        array = pa.array(lines, pa.string())
+        for pattern in self._failed:
+            found = np.flatnonzero(full_match_mask(pattern, array).to_numpy(zero_copy_only=False))
+            if len(found):
+                number = lines_before + int(found[0]) + 1
+                error = str(first_group(pattern, lines[int(found[0])]))
+                self.failure = number, error
+                self.messages.append(f"{self.file} line {number}: the tool reports: {error}")
+                return
+
+    def find_failures(self, texts: Iterable[str]) -> Iterator[str]:
+        """Pass on pieces of the file, and find the first error that the tool reports."""
+        lines_before = 0
+        for text in texts:
+            self.find_failure(text, lines_before)
+            lines_before += text.count("\n")
+            yield text
+
+    @property
+    def parts(self) -> list[TableDeclaration]:
+        """Declarations of the tables."""
+        return [table.part for table in self._tables]
+
+    def read_dates(self, texts: Iterable[str]) -> Iterator[str]:
+        """Take the date of each table from the first line that gives it, and blank that line."""
+        waiting, lines_before = [t for t in self._tables if t.part.time and t.part.time.date], 0
+        for text in texts:
+            if waiting:
+                lines = text.split("\n")
+                array = pa.array([line.rstrip() for line in lines], pa.string())
+                for pattern in {str(t.part.time and t.part.time.date) for t in waiting}:
+                    found = np.flatnonzero(
+                        full_match_mask(pattern, array).to_numpy(zero_copy_only=False)
+                    )
+                    if len(found):
+                        first = int(found[0])
+                        day = first_group(pattern, lines[first].rstrip())
+                        for table in waiting:
+                            if table.part.time and table.part.time.date == pattern:
+                                table.read_date(str(day), lines_before + first + 1)
+                        lines[first] = ""
+                waiting = [table for table in waiting if not table.has_date]
+                text = "\n".join(lines)
+            lines_before += text.count("\n")
+            yield text
 
     def add_rows(self, table_index: int, chunk: Chunk) -> None:
         """Add rows to the table of that number."""
@@ -208,7 +293,9 @@ class _TableBuffer:
         )
         if not field_names:
             return FormatError(
-                "no number in the file", file=self.file, remedy="collect the run again."
+                "no number in the file",
+                file=self.file,
+                remedy="the tool printed no result: see what it says in the file or on standard error.",
             )
         declared = (rule.field for table in self._tables for rule in table.part.fields)
         return FormatError(

@@ -195,12 +195,15 @@ class NumberParser:
             line=int(line),
             expected=expected,
             found=found or "nothing",
-            remedy="the file is damaged, or the declaration lacks missing, decimal, thousands or printed.",
+            remedy="the line may be damaged, or from another version or option of the tool; a declaration "
+            "may lack missing, decimal, thousands or printed.",
         )
 
 
 LATEST = 253_402_300_800.0
 """End of the year 9999, in seconds since 1970."""
+MILLISECONDS = 1e11
+"""Larger numbers since 1970 are not seconds: it is the year 5138."""
 MAX_CACHED_TEXTS = 100_000
 """Cache size for texts of times and of conditions."""
 MAX_PYTHON_TIMES = 100
@@ -208,7 +211,6 @@ MAX_PYTHON_TIMES = 100
 EXACT = 2**53
 """Integers below it are exact in float64."""
 _WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
-_DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
 class TimeParser:
@@ -218,18 +220,19 @@ class TimeParser:
         self._time, self._number_parser, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
+        self.day: float | None = None  # midnight before the first row, from a line with the date
+        # None for numbers, "" if the first time is yet to decide
+        self._format = _single_format(time)
         self.clock = "none"
         if time is not None:
-            is_numbered, format_ = time.numbered, time.format
-            is_relative = time.interval_s is not None or (format_ is None and time.since == "start")
-            is_time_of_day = format_ is not None and not any(part in format_ for part in _DATES)
+            is_relative = time.interval_s is not None or (not time.format and time.since == "start")
             self.clock = (
                 "sample"
-                if is_numbered
+                if time.numbered
                 else "elapsed"
                 if is_relative
                 else "time-of-day"
-                if is_time_of_day
+                if time.is_time_of_day and time.date is None
                 else "absolute"
             )
 
@@ -241,25 +244,64 @@ class TimeParser:
         time = self._time
         assert time is not None
         name = f"the time {time.field}" if time.field is not None else "the time"
-        if time.format is not None:
+        if self._format == "":
+            self._choose_format(time, cells)
+        if self._format is not None:
             t = self._parse_formatted(cells, name, lines)
         else:
             t = self._number_parser.parse(cells, lines, name)
         self._require_all(t, name, lines)
-        if time.format is None:
-            if plus is not None:
-                plus_name = f"{time.plus}, which is added to {name},"
-                added = self._number_parser.parse(plus, lines, plus_name)
-                self._require_all(added, plus_name, lines)
-                with np.errstate(over="ignore"):  # infinite times are rejected below
-                    t = t + added
-            t = t / time.per_second
+        if plus is not None:
+            plus_name = f"{time.plus}, which is added to {name},"
+            added = self._number_parser.parse(plus, lines, plus_name)
+            self._require_all(added, plus_name, lines)
+            with np.errstate(over="ignore"):  # infinite times are rejected below
+                t = t + (added if self._format is None else added / time.per_second)
+        if self._format is None:
+            per_second = (
+                np.where(np.abs(t) >= MILLISECONDS, 1e3, 1.0)
+                if time.unit == "s or ms"
+                else time.per_second
+            )
+            t = t / per_second
+        if time.is_time_of_day and len(t):
+            t = self._unwrap(t)
+            if time.date is not None:
+                if self.day is None:
+                    raise FormatError(
+                        "no line above gives the date",
+                        file=self._file,
+                        line=int(lines[0]),
+                        expected=f"a line that fully matches {time.date}",
+                        remedy="the beginning of the file may be missing.",
+                    )
+                t = t + self.day
         invalid = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.clock == "absolute")))
         if len(invalid):
             raise self._error(f"{name} is out of range", lines[invalid[0]], cells[invalid[0]])
-        if time.format is None and self.clock == "absolute" and time.zone != "UTC" and len(t):
+        if self._format is None and self.clock == "absolute" and time.zone != "UTC" and len(t):
             t = t + _utc_offsets(t, time.zone)
-        return self._unwrap(t) if self.clock == "time-of-day" and len(t) else t
+        return t
+
+    def _choose_format(self, time: Time, cells: Any) -> None:
+        """Choose the first of several formats that the first time of the file has."""
+        texts = (None if cell is None else str(cell).strip() for cell in cells)
+        text = next(filter(None, texts), None)
+        if text is None:
+            return
+        self._format = next((f for f in time.format if _has_format(text, f, time.zone)), "")
+        if self._format == "number":
+            self._format = None
+
+    def read_date(self, text: str, line: int) -> None:
+        """Take the date of the first row from the text of a line above it."""
+        assert self._time is not None
+        try:
+            day = _parse_time(text.strip(), self._time.date_format, "UTC")
+        except (ValueError, OverflowError) as err:
+            problem = f"the date does not match the format {self._time.date_format}"
+            raise self._error(problem, line, text) from err
+        self.day = day - day % DAY
 
     def _require_all(
         self, values: np.ndarray, name: str, lines: Sequence[int] | np.ndarray
@@ -293,10 +335,12 @@ class TimeParser:
         texts, codes = cells.dictionary, cells.indices.to_numpy()
         assert self._time is not None
         seconds = (
-            parse_times_vectorized(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
+            parse_times_vectorized(texts, self._format or "", self._time.zone)
+            if len(texts) > MAX_PYTHON_TIMES
+            else None
         )
         if seconds is not None:
-            seconds = seconds % DAY if self.clock == "time-of-day" else seconds
+            seconds = seconds % DAY if self._time.is_time_of_day else seconds
         else:
             firsts = np.zeros(len(texts), dtype=np.int64)
             firsts[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -311,17 +355,18 @@ class TimeParser:
 
     def _parse_text(self, cell: Any, name: str, line: int) -> float:
         time = self._time
-        assert time is not None and time.format is not None
+        assert time is not None
         text = "" if cell is None else str(cell).strip()
         if not text:
             return np.nan
         try:
-            seconds = _parse_time(text, time.format, time.zone)
+            if self._format == "":
+                raise ValueError
+            seconds = _parse_time(text, str(self._format), time.zone)
         except (ValueError, OverflowError) as err:
-            raise self._error(
-                f"{name} does not match the format {time.format}", line, text
-            ) from err
-        return seconds % DAY if self.clock == "time-of-day" else seconds
+            formats = " or ".join(filter(None, [self._format] if self._format else time.format))
+            raise self._error(f"{name} does not match the format {formats}", line, text) from err
+        return seconds % DAY if time.is_time_of_day else seconds
 
     def _unwrap(self, t: np.ndarray) -> np.ndarray:
         """Unwrap times of day across midnight, from chunk to chunk."""
@@ -336,19 +381,36 @@ class TimeParser:
             file=self._file,
             line=int(line),
             found=None if found is None else str(found)[:80] or "nothing",
-            remedy="the line is damaged, or time in the declaration has the wrong format or unit.",
+            remedy="the line may be damaged, or from another version or option of the tool; a declaration "
+            "may have the wrong format or unit in time.",
         )
 
 
-def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
+def _single_format(time: Time | None) -> str | None:
+    """The only format of a time; "" if it has several, None for numbers."""
+    if time is None or time.format in ((), ("number",)):
+        return None
+    return time.format[0] if len(time.format) == 1 else ""
+
+
+def _has_format(text: str, time_format: str, zone: str) -> bool:
+    if time_format == "number":
+        return re.fullmatch(NUMBER, text) is not None
+    try:
+        _parse_time(text, time_format, zone)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def parse_times_vectorized(texts: pa.Array, time_format: str, zone: str) -> np.ndarray | None:
     """Vectorised parsing of times in a zero-padded numeric format.
 
     None if a text deviates, which Python may still parse.
     """
-    if time.format == "iso":
-        return _parse_iso_vectorized(texts) if time.zone == "UTC" else None
-    assert time.format is not None
-    parts = re.findall(r"%.|[^%]", time.format)
+    if time_format == "iso":
+        return _parse_iso_vectorized(texts) if zone == "UTC" else None
+    parts = re.findall(r"%.|[^%]", time_format)
     if not all(part in _WIDTHS or (len(part) == 1 and part.isascii()) for part in parts):
         return None
     if len(set(parts) & _WIDTHS.keys()) < sum(part in _WIDTHS for part in parts):
@@ -596,7 +658,7 @@ def _column_roles(
         add(plain_role if part.names is not None else "text", part.value)
         for rule in part.fields:
             add("name", *rule.where)
-            add("text", rule.needs, rule.per)
+            add("text", *rule.needs, rule.per)
             if part.names is None:
                 add(
                     "number" if plain_role == "number" and _is_unconditional(rule) else "text",
@@ -606,9 +668,10 @@ def _column_roles(
             add(plain_role, *melted)
         time = part.time
         if time is not None:
-            is_number = time.format is None and not time.optional and time.plus is None
+            is_number = not time.format and not time.optional and time.plus is None
             role: Role = "number" if is_number and _is_parsed(declaration) else "text"
-            add("name" if time.format is not None else role, time.field, time.then)
+            is_text = bool(time.format) and "number" not in time.format
+            add("name" if is_text else role, time.field, time.then)
             add("text", time.plus)
         if part.others and part.names is None:
             add(plain_role, *(required - set(declaration.input_fields)))
@@ -619,7 +682,7 @@ def _column_roles(
 
 
 def _is_unconditional(rule: Any) -> bool:
-    return rule.printed is None and rule.within is None and rule.needs is None and rule.per is None
+    return rule.printed is None and rule.within is None and not rule.needs and rule.per is None
 
 
 def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
@@ -644,7 +707,7 @@ def _max_time_numbers(declaration: Declaration) -> dict[str, float]:
     """Largest valid number of each column of times."""
     limits: dict[str, float] = {}
     for part in declaration.parts:
-        if part.time is not None and part.time.field is not None and part.time.format is None:
+        if part.time is not None and part.time.field is not None and not part.time.format:
             latest = LATEST * part.time.per_second
             limits[part.time.field] = min(latest, limits.get(part.time.field, latest))
     return limits

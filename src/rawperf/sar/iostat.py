@@ -85,10 +85,12 @@ class IostatFormat(Streaming):
             reports.end_part(times)
             if pieces.is_last and not reports.rows:
                 raise FormatError(
-                    "the file has only the first report, which contains averages since boot",
+                    "the file has one report only, and without the option -y that one contains "
+                    "averages since boot",
                     file=file,
                     expected="iostat SECONDS COUNT, with a COUNT of at least two",
-                    remedy="collect the run again.",
+                    remedy="the file does not say whether -y was given: collect two reports or more, "
+                    "or state the numbers of this one in a table of your own.",
                 )
             if is_kept.any() or pieces.is_last:
                 warnings = (*encoding_warnings.drain(pieces.is_last), *messages)
@@ -253,7 +255,9 @@ class _ReportParser:
         self._seen, self._first_number = set(), -1
 
     def _error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
-        remedy = "the file is damaged, or was made in a locale other than C."
+        remedy = (
+            "it may come from another version or option, from a locale other than C, or be damaged."
+        )
         return FormatError(
             problem,
             file=self._file,

@@ -128,7 +128,8 @@ class _ListingParser:
                 "no data row in the file",
                 file=self._file,
                 line=lines_before + len(lines),
-                remedy="collect the run again.",
+                remedy="pidstat lists active processes only: perhaps none was active, or it was "
+                "stopped before its first sample.",
             )
         return table, self.times.compute(table)
 
@@ -249,7 +250,7 @@ def _line_error(line: str, number: int, file: str) -> FormatError:
         line=number + 1,
         expected="a row under UID PID ... Command, or Average:",
         found=line,
-        remedy="the file is damaged, or was made in a locale other than C.",
+        remedy="it may come from another version or option, from a locale other than C, or be damaged.",
     )
 
 

@@ -282,7 +282,8 @@ def _add_rows(
 def _unknown_line_error(text: str, number: int, state: ListingState) -> FormatError:
     problem, remedy = (
         f"not a line of {state.tool}",
-        "the file is damaged: remove the sample, or collect it again.",
+        "it may come from another version or option of the tool, or be damaged: remove the sample, "
+        "or collect it again.",
     )
     if not text.isascii():
         problem, remedy = (
@@ -357,13 +358,18 @@ class SarFormat(Streaming):
                     "no data row in the file",
                     file=file,
                     line=end,
-                    remedy="collect the run again.",
+                    remedy="the tool was stopped before its first sample, or printed none for the "
+                    "chosen option.",
                 )
             t = state.times.compute(table)
             if len(t) or table.marks or pieces.is_last:
                 records, lines = table_records(table, t, state.messages, file)
                 info = state.info | _mark_info(table, t, state)
                 state.rows, state.last = state.rows + len(t), t[-1] if len(t) else state.last
+                if pieces.is_last and not state.rows:
+                    state.messages.append(
+                        f"{file}: no sample in the file, only restarts of the machine and comments"
+                    )
                 warnings = (*encoding_warnings.drain(pieces.is_last), *state.messages)
                 state.messages.clear()
                 yield Reading(records, state.times.clock, info, warnings, lines)

@@ -94,7 +94,7 @@ SINCE_BOOT = " since boot"
 _WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE", "CORE", "SOCK"}
 _INTERRUPT = re.compile(r"\d+/s")
 _SYSTEM = re.compile(rb"\s*Linux \S+ +\(")
-_TIME = rb"^(?:# Time|#? *\d{9,10}|\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)?) +"
+_TIME = rb"^(?:#?[ \t]*Time|#? *\d{9,10}|\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)?) +"
 # The last pattern is for times such as 09h05m10s, as in some languages.
 _TOOLS = (
     ("pidstat", re.compile(_TIME + rb"(?:(?:UID|USER) +)?(?:PID|TGID)\b[^\n]*\bCommand\b", re.M)),

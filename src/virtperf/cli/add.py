@@ -117,7 +117,11 @@ def run(
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
-    from virtperf.runs.intake.doubts import describe_disturbances, window_differences
+    from virtperf.runs.intake.doubts import (
+        describe_disturbances,
+        record_doubts,
+        window_differences,
+    )
     from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
     from virtperf.runs.intake.preview import preview
     from virtperf.runs.intake.snapshot import accept, check_duplicates, run_name, snapshot
@@ -168,19 +172,27 @@ def run(
         level = load_parameters(layout.parameters).level
         previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
         asked_for = [str(metric) for metric in previewed.quantities["metric"]]
-        warnings = [
+        disturbed = describe_disturbances(
+            previewed.samples, previewed.run.get("window_s"), asked_for
+        )
+        warned = [
             *warnings,
-            *previewed.warnings,
-            *describe_disturbances(previewed.samples, previewed.run.get("window_s"), asked_for),
+            *window_differences(study, previewed.run, roots[previewed.run["provenance"]]),
         ]
-        warnings += window_differences(study, previewed.run, roots[previewed.run["provenance"]])
-        _show(study, previewed, notes, warnings, assumed)
+        shown = [
+            *warned,
+            *previewed.warnings,
+            *(f"disturbed ({text.replace(': ', '): ', 1)}" for text in disturbed),
+        ]
+        _show(study, previewed, notes, shown, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. To copy the run to {where}, add --yes.")
             return
         if not yes:
             click.confirm(f"\nCopy it to {where}?", abort=True)
+        doubts = [n.removeprefix("warning: ") for n in notes if n.startswith("warning: ")]
+        record_doubts(copy / RUN_FILE, disturbed, [*warned, *doubts])
         accept(copy, target)
         click.echo(f"\nCopied to {where}. To update the report: virtperf pipeline {study.id}")
         _warn_of_large_files(copy, where)

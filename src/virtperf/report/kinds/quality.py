@@ -261,8 +261,9 @@ def _fact_words(name: str, value: Any) -> str:
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
-    """Disturbances and ingest warnings of a run, an entry of the index: of the run, then of its
-    files by name, without the run id so that equal warnings of different runs match.
+    """Disturbances of a run, an entry of the index, what was warned of when it was added, and
+    ingest warnings: of the run, then of its files by name, without the run id so that equal warnings
+    of different runs match.
     """
     disturbed = [f"disturbed: {what}" for what in run.get("disturbed", ())]
     of_files = [
@@ -272,7 +273,7 @@ def warnings_of(run: Mapping[str, Any]) -> list[str]:
         )
         for warning in warnings
     ]
-    return [*disturbed, *run["warnings"], *of_files]
+    return [*disturbed, *run.get("warned", ()), *run["warnings"], *of_files]
 
 
 def _audits(audits: pd.DataFrame) -> list[Block]:

@@ -16,15 +16,9 @@ from rawperf import extract_head, rank_formats
 from rawperf.core.errors import RawperfError, decode_error_parts
 from rawperf.json_lines import NotFiniteError, loads_strict
 from rawperf.pieces import peek_stream
-from rawperf.registry import (
-    HEAD_BYTES,
-    METRICS,
-    MIN_CERTAINTY,
-    UTF16_PROBLEM,
-    build_dictionary,
-    is_utf16,
-)
+from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, build_dictionary
 from rawperf.tidy import open_input, read_bytes, read_raw
+from rawperf.unsupported import UTF16_PROBLEM, is_utf16
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.columns import DELIMITED, WRITTEN_NUMBER

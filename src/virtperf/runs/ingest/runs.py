@@ -158,6 +158,7 @@ class Run(Model):
     clocks: dict[str, HostClock] = {}
     disturbance: dict[str, Number] = {}
     disturbed: tuple[Text, ...] = ()
+    warned: tuple[Text, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     excluded: Excluded | None = None
     notes: str = ""

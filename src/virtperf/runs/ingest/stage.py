@@ -46,7 +46,7 @@ INDEX_FIELDS = (
     "disturbed",
 )
 """Fields of `run.yaml` in the index."""
-OPTIONAL_FIELDS = ("protocol", "wall_s", "attempts", "clocks")
+OPTIONAL_FIELDS = ("protocol", "wall_s", "attempts", "clocks", "warned")
 """Optional fields of `run.yaml` in the index."""
 MAX_SERIAL_RUNS, MAX_SERIAL_BYTES = 4, 16_000_000
 """Number of runs, and total bytes, up to which runs are read serially: starting processes would

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from rawperf.core.errors import RunError
 from virtperf.runs.ingest.folder import raw_files, run_folders
@@ -52,10 +53,41 @@ def describe_disturbances(
         mean = float(values.mean())
         if metric not in observed and mean > limit:
             named = " ".join(part for part in (str(kind), str(entity)) if part)
-            warnings.append(
-                f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window"
-            )
+            warnings.append(f"{named}: {factor * mean:.3g} {unit} {words} in the window")
     return warnings
+
+
+def record_doubts(path: Path, disturbed: Sequence[str], warned: Sequence[str]) -> None:
+    """Add disturbances and other warnings to a run.yaml, so that the results show them.
+
+    Its text is kept, and entries that it has already. Raises `OSError`.
+    """
+    text = path.read_text(encoding="utf-8")
+    run = yaml.safe_load(text)
+    added = {}
+    for key, sentences in (("disturbed", disturbed), ("warned", warned)):
+        existing = list(run.get(key) or ())
+        new = [sentence for sentence in sentences if sentence not in existing]
+        if new:
+            added[key] = [*existing, *new]
+    if not added:
+        return
+    extended = text.rstrip("\n") + "\n" + dump_plain(added)
+    if added.keys() & run.keys() or not _is_extended(extended, {**run, **added}):
+        extended = dump_plain({**run, **added})
+    path.write_text(extended, encoding="utf-8")
+
+
+def dump_plain(data: Mapping[str, Any]) -> str:
+    """Write a mapping as YAML in block style, in its order."""
+    return yaml.safe_dump(dict(data), allow_unicode=True, sort_keys=False, width=200)
+
+
+def _is_extended(text: str, data: Mapping[str, Any]) -> bool:
+    try:
+        return bool(yaml.safe_load(text) == data)
+    except yaml.YAMLError:
+        return False
 
 
 def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:

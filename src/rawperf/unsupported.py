@@ -1,0 +1,324 @@
+"""Identification of files that no format reads: the tool or the kind of file, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+MAX_SHOWN = 160
+"""Characters of a heading or message that an error shows."""
+_COMPRESSION_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"PK\3\4": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"\x1f\x9d": "compress",
+}
+_DECLARE = "declare its lines, see docs/formats/declared.md"
+# Unsupported outputs: name, pattern in the first 8 KiB, remedy. The group `said` is shown.
+_SADF = "convert it with sadf -j"
+_UNSUPPORTED = (
+    (
+        "sadf -d or -p",
+        rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
+        _SADF,
+    ),
+    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
+    (
+        "mpstat, pidstat or iostat -o JSON",
+        rb'\A\s*\{\s*"sysstat"\s*:',
+        "collect their default text output",
+    ),
+    ("cifsiostat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Filesystem:? .*(?:rops/s|fo/s)", ""),
+    ("tapestat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Tape:? ", ""),
+    (
+        "sysstat without a known table",
+        rb"\A\s*Linux \S+ +\(",
+        "another version or option of the tool may print another heading, or the tool was stopped "
+        "before its first sample",
+    ),
+    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect with iostat -x, or vmstat without -d"),
+    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect with vmstat SECONDS COUNT"),
+    ("fio --minimal of another version", rb"^[25];fio-", "collect with fio --output-format=json"),
+    (
+        "the human-readable output of perf stat",
+        rb"^ Performance counter stats for ",
+        "collect with perf stat -x,",
+    ),
+    ("perf.data", rb"\APERFILE2", "print it with perf stat or perf script"),
+    (
+        "incomplete uperf output",
+        rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:",
+        "keep the complete output",
+    ),
+    (
+        "iperf",
+        rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
+        "collect with iperf3 -J",
+    ),
+    (
+        "top",
+        rb"^top - \d\d:\d\d:\d\d up |^ *PID USER +PR +NI +VIRT",
+        "collect with pidstat SECONDS COUNT",
+    ),
+    ("free", rb"^ +total +used +free +shared", "collect with sar -r, vmstat, or cat /proc/meminfo"),
+    (
+        "Solaris' sar",
+        rb"\A\s*SunOS \S+ [\d.]+ ",
+        _DECLARE,
+    ),
+    ("HP-UX' or AIX' sar", rb"\A\s*(?:HP-UX|AIX) \S+ ", _DECLARE),
+    (
+        "macOS' or a BSD's sar",
+        rb"\A\s*(?:Darwin|FreeBSD|NetBSD|OpenBSD)\b",
+        _DECLARE,
+    ),
+    (
+        "k6 data points (--out json or csv)",
+        rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
+        "collect with k6 run --summary-export, or declare them with names and value",
+    ),
+    (
+        "the response of aws cloudwatch get-metric-data",
+        rb'"MetricDataResults"\s*:',
+        "collect with aws cloudwatch get-metric-statistics, one file per metric",
+    ),
+    (
+        "an error of Prometheus",
+        rb'\A\{"status"\s*:\s*"error"(?:[^\n]*"error"\s*:\s*"(?P<said>[^"\n]*)")?',
+        "correct the query, and keep the complete response of query_range, or of a query with a vector result",
+    ),
+    (
+        "a Prometheus query response",
+        rb'"resultType"\s*:\s*"(?:scalar|string|vector|matrix)"',
+        "keep the complete response of query_range, or of a query with a vector result",
+    ),
+    (
+        "sysbench 0.4 or 0.5",
+        rb"^sysbench 0\.\d",
+        "collect with sysbench 1.0, or declare its lines, see docs/formats/declared.md",
+    ),
+    (
+        "a fio log with another file name",
+        rb"\A\d+, \d+, [012], \d+(?:, \w+)*\n\d+, \d+, [012], \d+",
+        "name it as fio does, NAME_bw.1.log, NAME_iops.1.log, NAME_clat.1.log: only the file name tells the quantity",
+    ),
+    (
+        "turbostat rows per CPU",
+        rb"^(?:usec\t|Time_Of_Day_Seconds\t)*(?:Package\t|Die\t|Node\t|Core\t)*CPU\tAvg_MHz\t",
+        "collect with turbostat --Summary",
+    ),
+    (
+        "the human-readable table of collectl",
+        rb"^#<-+CPU",
+        "collect with collectl -P",
+    ),
+    (
+        "the human-readable table of dstat",
+        rb"^-+total-(?:cpu-)?usage-+ ",
+        "collect with dstat -t --output FILE",
+    ),
+    (
+        "dstat's CSV without times",
+        rb'\A"?(?:Dstat|pcp-dstat|dool)\b(?s:.*?)^"total (?:cpu )?usage"|'
+        rb'\A"?(?:Dstat|pcp-dstat|dool) [^\n]*CSV [oO]utput"?(?![\s\S]*^"(?:time|epoch|system)",)',
+        "collect with dstat -t --output FILE",
+    ),
+    (
+        "dstat's CSV with times as seconds (-T, --epoch)",
+        rb'\A"?(?:Dstat|pcp-dstat|dool)\b(?s:.*?)^"epoch",',
+        "collect with dstat -t --output FILE",
+    ),
+    (
+        "the human-readable table of kvm_stat",
+        rb"^ *Event +Total +%Total +CurAvg",
+        "collect with kvm_stat -c -l, which prints columns",
+    ),
+    (
+        "the log of kvm_stat without -c",
+        rb"\A(?:[a-z]\w+(?:\([\w ]+\))? ){3,}\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +\d",
+        "collect with kvm_stat -c -l",
+    ),
+    (
+        "Windows' performance counters (typeperf, relog)",
+        rb'\A\s*"\(PDH-CSV 4\.0\)',
+        "declare its columns with melt, see docs/formats/declared.md",
+    ),
+    (
+        "the terminal output of docker stats",
+        rb"^CONTAINER +CPU %",
+        "collect with docker stats --format json",
+    ),
+    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect with virsh domstats"),
+    (
+        "virt-top's screen",
+        rb"^virt-top (?:time +)?\d\d:\d\d:\d\d",
+        "collect with virt-top --csv FILE",
+    ),
+    (
+        "HdrHistogram percentiles",
+        rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
+        "keep the complete output of wrk2, or declare its lines",
+    ),
+    # benchmarks
+    ("STREAM", rb"^Function +Best Rate MB/s +Avg time", _DECLARE),
+    ("UnixBench", rb"BYTE UNIX Benchmarks \(Version", _DECLARE),
+    ("HPL (Linpack)", rb"^T/V +N +NB +P +Q +Time +Gflops", _DECLARE),
+    ("CoreMark", rb"^CoreMark Size +:", _DECLARE),
+    ("openssl speed", rb"^Doing \S.* for \d+s on \d+ ", "declare its lines of openssl speed -mr"),
+    ("the 7-Zip benchmark", rb"^7-Zip[^\n]* Copyright \(c\)(?s:.*?)^RAM size: +\d+ MB", _DECLARE),
+    ("perf bench", rb"^# Running '?[\w-]+/[\w-]+'? benchmark", _DECLARE),
+    ("hackbench", rb"^Running in (?:process|threaded) mode with \d+ groups using", _DECLARE),
+    (
+        "cyclictest",
+        rb"^T: *\d+ \( *\d+\) P: *\d+ I: *\d+ C: *\d+ Min:|^# /dev/cpu_dma_latency set to",
+        "declare its lines, or the JSON of cyclictest --json FILE",
+    ),
+    ("schbench", rb"^(?:Wakeup )?Latenc(?:y|ies) percentiles \(usec\)", _DECLARE),
+    ("stressapptest", rb"^Stats: (?:Starting SAT|Found )", _DECLARE),
+    ("IOzone", rb"^\s*Iozone: Performance Test of File I/O", _DECLARE),
+    (
+        "bonnie++",
+        rb"^Version +[\d.]+ +-+Sequential Output-+|^1\.9\d,1\.9\d,",
+        "declare the columns of its CSV, which bonnie++ -q prints",
+    ),
+    ("dbench or tbench", rb"^dbench version \d|^ Operation +Count +AvgLat +MaxLat", _DECLARE),
+    (
+        "ioping",
+        rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< ",
+        "declare the columns of ioping -p",
+    ),
+    ("IOR", rb"^IOR-\d+\.\d", _DECLARE),
+    ("mdtest", rb"^-- started at .*|^mdtest-\d+\.\d", _DECLARE),
+    ("Vdbench", rb"\bVdbench (?:distribution|summary)", "declare the columns of its flatfile.html"),
+    ("DiskSpd", rb"^Results for timespan #\d", _DECLARE),
+    # networks and load generators
+    ("qperf", rb"^(?:tcp|udp|sctp|rc|uc|ud)_(?:bw|lat):$", _DECLARE),
+    ("sockperf", rb"^sockperf: == version", _DECLARE),
+    ("fping", rb"^\S+ +: (?:xmt/rcv/%loss = |\[\d+\], )", _DECLARE),
+    ("ping", rb"^PING \S+ .*bytes of data|^\d+ packets transmitted, \d+ received", _DECLARE),
+    (
+        "hey or oha",
+        rb"^Summary:\n +(?:Total:|Success rate:)",
+        "declare oha --json, or the CSV of hey -o csv",
+    ),
+    (
+        "bombardier",
+        rb"^Statistics +Avg +Stdev +Max\s*$",
+        "declare the JSON of bombardier --print r --format json",
+    ),
+    ("autocannon", rb"^Running \d+s test @ [^\n]*\n\d+ connections", "declare autocannon --json"),
+    ("h2load", rb"^finished in [\d.]+\S*, [\d.]+ req/s", _DECLARE),
+    ("siege", rb'^Transactions:\s+\d+|^\{\s*"transactions":\s+\d+,$', "declare its JSON object"),
+    ("httperf", rb"^httperf --", _DECLARE),
+    (
+        "Gatling",
+        rb"^---- Global Information -+|^RUN\t\S+\t",
+        "declare its lines, or its stats.json",
+    ),
+    (
+        "Artillery",
+        rb'"aggregate"\s*:\s*\{\s*"(?:counters|rates|scenariosCreated)"',
+        "declare its JSON",
+    ),
+    # monitors
+    ("atop's screen", rb"^ATOP - ", "declare the lines of atop -P LABEL"),
+    (
+        "atop -P",
+        rb"^(?:RESET|SEP|(?:CPU|cpu|CPL|MEM|SWP|DSK|NET|PRG) \S+ \d{9,10} \d{4}/)",
+        _DECLARE,
+    ),
+    ("ps aux", rb"^USER +PID +%CPU +%MEM +VSZ", "collect with ps -eLf, or pidstat SECONDS COUNT"),
+    ("ifstat", rb"^ *KB/s in +KB/s out", "collect with sar -n DEV, or declare its columns"),
+    ("nicstat", rb"^ +Time +Int +rKB/s", "collect with sar -n DEV, or declare its columns"),
+    ("iotop", rb"^Total DISK READ", "collect with pidstat -d SECONDS COUNT"),
+    (
+        "systemd-cgtop",
+        rb"^(?:Control Group|CGroup) +(?:Tasks|Proc\+?) +%CPU",
+        "collect the group's cpu.stat",
+    ),
+    (
+        "pmval of Performance Co-Pilot",
+        rb"^metric: +[\w.]+\nhost: ",
+        "collect with pcp dstat, or declare pmrep -o csv",
+    ),
+    ("perf report", rb"^# Samples: \S+ +of event", "collect counts with perf stat -x,"),
+    ("strace -c", rb"^% time +seconds +usecs/call", _DECLARE),
+    ("InfluxDB's line protocol", rb"\A\w+(?:,[\w.]+=[^, \n]+)* [\w.]+=\S+ \d{19}$", _DECLARE),
+    # lists of guests and containers without measurements
+    (
+        "a list of containers (docker ps)",
+        rb"^CONTAINER ID +IMAGE +COMMAND",
+        "collect with docker stats --format json",
+    ),
+    (
+        "a list of pods (kubectl get)",
+        rb"^(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS",
+        "collect with kubectl top pod",
+    ),
+    ("crictl stats", rb"^CONTAINER +(?:NAME +)?CPU % +MEM +DISK", _DECLARE),
+    ("a list of guests (virsh list)", rb"^ Id +Name +State", "collect with virsh domstats"),
+    ("a list of guests (xl list)", rb"^Name +ID +Mem VCPUs\s+State", "collect with xentop -b"),
+    (
+        "lscpu",
+        rb"^Architecture: +\S+\n(?:[^\n]*\n){0,8}CPU\(s\):",
+        "it has no measurement: state it in run.yaml as machine",
+    ),
+    ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
+    (
+        "an HTML page",
+        rb"\A\s*<(?:!DOCTYPE html|html)\b",
+        "keep the tool's own file, not a page generated from it",
+    ),
+    (
+        "an error message instead of results",
+        rb"\A(?P<said>(?:\S{1,40}: )?(?i:error|fatal|panic|usage|traceback|failed)\b[^\n]*|"
+        rb"[^\n]{0,120}(?:command not found|No such file or directory|Permission denied|"
+        rb"Connection refused|Cannot connect to|[Cc]ould not connect|unable to connect)[^\n]*)",
+        "correct the command or what it needs, and collect again",
+    ),
+)
+_PATTERNS = tuple(
+    (name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _UNSUPPORTED
+)
+
+
+UTF16_PROBLEM = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+"""Problem and remedy of a file in UTF-16."""
+
+
+def is_utf16(head: bytes) -> bool:
+    """Whether a file's head is UTF-16 text, with a byte order mark or mostly Latin."""
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
+    )
+
+
+def identify_unsupported(head: bytes) -> tuple[str, str]:
+    """Identify an unsupported file from its first 8 KiB: problem and remedy, or "" twice."""
+    if not head.strip():
+        return (
+            "the file is empty",
+            "the tool may have written to standard error, or was stopped before it wrote: collect the "
+            "run again",
+        )
+    compression = next(
+        (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
+    )
+    if compression:
+        return (
+            f"the file is compressed with {compression}",
+            "decompress it, or compress it with gzip, xz or zstd",
+        )
+    if is_utf16(head):
+        return UTF16_PROBLEM
+    for name, pattern, remedy in _PATTERNS:
+        match = pattern.search(head)
+        if match:
+            said = (match.groupdict().get("said") or b"").decode("utf-8", "replace").strip()
+            if said:
+                return f"it looks like {name}: {said[:MAX_SHOWN]}", remedy
+            return f"it looks like {name}, which has no reader", remedy
+    binary_remedy = (
+        "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
+        "Performance Toolkit"
+    )
+    return ("the file is binary", binary_remedy) if b"\0" in head else ("", "")
