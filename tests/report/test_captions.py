@@ -95,7 +95,7 @@ def test_uncertain_trend_is_not_stated(
         (50.0, 62.0, False, "50 to 62"),
         (20.0, 62.0, False, "between 20 and 62"),
         (0.0, 62.0, False, "at most 62"),
-        (2.0, 98.0, True, "order only"),
+        (2.0, 98.0, True, "between 2 and 98"),  # as in a figure without claims of an order
         (40.0, INF, False, "at least 40"),
         (0.0, INF, False, "no upper limit"),
         (40.0, INF, True, "order only"),
@@ -118,7 +118,7 @@ def test_value_is_stated_only_for_a_narrow_range(
 def test_points_with_equal_ranges_are_described_together(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
-    sentence = say(ranges((1, 98), (2, 98), (60, 62), (0, 98), ordered=True))
+    sentence = say(ranges((1, INF), (2, INF), (60, 62), (0, INF), ordered=True))
     assert ": order only at 2 guests and 4, 60 to 62 at 8, order only at 16." in sentence
     assert ": at most 5 at 2 guests, at most 6 at 4, at most 7 at 8, 8 to 8.1 at 16." in say(
         ranges((0, 5), (0, 6), (0, 7), (8, 8.1))

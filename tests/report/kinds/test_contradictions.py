@@ -11,8 +11,8 @@ from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
     contradiction_numbers,
+    contradictions_by_origin,
     dependent_points,
-    paper_contradictions,
     points_by_claim,
     set_aside,
 )
@@ -50,12 +50,27 @@ def test_entry_lists_resolutions_and_errata(tmp_path: Path) -> None:
     exhibit = load_study("toy", root).contradictions()
     text = plain(exhibit)
     # bends-down is an assumption
-    assert len(paper_contradictions(data)) == 1
+    assert contradictions_by_origin(data) == {"paper": 1, "reading": 0, "assumption": 1}
     assert "1 contradiction of the paper and 1 assumption of ours" in text
     assert "System A peaks at 8 guests" in text and "claim:best-at-8" in links(exhibit)
     assert "1 more set with the same cause" in text and "an assumption of ours" in text
     assert "Errata: Flat may be a misprint of fast." in text
     assert exhibit.record.claims[:3] == ("best-at-8", "flat", "more-at-8")
+
+
+def test_contradictions_by_a_reading_are_counted_apart_and_say_so(tmp_path: Path) -> None:
+    read = {"conflicts": [["best-at-8", "flat"]], "always": ["flat"], "choices": []}
+    found = [read | {"readings": ["flat"], "lenient": False}]
+    found.append({"conflicts": [["gone", "lost"]], "always": ["gone"], "choices": []})
+    root = build(tmp_path, {"dropped": ["flat"], "contradictions": found})
+    data = files.load("toy", root)
+    assert contradictions_by_origin(data) == {"paper": 1, "reading": 1, "assumption": 0}
+    text = plain(load_study("toy", root).contradictions())
+    assert "1 contradiction of the paper and 1 more that follows from our readings of words" in text
+    assert "Follows from our reading of words: nothing means within 2 %." in text
+    assert "read leniently, the claims do not exclude each other" in text
+    summary = plain(load_study("toy", root).summary())
+    assert "1 more from our readings of words" in summary
 
 
 def test_alternatives_are_compared_with_their_ranges(tmp_path: Path) -> None:

@@ -124,3 +124,18 @@ def test_very_long_tables_are_truncated_with_download(tmp_path: Path, root: Path
     assert f"Show {MAX_ROWS - FIRST} more verdicts" in text
     assert "The download has 5 more verdicts." in text
     assert f"claim-{MAX_ROWS - 1}" in text and f"claim-{MAX_ROWS}" not in text
+
+
+def test_limits_by_hand_are_listed_with_their_reason(tmp_path: Path, root: Path) -> None:
+    loaded = build(tmp_path, root, [])
+    path = next(tmp_path.rglob("claims.yaml"))
+    text = path.read_text()
+    path.write_text(
+        text.replace(
+            "value: 80, half_width: 0.5}", "low: 75, high: 85, reading: no digits are printed}"
+        )
+    )
+    text = plain(load_study("toy", path.parents[2]).readings())
+    assert "1 claim has limits of their own" in text
+    assert "75 to 85" in text and "no digits are printed" in text
+    assert "limits of their own" not in plain(loaded.readings())

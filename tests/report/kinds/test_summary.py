@@ -10,6 +10,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.report import toy
 from tests.report.plain import links, plain
+from virtperf.core.stage_tables import RANGES
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.written_for import basis, changes
 from virtperf.study.yaml_edit import set_in_entry
@@ -105,3 +106,17 @@ def test_report_head_shows_outdated_findings(tmp_path: Path) -> None:
     text = plain(with_findings(tmp_path, stale).summary())
     assert text.count("Since this was written") == 1
     assert "it no longer rests on flat" in text and "it also rests on the claim" in text
+
+
+def test_finding_names_the_range_that_excludes_its_printed_number(tmp_path: Path) -> None:
+    finding = '\nfindings:\n  - {says: "Rises by {more-at-8}.", rests_on: [more-at-8]}\n'
+    loaded = with_findings(tmp_path, finding)
+    assert "by all its statements" not in plain(loaded.summary())
+    path = next(tmp_path.rglob(RANGES.file))
+    table = RANGES.read(path)
+    row = table.index[table["label"].str.contains("8 / 4 guests")][0]
+    table.at[row, "printed"] = [1.66]
+    table.at[row, "low_text"], table.at[row, "high_text"] = 1.7, 1.8
+    RANGES.write(table, path)
+    text = plain(load_study("toy", path.parents[2]).summary())
+    assert f"by all its statements, {table.at[row, 'label']}: 1.7 to 1.8" in text
