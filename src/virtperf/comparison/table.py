@@ -19,7 +19,6 @@ MAX_SENTENCES = 5
 MAX_ROWS = 20
 """Rows shown as text and Markdown; pages and JSON have all."""
 TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
-RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
 
 
 @dataclass(frozen=True)
@@ -336,7 +335,8 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
         return f"{b} and {a} can't be compared {of}: a mean is zero."
     if row.verdict == "the same, exactly":
         value = _mean_texts(row)[0]
-        return f"{b} is exactly the same as {a} {of}: {value} in every run."
+        each = f"{value} in every run" if value else "equal in every run"
+        return f"{b} is exactly the same as {a} {of}: {each}."
     by, low, high = change(row.ratio, row.low, row.high)
     within = f", {low} to {high} %" if row.low is not None else ""
     alone = f" {_without_sentence(row)}" if row.without else ""
@@ -355,7 +355,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
     reach += ", in every run" if row.exact else ""
     amount = f"{by.lstrip('+-')} %"
-    if row.better == "higher" and (row.unit in RATES or row.is_mean):
+    if row.better == "higher" and (row.unit.endswith("/s") or row.is_mean):
         less = "less" if down else "more"
         return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
     if row.better == "lower" and (row.unit in TIMES or row.is_mean):
