@@ -130,7 +130,7 @@ def test_texts_of_one_level_a_run_are_facts_and_times_are_no_keys(tmp_path):
     (row,) = table.rows
     assert (row.condition, row.ratio) == ("", pytest.approx(0.9))
     assert [(f.fact, *f.values) for f in table.facts] == [("version", ("1.0-x",), ("1.1-x",))]
-    assert "A: not compared: when (times of the rows)" in table.notes
+    assert "not compared: when (times of the rows)" in table.notes
 
 
 def test_a_text_that_names_the_run_is_a_key_between_files(tmp_path):
@@ -144,6 +144,20 @@ def test_a_text_that_names_the_run_is_a_key_between_files(tmp_path):
     a, b = write(tmp_path / "a", tables(10, 1)), write(tmp_path / "b", tables(20, 0.5))
     rows = {r.condition: r for r in virtperf.compare(a, b, lower=["seconds"]).rows}
     assert rows["task=boot"].verdict == "slower" and rows["task=stop"].verdict == "faster"
+
+
+def test_rows_are_matched_by_numbers_that_repeat_equally_often(tmp_path):
+    """Repetitions at several levels of a setting, of which the sides have others."""
+    sides = []
+    for side, levels, change in (("a", (10, 100, 1000), 1.0), ("b", (10, 100, 5000), 0.5)):
+        rows = [f"{n},{change * n * (1 + k / 100)}\n" for n in levels for k in range(5)]
+        sides.append(write(tmp_path / side, ["queries,size_kb\n" + "".join(rows)]) / "r0.csv")
+    table = virtperf.compare(*sides, rows="runs")
+    single = {r.condition: (r.ratio, r.runs_a) for r in table.rows if not r.is_mean}
+    assert single == {f"queries={n}": (pytest.approx(0.5), 5) for n in (10, 100)}
+    assert {"A": "1000", "B": "5000"} == {
+        note[0]: note.rpartition("=")[2] for note in table.notes if "not on both sides" in note
+    }
 
 
 def test_keys_and_averages_on_request(tmp_path):

@@ -28,7 +28,7 @@ def write(tmp_path, monkeypatch):
 
 def notes() -> list[str]:
     table = virtperf.compare("old", "new", higher=["throughput"])
-    others = ("row by row", "not compared", "left out")
+    others = ("rows are matched by", "not compared", "left out")
     return [
         remark
         for remark in table.remarks()

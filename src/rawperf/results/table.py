@@ -74,6 +74,16 @@ class ResultTable:
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    def frame(self) -> pd.DataFrame:
+        """One row a repetition of a key, with a column for each key, ``run``, and each quantity."""
+        names = [*self.keys, RUN, QUANTITY]
+        numbered = self.rows.assign(repetition=self.rows.groupby(names, sort=False).cumcount())
+        index = [*self.keys, RUN, "repetition"]
+        wide = numbered.pivot(index=index, columns=QUANTITY, values=VALUE)
+        first = numbered.drop_duplicates(index).set_index(index).index  # in file order
+        wide = wide.reindex(first)[[*self.quantities]].reset_index()
+        return wide.drop(columns="repetition").rename_axis(columns=None)
+
 
 @dataclass(frozen=True)
 class ResultFormat:

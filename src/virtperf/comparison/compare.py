@@ -421,7 +421,7 @@ def compare_equal(
         tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
         side = read_sides((place,), layout, format, where, tables=tables)[0]
         cells, known = side.cells(varied_names([side])), side.quantities
-        notes = [*side.warnings]
+        notes = [*side.notes, *side.warnings]
     selected = {
         name: kind
         for name, kind in quantities_to_compare(known, quantities, higher, lower).items()
@@ -748,6 +748,7 @@ def _missing_value_notes(
 
 
 def _side_notes(sides: Sequence[Side]) -> Iterable[str]:
+    yield from dict.fromkeys(note for side in sides for note in side.notes)
     for letter, side in zip(_letters(sides), sides, strict=True):
         yield from (f"{letter}: {warning}" for warning in side.warnings)
         if side.disturbed:

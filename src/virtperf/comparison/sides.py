@@ -59,14 +59,15 @@ class TableOptions:
 class Side:
     """All runs of one side, with the metadata of its quantities.
 
-    `repetitions` is the largest number of repeated rows of one key in a file, `repeats` what they
-    are (`rawperf.results.table.Repeats`).
+    `notes` are those on all sides. `repetitions` is the largest number of repeated rows of one key
+    in a file, `repeats` what they are (`rawperf.results.table.Repeats`).
     """
 
     name: str
     runs: tuple[RunValues, ...]
     quantities: Mapping[str, ComparedQuantity]
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repetitions: int = 0
     repeats: str = ""
 
@@ -271,7 +272,7 @@ def read_sides(
             tables.keys,
             tables.over,
         )
-        notes[0] += [*keys.notes, *_left_out_notes(keys.left_out)]
+        of_all = (*keys.notes, *_left_out_notes(keys.left_out))
         sides = []
         for place, name, of_side, left_out in zip(resolved, names, loaded, notes, strict=True):
             runs = []
@@ -286,7 +287,8 @@ def read_sides(
             if place.revision:
                 runs = [_prefix_revision(run, place.revision, scratch) for run in runs]
             repetitions, repeats = _repetitions(of_side, keys.keys)
-            side = Side(name, tuple(runs), reader.quantities.known, warnings, repetitions, repeats)
+            known = reader.quantities.known
+            side = Side(name, tuple(runs), known, warnings, of_all, repetitions, repeats)
             sides.append(side.at_keys(where))
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])

@@ -339,7 +339,8 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
         return f"{b} is exactly the same as {a} {of}: {each}."
     by, low, high = change(row.ratio, row.low, row.high)
     within = f", {low} to {high} %" if row.low is not None else ""
-    alone = f" {_without_sentence(row)}" if row.without else ""
+    matters = row.without is not None and row.without.verdict != row.verdict
+    alone = f" {_without_sentence(row)}" if matters else ""
     if row.verdict == "undecided":
         more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
         reason = f"; {row.note}" if row.note and row.low is None else ""

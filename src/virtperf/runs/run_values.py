@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -129,33 +130,39 @@ class Cells:
 class PlainTable:
     """A table of unknown origin: numeric columns in base units, and columns of texts.
 
-    `failed` marks rows of failed requests, if a column says so.
+    `written` are the numeric columns' own names, and their factors to base units. `failed` marks rows
+    of failed requests, if a column says so.
     """
 
     file: str
     numbers: Mapping[str, np.ndarray]
     texts: Mapping[str, tuple[str, ...]]
     rows: int
+    written: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     failed: np.ndarray | None = None
 
-    def levels(self, name: str) -> tuple[Level, ...] | None:
-        """Levels of a column row by row; None without it."""
+    def levels(self, name: str, *, as_written: bool = False) -> tuple[Level, ...] | None:
+        """Levels of a column row by row, of numbers in base units or `as_written`; None without it."""
         if name in self.texts:
             return self.texts[name]
         if name not in self.numbers:
             return None
-        return tuple(int(v) if v.is_integer() else v for v in self.numbers[name].tolist())
+        factor = self.written[name][1] if as_written else 1.0
+        values = [float(f"{v / factor:.12g}") for v in self.numbers[name].tolist()]
+        return tuple(int(v) if v.is_integer() else v for v in values)
 
 
 @dataclass(frozen=True)
 class TableKeys:
     """How the rows of all tables are told apart.
 
-    `keys` are columns whose levels are conditions, `facts` texts that are one of a run, `left_out`
-    the other columns with the reason why they are not compared.
+    `keys` are columns whose levels are conditions, those `as_written` with the column's own name and
+    unit; `facts` texts that are one of a run, `left_out` the other columns with the reason why they
+    are not compared.
     """
 
     keys: tuple[str, ...] = ()
+    as_written: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -191,7 +198,7 @@ def plain_table(
     """
     shown = [split_unit(name)[0] for name in numbers]
     success, failed = _success_column(frame, numbers)
-    in_base_units = {}
+    in_base_units, written = {}, {}
     for name, column in numbers.items():
         if name == success:
             continue
@@ -201,6 +208,7 @@ def plain_table(
         target, factor = to_base(unit)
         quantities.add(short, ComparedQuantity(target, "", short, name), file)
         in_base_units[short] = column.to_numpy(dtype=float) * factor
+        written[short] = name, factor
     texts = {
         str(name): tuple(
             "" if cell is None or cell != cell else str(cell).strip() for cell in column
@@ -208,7 +216,7 @@ def plain_table(
         for name, column in frame.items()
         if name not in numbers and name != success
     }
-    return PlainTable(file, in_base_units, texts, len(frame), failed)
+    return PlainTable(file, in_base_units, texts, len(frame), written, failed)
 
 
 def _success_column(
@@ -269,20 +277,23 @@ def choose_keys(
             left_out[name] = "it numbers the rows"
         else:
             keys.append(name)
-    keys += [name for name in named if name not in over]
+    short = {own: name for table in tables for name, (own, _) in table.written.items()}
+    keys += [short.get(name, name) for name in named if name not in over]
     for name in dict.fromkeys(name for table in tables for name in table.numbers):
-        if TIME_NAMES.fullmatch(name) and name not in named:
+        if TIME_NAMES.fullmatch(name) and name not in keys:
             left_out[name] = "times of the rows"
     notes = []
     if not named and any(_has_repeats(table, keys) for table in tables):
+        over = [short.get(name, name) for name in over]
         settings, indexes = _settings(sides, {*keys, *left_out, *over})
         keys += settings
         left_out |= dict.fromkeys(indexes, "it numbers the rows")
         if settings:
-            notes.append(
-                f"rows are matched by {', '.join(settings)}, equal row by row in the runs of each side"
-            )
-    return TableKeys(tuple(keys), frozenset(facts), left_out, tuple(notes))
+            notes.append(f"rows are matched by {', '.join(settings)}, which looks like a setting")
+    as_written = frozenset(
+        name for name in keys if len({t.written[name] for t in tables if name in t.written}) == 1
+    )
+    return TableKeys(tuple(keys), as_written, frozenset(facts), left_out, tuple(notes))
 
 
 def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:
@@ -313,30 +324,45 @@ def _has_repeats(table: PlainTable, keys: Sequence[str]) -> bool:
 def _settings(
     sides: Sequence[Sequence[PlainTable]], others: set[str]
 ) -> tuple[list[str], list[str]]:
-    """Find numeric columns with several levels that are equal row by row in all runs of each side:
-    settings such as loads, and numbers of rows. At least one column is left as a result.
+    """Find numeric columns that are settings, such as loads, and those that number the rows.
+
+    A setting has several levels and is equal row by row in all runs of each side, or each of its
+    whole numbers occurs equally often in a file, more than once. At least one column is left as a
+    result.
     """
     tables = [table for side in sides for table in side]
     names = dict.fromkeys(name for table in tables for name in table.numbers if name not in others)
-    if len(tables) < 2:
-        return [], [name for name in names if INDEX_NAMES.fullmatch(name)]
-    equal = [
+    found = [
         name
         for name in names
-        if all(len({table.levels(name) for table in side}) == 1 for side in sides)
-        and all(len({*(table.levels(name) or ())}) > 1 for table in tables)
+        if all(len({*(table.levels(name) or ())}) > 1 for table in tables)
+        and (_is_equal_by_row(name, sides) or all(_is_balanced(name, table) for table in tables))
     ]
-    if any(len(side) < 2 for side in sides):  # one run a side: only what both have
-        equal = [name for name in equal if len({table.levels(name) for table in tables}) == 1]
-    if len(equal) == len(names):
+    if len(found) == len(names):
         return [], []
     indexes = [
         name
-        for name in equal
+        for name in found
         if INDEX_NAMES.fullmatch(name)
         or len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
     ]
-    return [name for name in equal if name not in indexes], indexes
+    return [name for name in found if name not in indexes], indexes
+
+
+def _is_equal_by_row(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:
+    """Whether a column is equal row by row in all runs of each side; with one run a side, in all."""
+    if sum(map(len, sides)) < 2:
+        return bool(INDEX_NAMES.fullmatch(name))
+    if any(len(side) < 2 for side in sides):
+        sides = [[table for side in sides for table in side]]
+    return all(len({table.levels(name) for table in side}) == 1 for side in sides)
+
+
+def _is_balanced(name: str, table: PlainTable) -> bool:
+    """Whether each of several whole numbers occurs equally often, and more than once."""
+    counts = Counter(table.levels(name) or ())
+    whole = all(isinstance(level, int) for level in counts)
+    return whole and len(counts) > 1 and len({*counts.values()}) == 1 and min(counts.values()) > 1
 
 
 def _is_time(text: str) -> bool:
@@ -355,7 +381,11 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
 
     Raises `RawperfError` for too many keys.
     """
-    columns = {name: levels for name in keys.keys if (levels := table.levels(name)) is not None}
+    columns: dict[str, tuple[Level, ...]] = {}
+    for name in keys.keys:
+        own = name in keys.as_written and name in table.numbers
+        if (levels_of := table.levels(name, as_written=own)) is not None:
+            columns[table.written[name][0] if own else name] = levels_of
     rows_by_key: dict[Condition, list[int]] = {}
     for row, levels in enumerate(
         zip(*columns.values(), strict=True) if columns else [()] * table.rows
@@ -370,7 +400,9 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
             found=f"{len(rows_by_key)}, from the columns {counts}",
             remedy="name the columns that tell results apart by --key",
         )
-    results = [name for name in table.numbers if name not in columns and name not in keys.left_out]
+    results = [
+        name for name in table.numbers if name not in keys.keys and name not in keys.left_out
+    ]
     values: dict[CellName, np.ndarray] = {}
     counts_of: dict[CellName, tuple[int, int]] = {}
     for key, rows in rows_by_key.items():

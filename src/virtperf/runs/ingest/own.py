@@ -17,6 +17,7 @@ from rawperf.core.errors import RawperfError, decode_error_parts
 from rawperf.json_lines import NotFiniteError, loads_strict
 from rawperf.pieces import peek_stream
 from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, build_dictionary
+from rawperf.results.read import read_results, recognise_results
 from rawperf.tidy import open_input, read_bytes, read_raw
 from rawperf.unsupported import UTF16_PROBLEM, is_utf16
 from virtperf.core.paths import Layout
@@ -113,7 +114,7 @@ def _uneven_row(text: str, delimiter: str) -> _TableError | None:
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 continue
             columns = columns or len(cells)
-            if len(cells) != columns:
+            if any(cells[columns:]) or len(cells) < columns:
                 names = {"\t": "tabs", " ": "blanks"}.get(delimiter, repr(delimiter))
                 more = "more" if len(cells) > columns else "fewer"
                 return _TableError(
@@ -129,7 +130,8 @@ def _uneven_row(text: str, delimiter: str) -> _TableError | None:
 
 
 def _require_names(names: Sequence[str], line: int) -> None:
-    if names and all(WRITTEN_NUMBER.fullmatch(name) for name in names):
+    numbers = [name for name in names if WRITTEN_NUMBER.fullmatch(name)]
+    if numbers and (len(numbers) == len(names) or any("." in name for name in numbers)):
         raise _TableError(
             "the first row has numbers in place of names",
             line=line,
@@ -224,8 +226,10 @@ def read(
     DataFrame
         For a raw file one row per number, with the columns of `rawperf.tidy.COLUMNS`: `t` in
         seconds, `value` in the tool's own unit, `metric_value` in the unit `metric_unit`. For a
-        table its own columns. Both have the columns `provenance` ("own data") and `file`, so that
-        derived results carry their origin. ``frame.attrs["warnings"]`` holds the reader's warnings.
+        benchmark tool's results one row per repetition of a benchmark: its keys, and a column per
+        quantity in base units (`rawperf.results`). For a table its own columns. All have the
+        columns `provenance` ("own data") and `file`, so that derived results carry their origin.
+        ``frame.attrs["warnings"]`` holds the reader's warnings.
 
     Raises
     ------
@@ -241,10 +245,14 @@ def read(
         known = name is not None or any(
             form.matches_file(place.name, extract_head(head)) for form in inputs
         )
+        results = None if known else recognise_results(head)
         is_recognised = known or any(
             certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1]
         )
-        if not is_recognised and place.suffix.lower() in TABLE_READERS:
+        if results is not None:
+            of_tool = read_results(read_bytes(place), str(path), results)
+            frame, reader_warnings = of_tool.frame(), of_tool.warnings
+        elif not is_recognised and place.suffix.lower() in TABLE_READERS:
             frame = table(read_bytes(place), str(path), place.suffix.lower(), texts)
         else:
             raw = read_raw(
