@@ -24,7 +24,7 @@ def test_command_prints_sentence_and_table(command):
     text = command("a", "b", "--margin", "2%")
     second, first, *rest = text.splitlines()
     assert first == "b serves 10.0 % less than a, 9.2 to 10.8 % (throughput): slower."
-    assert second.startswith("b takes 11.1 % longer than a, 10.0 to 12.2 %")
+    assert second.startswith("b takes 11.1 % longer than a, 10.1 to 12.2 %")
     assert any(line.startswith("quantity") and "p (Holm)" in line for line in rest)
 
 
