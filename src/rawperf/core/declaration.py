@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
@@ -264,6 +265,7 @@ class FieldRule(Model):
     factor: Number = 1.0
     printed: Printed = None
     within: Groups | None = None
+    suffix: str | None = None
     where: Condition = {}
     needs: Texts = ()
     per: str | None = None
@@ -284,10 +286,18 @@ class FieldRule(Model):
             raise ValueError(
                 "within needs a regular expression for the cell with one group, (?P<value>...)"
             )
+        if self.suffix is not None and not isinstance(self.printed, dict):
+            raise ValueError(
+                f"suffix of {self.field} needs printed: what the texts in {self.suffix} mean"
+            )
         if self.unit is None:
             _check_common_unit(self.printed, self.field or self.name)
         self.printed_factors()
         return self
+
+    def matches(self, name: str) -> bool:
+        """Whether the rule, whose field has ``*`` for any text, is for the number of a name."""
+        return "*" in self.field and fnmatchcase(name, self.field.replace("[", "[[]"))
 
     def printed_factors(self) -> dict[str, float]:
         """Factors to `unit` by the suffix printed after a number; raises `ValueError`."""
@@ -405,6 +415,11 @@ class TableDeclaration(Model):
             raise ValueError(
                 "needs refers to another field in one row, but tables with names have one field per row"
             )
+        several = next((r for r in self.fields if self.names is not None and "*" in r.field), None)
+        if several is not None and (several.metric or several.name):
+            raise ValueError(
+                f"{several.field} stands for several numbers: leave out metric and name"
+            )
         if self.names is not None and any(rule.per for rule in self.fields):
             raise ValueError(
                 "per needs both fields in one row, but tables with names have one field per row"
@@ -519,7 +534,7 @@ class Declaration(TableDeclaration):
         names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             field = rule.field if part.names is None else None
-            names += (*rule.where, *rule.needs, rule.per, field)
+            names += (*rule.where, *rule.needs, rule.per, rule.suffix, field)
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:

@@ -173,6 +173,8 @@ class Collector:
         candidates = list(self._seen_keys)
         if self.part.names is not None:
             present, candidates = self._long_names, list(self._long_names)
+            patterns = [r.field for r in self.part.fields if any(map(r.matches, candidates))]
+            required = [name for name in required if name not in patterns]
         else:
             optional = self.part.entity.name if self.part.entity.optional else ()
             required += sorted(self._text_fields() - {*optional})
@@ -365,6 +367,8 @@ class Collector:
             cells = _mask_cells(cells, is_selected)
         if rule.within is not None:
             cells = self._extract_values(_to_list(cells), lines, rule)
+        if rule.suffix is not None:
+            cells = _append_suffixes(cells, chunk.column(rule.suffix))
         values = self._number_parser.parse(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
@@ -414,6 +418,11 @@ class Collector:
             )
         return rates
 
+    def _rule_of(self, name: str) -> FieldRule | None:
+        """Rule for the number of a name, in a table with names."""
+        exact = self._rules.get(name)
+        return exact or next((rule for rule in self._field_rules if rule.matches(name)), None)
+
     def _add_long_rows(
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
@@ -428,7 +437,7 @@ class Collector:
         if self.part.unnamed is not None:
             field_names = [name or self.part.unnamed for name in field_names]
         self._long_names |= dict.fromkeys(field_names)
-        rules = [self._rules.get(name) for name in field_names]
+        rules = [self._rule_of(name) for name in field_names]
         is_selected = np.array(
             [
                 bool(name) and (rule is not None or self.part.others)
@@ -440,9 +449,7 @@ class Collector:
             record_codes = np.zeros(len(field_names), dtype=CODE)
             for position in np.flatnonzero(is_selected).tolist():
                 rule = rules[position]
-                record_codes[position] = self._fields[
-                    rule.record if rule else field_names[position]
-                ]
+                record_codes[position] = self._fields[_record(rule, field_names[position])]
             kept_rows = np.flatnonzero(is_selected[codes] & ~np.isnan(cells))
             if (lines[1:] <= lines[:-1]).any():  # rows of one line are ordered by name
                 kept_rows = kept_rows[np.lexsort((codes[kept_rows], lines[kept_rows]))]
@@ -472,12 +479,14 @@ class Collector:
             ]
             if rule is not None and rule.within is not None:
                 rule_cells = self._extract_values(rule_cells, lines[rows_of_name], rule)
+            if rule is not None and rule.suffix is not None:
+                rule_cells = _append_suffixes(rule_cells, rows.column(rule.suffix))
             values = self._number_parser.parse(
                 rule_cells, lines[rows_of_name].tolist(), name, rule or self._default_rule
             )
             self._store(
                 entity[rows_of_name],
-                rule.record if rule else name,
+                _record(rule, name),
                 t[rows_of_name],
                 values,
                 lines[rows_of_name].tolist(),
@@ -526,6 +535,20 @@ class Collector:
         if len(values):
             code = np.full(len(values), self._fields[name], dtype=CODE)
             self.parts.append((entity, code, t, values, line_numbers))
+
+
+def _record(rule: FieldRule | None, name: str) -> str:
+    """Field name in the records for a number of that name."""
+    return name if rule is None or rule.field != name else rule.record
+
+
+def _append_suffixes(cells: Any, suffixes: Any) -> list[str | None]:
+    """Append the text of another column to each number."""
+    pairs = zip(_to_list(cells), _to_list(suffixes), strict=True)
+    return [
+        None if cell in (None, "") else f"{_cell_text(cell)}{_cell_text(suffix).strip()}"
+        for cell, suffix in pairs
+    ]
 
 
 def _matches_any(patterns: tuple[str, ...], text: str) -> bool:

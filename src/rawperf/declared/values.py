@@ -220,7 +220,9 @@ class TimeParser:
         self._time, self._number_parser, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
-        self.day: float | None = None  # midnight before the first row, from a line with the date
+        # midnight before the first row, from a line with the date
+        self.day: float | None = None
+        self._date_line = 0
         # None for numbers, "" if the first time is yet to decide
         self._format = _single_format(time)
         self.clock = "none"
@@ -267,7 +269,7 @@ class TimeParser:
         if time.is_time_of_day and len(t):
             t = self._unwrap(t)
             if time.date is not None:
-                if self.day is None:
+                if self.day is None or lines[0] < self._date_line:
                     raise FormatError(
                         "no line above gives the date",
                         file=self._file,
@@ -301,7 +303,7 @@ class TimeParser:
         except (ValueError, OverflowError) as err:
             problem = f"the date does not match the format {self._time.date_format}"
             raise self._error(problem, line, text) from err
-        self.day = day - day % DAY
+        self.day, self._date_line = day - day % DAY, line
 
     def _require_all(
         self, values: np.ndarray, name: str, lines: Sequence[int] | np.ndarray
@@ -658,7 +660,7 @@ def _column_roles(
         add(plain_role if part.names is not None else "text", part.value)
         for rule in part.fields:
             add("name", *rule.where)
-            add("text", *rule.needs, rule.per)
+            add("text", *rule.needs, rule.per, rule.suffix)
             if part.names is None:
                 add(
                     "number" if plain_role == "number" and _is_unconditional(rule) else "text",
@@ -682,7 +684,13 @@ def _column_roles(
 
 
 def _is_unconditional(rule: Any) -> bool:
-    return rule.printed is None and rule.within is None and not rule.needs and rule.per is None
+    return (
+        rule.printed is None
+        and rule.within is None
+        and rule.suffix is None
+        and not rule.needs
+        and rule.per is None
+    )
 
 
 def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
