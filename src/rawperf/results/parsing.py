@@ -163,8 +163,20 @@ def parse_json(data: bytes, file: str) -> tuple[Node, tuple[str, ...]]:
     twice.
     """
     text, warnings = decode(data, file)
+    return _parse_document(text, file, 0), warnings
+
+
+def parse_json_lines(data: bytes, file: str) -> tuple[list[Node], tuple[str, ...]]:
+    """Parse a document a line; also return warnings. Raises as `parse_json` does."""
+    text, warnings = decode(data, file)
+    lines = enumerate(text.split("\n"))
+    return [_parse_document(line, file, n) for n, line in lines if line.strip()], warnings
+
+
+def _parse_document(text: str, file: str, lines_before: int) -> Node:
+    loads = partial(json.loads, object_pairs_hook=_unique)
     try:
-        document, lines = parse_with_lines(text, partial(json.loads, object_pairs_hook=_unique))
+        document, lines = parse_with_lines(text, loads, lines_before)
     except RecursionError as err:
         raise FormatError("nested too deeply", file=file, expected="the output of a tool") from err
     except ValueError as err:
@@ -172,12 +184,12 @@ def parse_json(data: bytes, file: str) -> tuple[Node, tuple[str, ...]]:
         raise FormatError(
             "not a complete JSON document" if is_syntax else str(err),
             file=file,
-            line=err.lineno if is_syntax else None,  # type: ignore[attr-defined]
+            line=err.lineno + lines_before if isinstance(err, json.JSONDecodeError) else None,
             expected="the complete output of the tool",
             found=str(err) if is_syntax else None,
             remedy="it may be truncated or damaged: collect it again.",
         ) from err
-    return Node(document, lines, file), warnings
+    return Node(document, lines, file)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,7 +14,14 @@ MODULES: tuple[str, ...] = (
     "google_benchmark",
     "pytest_benchmark",
     "jmh",
+    "criterion",
     "redis_benchmark",
+    "pgbench",
+    "ycsb",
+    "locust",
+    "memtier",
+    "k6",
+    "netperf",
 )
 """Modules of this package with a `FORMATS` tuple, in order of recognition."""
 HEAD_BYTES = 8192

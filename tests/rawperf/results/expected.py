@@ -115,7 +115,147 @@ def redis_benchmark(path: Path) -> Values:
     return out
 
 
+def ycsb(path: Path) -> Values:
+    frame = pd.read_csv(path, header=None, names=["op", "label", "value"], skipinitialspace=True)
+    rows = {(row.op.strip("[]"), row.label): row.value for row in frame.itertuples()}
+    names = {"AverageLatency(us)": "latency", "95thPercentileLatency(us)": "latency_p95"}
+    return {"throughput|OVERALL": rows["OVERALL", "Throughput(ops/sec)"]} | {
+        f"{names[label]}|{op}": value * 1e-6
+        for (op, label), value in rows.items()
+        if label in names and op in ("READ", "UPDATE", "SCAN")
+    }
+
+
+def pgbench(path: Path) -> Values:
+    text = path.read_text()
+    keys = "look.sql|1|simple|2|1"
+    return {
+        f"throughput|{keys}": float(text.partition("tps = ")[2].split()[0]),
+        f"latency|{keys}": float(text.partition("latency average = ")[2].split()[0]) / 1000,
+    }
+
+
+def pgbench_log(path: Path) -> Values:
+    frame = pd.read_csv(path, sep=" ", header=None)
+    end = frame[4] + frame[5] / 1e6
+    span = end.max() - (end - frame[2] / 1e6).min()
+    return {"latency": frame[2].mean() / 1e6, "throughput": len(frame) / span, "failure_rate": 0.0}
+
+
+def pgbench_aggregate(path: Path) -> Values:
+    frame = pd.read_csv(path, sep=" ", header=None)
+    values = {"latency": frame[2].sum() / frame[1].sum() / 1e6}
+    inner = frame.iloc[1:-1]
+    span = frame[0].iloc[-1] - frame[0].iloc[1]
+    return values | {"throughput": inner[1].sum() / span}
+
+
+def memtier(path: Path) -> Values:
+    lines = [line.split() for line in path.read_text().splitlines()]
+    rows = {
+        words[0]: words[1:]
+        for words in lines
+        if words[:1] and words[0] in ("Sets", "Gets", "Totals")
+    }
+    return {f"throughput|{name}": float(row[0]) for name, row in rows.items()} | {
+        f"latency|{name}": float(row[3]) / 1e3 for name, row in rows.items()
+    }
+
+
+def memtier_json(path: Path) -> Values:
+    stats = json.loads(path.read_text())["ALL STATS"]
+    return {f"throughput|{name}": stats[name]["Ops/sec"] for name in ("Sets", "Gets", "Totals")} | {
+        f"latency|{name}": stats[name]["Average Latency"] / 1e3 for name in ("Sets", "Gets")
+    }
+
+
+def locust(path: Path) -> Values:
+    frame = pd.read_csv(path, keep_default_na=False)
+    values = {}
+    for row in frame.to_dict("records"):
+        key = f"{row['Type']}|{row['Name']}"
+        values[f"throughput|{key}"] = float(row["Requests/s"]) - float(row["Failures/s"])
+        values[f"response_time|{key}"] = float(row["Average Response Time"]) / 1e3
+        values[f"failure_rate|{key}"] = int(row["Failure Count"]) / int(row["Request Count"])
+        values[f"response_time_p95|{key}"] = float(row["95%"]) / 1e3
+    return values
+
+
+def locust_history(path: Path) -> Values:
+    frame = pd.read_csv(path, keep_default_na=False)
+    first, last = frame.iloc[0], frame.iloc[-1]
+    served = frame["Total Request Count"].astype(int) - frame["Total Failure Count"].astype(int)
+    span = int(last["Timestamp"]) - int(first["Timestamp"])
+    return {
+        "throughput||Aggregated": (served.iloc[-1] - served.iloc[0]) / span,
+        "response_time||Aggregated": float(last["Total Average Response Time"]) / 1e3,
+    }
+
+
+def locust_failures(path: Path) -> Values:
+    return {"failures||Aggregated|": float(pd.read_csv(path)["Occurrences"].sum())}
+
+
+def criterion_estimates(path: Path) -> Values:
+    place = "/".join(path.parts[path.parts.index("criterion") + 1 : -2])
+    return {f"time|{place}": json.loads(path.read_text())["mean"]["point_estimate"] * 1e-9}
+
+
+def criterion_sample(path: Path) -> Values:
+    place = "/".join(path.parts[path.parts.index("criterion") + 1 : -2])
+    sample = json.loads(path.read_text())
+    return {
+        f"time|{place}": (pd.Series(sample["times"]) / pd.Series(sample["iters"])).mean() * 1e-9
+    }
+
+
+def criterion_raw(path: Path) -> Values:
+    frame = pd.read_csv(path)
+    return {"time|roots/1000": (frame.sample_measured_value / frame.iteration_count).mean() * 1e-9}
+
+
+def netperf(path: Path) -> Values:
+    lines = path.read_text().splitlines()
+    if path.name.startswith("rr"):
+        values = dict(line.split("=") for line in lines if "=" in line)
+        assert values["THROUGHPUT_UNITS"] == "Trans/s"
+        return {
+            "throughput|TCP REQUEST/RESPONSE": float(values["THROUGHPUT"]),
+            "latency|TCP REQUEST/RESPONSE": float(values["MEAN_LATENCY"]) / 1e6,
+        }
+    size, _, throughput = lines[-1].split()[2:]
+    return {f"throughput|TCP STREAM|{size}": float(throughput) * 1e6 / 8}
+
+
+def cargo_criterion(path: Path) -> Values:
+    frame = pd.read_json(path, lines=True)
+    frame = frame[frame.reason == "benchmark-complete"]
+    times = frame[["id", "measured_values", "iteration_count"]].explode(
+        ["measured_values", "iteration_count"]
+    )
+    means = (times.measured_values / times.iteration_count).groupby(times.id).mean()
+    return {f"time|{name}": value * 1e-9 for name, value in means.items()}
+
+
+def k6(path: Path) -> Values:
+    metrics = json.loads(path.read_text())["metrics"]
+    failed = metrics["http_req_failed"]["value"]
+    trend = metrics["http_req_duration{expected_response:true}"]
+    return {
+        "throughput|": metrics["http_reqs"]["rate"] * (1 - failed),
+        "response_time|": trend["avg"] / 1e3,
+        "response_time_p95|": trend["p(95)"] / 1e3,
+        "failure_rate|": failed,
+        "checkout_wait|": metrics["checkout_wait"]["avg"],
+        "orders|": metrics["orders"]["rate"],
+    }
+
+
 SCRIPTS: dict[str, Callable[[Path], Values]] = {
+    "cargo-criterion": cargo_criterion,
+    "criterion-estimates": criterion_estimates,
+    "criterion-raw": criterion_raw,
+    "criterion-sample": criterion_sample,
     "go-bench": go_bench,
     "google-benchmark": google_benchmark,
     "google-benchmark-csv": google_benchmark_csv,
@@ -123,8 +263,19 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "hyperfine-csv": hyperfine_csv,
     "jmh": jmh,
     "jmh-csv": jmh_csv,
+    "k6": k6,
+    "locust": locust,
+    "locust-failures": locust_failures,
+    "locust-history": locust_history,
+    "memtier": memtier,
+    "memtier-json": memtier_json,
+    "netperf": netperf,
+    "pgbench": pgbench,
+    "pgbench-aggregate": pgbench_aggregate,
+    "pgbench-log": pgbench_log,
     "pytest-benchmark": pytest_benchmark,
     "redis-benchmark": redis_benchmark,
+    "ycsb": ycsb,
 }
 
 
@@ -133,7 +284,9 @@ def compute() -> dict[str, dict[str, dict[str, float]]]:
     sides: dict[str, dict[str, dict[str, float]]] = {}
     for name, script in SCRIPTS.items():
         for side in ("a", "b"):
-            files = [pd.Series(script(path)) for path in sorted((SAMPLES / name / side).iterdir())]
+            files = [
+                pd.Series(script(path)) for path in sorted((SAMPLES / name / side).rglob("*.*"))
+            ]
             mean = pd.concat(files, axis=1).mean(axis=1)
             sides.setdefault(name, {})[side] = {
                 key: float(f"{value:.12g}") for key, value in mean.items()

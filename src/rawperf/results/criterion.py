@@ -1,0 +1,183 @@
+"""Criterion.rs: ``estimates.json``, ``sample.json`` and ``raw.csv`` of a benchmark, and the messages
+of ``cargo criterion --message-format=json``.
+
+Samples are of one process. The two JSON files do not name their benchmark: their path does.
+
+Source: criterion 0.5, and the documentation of cargo-criterion 1.1.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import (
+    Node,
+    Row,
+    check_mean,
+    decode_lines,
+    delimited_rows,
+    parse_json,
+    parse_json_lines,
+    read_heading,
+    table_rows,
+)
+from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+
+_ESTIMATES = re.compile(rb'\s*\{\s*"(?:mean|median)"\s*:\s*\{\s*"confidence_interval"\s*:')
+_SAMPLE = re.compile(rb'\s*\{\s*"sampling_mode"\s*:\s*"(?:Linear|Flat)"\s*,\s*"iters"\s*:')
+_MESSAGES = re.compile(rb'\{"reason":"(?:benchmark|group)-complete"')
+_RAW_COLUMNS = (
+    "group",
+    "function",
+    "value",
+    "throughput_num",
+    "throughput_type",
+    "sample_measured_value",
+    "unit",
+    "iteration_count",
+)
+_UNITS = ("ps", "ns", "us", "µs", "ms", "s")
+
+
+def _benchmark(file: str) -> dict[str, str]:
+    """Name of a benchmark by its folder: ``criterion/GROUP/FUNCTION/new/estimates.json``.
+
+    Raises `FormatError` for another place: numbers of different benchmarks would be one.
+    """
+    parts = PurePath(file).parts
+    if "criterion" in parts[:-3]:
+        place = len(parts) - 1 - parts[::-1].index("criterion")
+        return {"benchmark": "/".join(parts[place + 1 : -2])}
+    raise FormatError(
+        "the file does not name its benchmark, nor does its place",
+        file=file,
+        expected="criterion/BENCHMARK/new/estimates.json below the results",
+        remedy="keep criterion's folders, or use raw.csv or cargo criterion --message-format=json.",
+    )
+
+
+def _add_time(
+    builder: ResultBuilder, keys: dict[str, str], value: float, unit: str, line: int, field: str
+) -> None:
+    builder.add(
+        keys,
+        "time",
+        value / 1000 if unit == "ps" else value,
+        unit="ns" if unit == "ps" else unit,
+        better="lower",
+        field=field,
+        line=line,
+    )
+
+
+def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
+    """Read the estimates of the time of an iteration, in ns; that of the mean is `time`."""
+    document, warnings = parse_json(data, file)
+    builder, keys = ResultBuilder(file), _benchmark(file)
+    for name in ("mean", "median", "slope", "std_dev"):
+        if estimate := document.get(name):
+            point = estimate["point_estimate"]
+            low, high = (
+                estimate["confidence_interval"][f"{end}_bound"] for end in ("lower", "upper")
+            )
+            if not low.number() <= point.number() <= high.number():
+                raise point.error("lies outside of its interval", f"{low.value} to {high.value}")
+            if name == "mean":
+                _add_time(builder, keys, point.number(), "ns", point.line, "mean")
+            else:
+                quantity = f"time_{'stddev' if name == 'std_dev' else name}"
+                builder.add(keys, quantity, point.number(), unit="ns", field=name, line=point.line)
+    return builder.build("criterion-estimates", repeats="process", warnings=warnings)
+
+
+def parse_criterion_sample(data: bytes, *, file: str) -> ResultTable:
+    """Read the time of an iteration in each sample, in ns."""
+    document, warnings = parse_json(data, file)
+    builder = ResultBuilder(file)
+    _add_samples(builder, _benchmark(file), document["iters"], document["times"], "ns")
+    return builder.build("criterion-sample", repeats="process", warnings=warnings)
+
+
+def _add_samples(
+    builder: ResultBuilder, keys: dict[str, str], counts: Node, times: Node, unit: str
+) -> list[float]:
+    """Add the time of an iteration in each sample; returns these times."""
+    found: list[float] = []
+    if len(counts.elements()) != len(times.elements()):
+        raise times.error("has another length than the counts", f"{len(counts.value)} times")
+    for count, time in zip(counts.elements(), times.elements(), strict=True):
+        if count.number() <= 0:
+            raise count.error("is no number of iterations", "a number above 0")
+        found.append(time.number() / count.number())
+        _add_time(builder, keys, found[-1], unit, time.line, "time / iterations")
+    return found
+
+
+def parse_criterion_raw(data: bytes, *, file: str) -> ResultTable:
+    """Read the time of an iteration in each sample of ``raw.csv``."""
+    text, warnings = decode_lines(data, file)
+    rows = delimited_rows(text, file)
+    line, names = read_heading(rows, _RAW_COLUMNS, file)
+    builder = ResultBuilder(file)
+    for row in table_rows(names, rows, file, line):
+        _add_raw_row(builder, row)
+    return builder.build("criterion-raw", repeats="process", warnings=warnings)
+
+
+def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
+    if row.cells["unit"] not in _UNITS:
+        raise row.error("unit", ", ".join(_UNITS))
+    count = row.number("iteration_count")
+    if count <= 0:
+        raise row.error("iteration_count", "a number above 0")
+    parts = (row.cells[name] for name in ("group", "function", "value"))
+    value = row.number("sample_measured_value") / count
+    keys = {"benchmark": "/".join(part for part in parts if part)}
+    _add_time(builder, keys, value, row.cells["unit"], row.line, "sample_measured_value")
+
+
+def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
+    """Read the messages ``benchmark-complete``: the time of an iteration in each sample."""
+    messages, warnings = parse_json_lines(data, file)
+    builder = ResultBuilder(file)
+    for message in messages:
+        if message["reason"].value == "benchmark-complete":
+            unit = message["unit"].text()
+            if unit not in _UNITS:
+                raise message["unit"].error("is no unit of time", ", ".join(_UNITS))
+            keys = {"benchmark": message["id"].text()}
+            counts, values = message["iteration_count"], message["measured_values"]
+            times = _add_samples(builder, keys, counts, values, unit)
+            mean = message["mean"]["estimate"]
+            check_mean(mean.number(), times, "measured_values", file, mean.line)
+    return builder.build("cargo-criterion", repeats="process", warnings=warnings)
+
+
+FORMATS = (
+    ResultFormat(
+        "criterion-estimates",
+        "Criterion.rs, estimates.json",
+        lambda head: bool(_ESTIMATES.match(head)),
+        parse_criterion_estimates,
+    ),
+    ResultFormat(
+        "criterion-sample",
+        "Criterion.rs, sample.json",
+        lambda head: bool(_SAMPLE.match(head)),
+        parse_criterion_sample,
+    ),
+    ResultFormat(
+        "criterion-raw",
+        "Criterion.rs, raw.csv",
+        lambda head: head.lstrip().startswith(",".join(_RAW_COLUMNS).encode()),
+        parse_criterion_raw,
+    ),
+    ResultFormat(
+        "cargo-criterion",
+        "cargo criterion --message-format=json",
+        lambda head: bool(_MESSAGES.match(head)),
+        parse_criterion_messages,
+    ),
+)

@@ -1,0 +1,195 @@
+"""memtier_benchmark: its table and ``--json-out-file``.
+
+Source: run_stats.cpp of memtier_benchmark 1.2 to 2.2.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import (
+    Node,
+    decode_lines,
+    parse_json,
+    parse_number,
+    percentile_name,
+)
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+
+_TABLE = re.compile(rb"^Type {2,}Ops/sec {2,}", re.MULTILINE)
+_JSON = re.compile(rb'\s*\{\s*"configuration"\s*:\s*\{\s*"server"')
+_SECTION = re.compile(
+    r"(ALL STATS|(?:BEST|WORST) RUN RESULTS|RUN #(\d+) RESULTS|AGGREGATED AVERAGE RESULTS.*)"
+)
+_LATENCY = re.compile(r"(?:Avg\.|Average)? ?Latency")
+_PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)(?: Latency)?")
+_RATES: dict[str, tuple[str, str, Better]] = {
+    "Ops/sec": ("throughput", "ops/s", "higher"),
+    "KB/sec": ("bandwidth", "KiB/s", "higher"),
+    "Hits/sec": ("hits", "1/s", ""),
+    "Misses/sec": ("misses", "1/s", ""),
+    "MOVED/sec": ("moved", "1/s", ""),
+    "ASK/sec": ("asked", "1/s", ""),
+}
+_LEFT_OUT = {"BEST and WORST RUN RESULTS": "chosen from several runs"}
+
+
+def _quantity(field: str) -> tuple[str, str, Better] | None:
+    """Quantity, unit and direction of a column."""
+    if match := _PERCENTILE.fullmatch(field):
+        return percentile_name("latency", match[1]), "ms", "lower"
+    return ("latency", "ms", "lower") if _LATENCY.fullmatch(field) else _RATES.get(field)
+
+
+def _chosen(sections: list[str]) -> dict[str, int]:
+    """Sections to read, with their runs: each run if printed, else the mean of all, else all."""
+    runs = {name: int(m[1]) for name in sections if (m := re.match(r"RUN #(\d+) ", name))}
+    mean = next((name for name in sections if name.startswith("AGGREGATED")), "")
+    return runs or ({mean: 0} if mean else {name: 0 for name in sections if name == "ALL STATS"})
+
+
+def parse_memtier(data: bytes, *, file: str) -> ResultTable:
+    """Read the table of each operation; an operation that was not used has no row."""
+    text, warnings = decode_lines(data, file)
+    sections: dict[str, tuple[list[str], list[tuple[int, list[str]]]]] = {}
+    name, in_table = "ALL STATS", False
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _SECTION.fullmatch(line.strip()):
+            name, in_table = match[1], False
+        elif _TABLE.match(line.encode()):
+            if name in sections:
+                raise FormatError(
+                    f"two tables of {name}", file=file, line=number, expected="one report"
+                )
+            sections[name], in_table = (re.split(r"\s{2,}", line.strip()), []), True
+        elif in_table and (not line.strip() or line.startswith(" ")):
+            in_table = False
+        elif in_table and not line.startswith("--"):
+            sections[name][1].append((number, line.split()))
+    builder = ResultBuilder(file)
+    chosen = _chosen(list(sections))
+    for name, run in chosen.items():
+        names, rows = sections[name]
+        for number, cells in rows:
+            if len(cells) != len(names):
+                raise FormatError(
+                    "a row does not fit the heading",
+                    file=file,
+                    line=number,
+                    expected=f"{len(names)} columns",
+                    found=f"{len(cells)} columns",
+                )
+            if cells[1] != "0.00":
+                _add_row(builder, dict(zip(names, cells, strict=True)), number, run, file)
+        if not rows or rows[-1][1][0] != "Totals":
+            raise FormatError(
+                f"the table of {name} has no row Totals",
+                file=file,
+                line=rows[-1][0] if rows else None,
+                expected="the complete table",
+                remedy="it may be truncated: collect it again.",
+            )
+    left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
+    return builder.build("memtier", repeats="runs", left_out=left_out, warnings=warnings)
+
+
+def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int, file: str) -> None:
+    for field, cell in cells.items():
+        if (known := _quantity(field)) and cell != "---":
+            quantity, unit, better = known
+            builder.add(
+                {"operation": cells["Type"]},
+                quantity,
+                parse_number(cell, field, file, line),
+                unit=unit,
+                better=better,
+                field=field,
+                line=line,
+                run=run,
+            )
+
+
+def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
+    """Read the results of each operation; an operation that was not used has no row."""
+    document, notes = parse_json(data, file)
+    warnings = list(notes)
+    sections = [name for name in document.members() if _SECTION.fullmatch(name)]
+    chosen = _chosen(sections)
+    builder = ResultBuilder(file)
+    for name, run in chosen.items():
+        for operation, node in document[name].members().items():
+            is_result = isinstance(node.value, dict) and "Ops/sec" in node.value
+            if is_result and node["Count"].number() > 0:
+                _add_operation(builder, operation, node, run, warnings)
+    left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
+    return builder.build("memtier-json", repeats="runs", left_out=left_out, warnings=warnings)
+
+
+def _add_operation(
+    builder: ResultBuilder, operation: str, node: Node, run: int, warnings: list[str]
+) -> None:
+    members = node.members()
+    if "Average Latency" in members:
+        members.pop("Latency", None)
+    if percentiles := members.get("Percentile Latencies"):
+        members |= percentiles.members()
+    low, high = node["Min Latency"].number(), node["Max Latency"].number()
+    for field, value in members.items():
+        known = _quantity(field)
+        if known is None or not value.is_number():
+            continue
+        quantity, unit, better = known
+        if unit == "ms" and not (
+            value.number() > 0
+            and low <= value.number() <= high
+            and (quantity != "latency" or _is_mean(node, value))
+        ):
+            warnings.append(
+                f"{node.file} line {value.line}: {field} of {operation} is left out: {value.value} "
+                "contradicts the accumulated, smallest or largest latency (known of the row Totals "
+                "of memtier)"
+            )
+            continue
+        builder.add(
+            {"operation": operation},
+            quantity,
+            value.number(),
+            unit=unit,
+            better=better,
+            field=field,
+            line=value.line,
+            run=run,
+        )
+    if errors := node.get("Connection Errors"):
+        builder.add(
+            {"operation": operation},
+            "failures",
+            errors.number(),
+            better="lower",
+            field="Connection Errors",
+            line=errors.line,
+            run=run,
+        )
+
+
+def _is_mean(node: Node, mean: Node) -> bool:
+    """Whether a mean latency is the accumulated latency, in whole ms, by the number of requests."""
+    count, total = node["Count"].number(), node["Accumulated Latency"].number()
+    return abs(total / count - mean.number()) <= 1 / count + 0.001
+
+
+FORMATS = (
+    ResultFormat(
+        "memtier-json",
+        "memtier_benchmark --json-out-file",
+        lambda head: bool(_JSON.match(head)),
+        parse_memtier_json,
+    ),
+    ResultFormat(
+        "memtier",
+        "memtier_benchmark",
+        lambda head: bool(_TABLE.search(head)),
+        parse_memtier,
+    ),
+)

@@ -1,0 +1,300 @@
+"""pgbench: its report, the log of transactions (``-l``) and of intervals (``--aggregate-interval``).
+
+Source: pgbench.c of PostgreSQL 9.6 to 17.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import ROUNDING, decode_lines, parse_number
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+
+_REPORT = re.compile(rb"^(?:pgbench \(|starting vacuum|transaction type: )", re.MULTILINE)
+_TRANSACTION = (
+    r"\d+ \d+ (?:\d+|failed|skipped|serialization|deadlock) \d+ \d{9,11} \d{1,6}(?: \d+)*"
+)
+_LOG = re.compile(rf"(?:{_TRANSACTION}\r?\n){{2,}}".encode())
+_INTERVAL = r"\d{9,11}(?: \d+){5,16}"
+_AGGREGATE = re.compile(rf"(?:{_INTERVAL}\r?\n)+".encode())
+_KEYS = {
+    "transaction type": "script",
+    "scaling factor": "scale",
+    "query mode": "mode",
+    "number of clients": "clients",
+    "number of threads": "threads",
+}
+_NUMBER = r"([\d.]+)"
+_QUANTITIES: tuple[tuple[str, str, str, Better], ...] = (
+    (rf"latency average = {_NUMBER} ms", "latency", "ms", "lower"),
+    (rf"latency average: {_NUMBER} ms", "latency", "ms", "lower"),
+    (rf"latency stddev[:=]? ?=? ?{_NUMBER} ms", "latency_stddev", "ms", ""),
+    (rf"initial connection time = {_NUMBER} ms", "connection_time", "ms", ""),
+    (rf"rate limit schedule lag: avg {_NUMBER} .*", "schedule_lag", "ms", ""),
+    (
+        rf"tps = {_NUMBER} \((?:without initial connection time|excluding connections establishing)\)",
+        "throughput",
+        "transactions/s",
+        "higher",
+    ),
+    (
+        rf"tps = {_NUMBER} \((?:including connections establishing|including reconnection times)\)",
+        "throughput_with_connections",
+        "transactions/s",
+        "",
+    ),
+)
+_PROCESSED = re.compile(r"number of transactions actually processed: (\d+)(?:/(\d+))?")
+_FAILED = re.compile(r"number of (failed transactions|transactions skipped): (\d+) \([\d.]+ ?%\)")
+_SCRIPT = re.compile(r"SQL script \d+: (.+)")
+_OF_SCRIPT = re.compile(r" - (\d+) transactions \([\d.]+% of total, tps = ([\d.]+)\)")
+_SCRIPT_LATENCY = re.compile(r" - latency (average|stddev) = ([\d.]+) ms")
+_SCRIPT_FAILED = re.compile(r" - number of failed transactions: (\d+) \(.*\)")
+
+
+def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
+    """Read the report; a file of several reports has a run each."""
+    text, notes = decode_lines(data, file)
+    builder = ResultBuilder(file)
+    keys: dict[str, str] = {}
+    run, processed, missing = -1, 0.0, False
+    warnings = list(notes)
+    for number, line in enumerate(text.split("\n"), 1):
+        label, colon, rest = line.partition(": ")
+        if colon and label in _KEYS:
+            if label == "transaction type":
+                run, keys, missing = run + 1, {}, True
+            keys[_KEYS[label]] = rest.strip()
+        elif match := _SCRIPT.fullmatch(line):
+            keys = {**keys, "script": match[1]}
+        elif match := _PROCESSED.fullmatch(line):
+            processed = float(match[1])
+        elif match := _FAILED.fullmatch(line):
+            is_skipped, count = "skipped" in match[1], float(match[2])
+            total = processed + (0.0 if is_skipped else count)
+            builder.add(
+                keys,
+                "skip_rate" if is_skipped else "failure_rate",
+                count / total if total else 1.0,
+                unit="1",
+                better="lower",
+                field=f"number of {match[1]}",
+                line=number,
+                run=run,
+            )
+        elif match := _OF_SCRIPT.fullmatch(line):
+            processed = float(match[1])
+            _add(
+                builder, keys, "throughput", match[2], "transactions/s", "higher", number, run, file
+            )
+        elif match := _SCRIPT_FAILED.fullmatch(line):
+            count = float(match[1])
+            rate = count / (processed + count) if processed + count else 1.0
+            builder.add(keys, "failure_rate", rate, unit="1", better="lower", line=number, run=run)
+        elif match := _SCRIPT_LATENCY.fullmatch(line):
+            quantity = "latency" if match[1] == "average" else "latency_stddev"
+            better: Better = "lower" if match[1] == "average" else ""
+            _add(builder, keys, quantity, match[2], "ms", better, number, run, file)
+        elif line.startswith(("tps", "latency", "initial connection", "rate limit")):
+            _add_line(builder, keys, line, number, run, file)
+            missing &= not line.startswith("tps")
+        elif "aborted" in line or line.startswith("pgbench: error"):
+            warnings.append(f"{file} line {number}: {line.strip()[:160]}")
+    if missing:
+        raise FormatError(
+            "the report has no tps",
+            file=file,
+            line=text.count("\n") + 1,
+            expected="the complete report of pgbench",
+            remedy="it may be truncated, or the run failed: collect it again.",
+        )
+    return builder.build("pgbench", repeats="runs", warnings=warnings)
+
+
+def _add_line(
+    builder: ResultBuilder, keys: dict[str, str], line: str, number: int, run: int, file: str
+) -> None:
+    if line.startswith("latency average") and "(including failures)" in line:
+        line = line.replace(" (including failures)", "")
+    for pattern, quantity, unit, better in _QUANTITIES:
+        if match := re.fullmatch(pattern, line.rstrip()):
+            _add(builder, keys, quantity, match[1], unit, better, number, run, file)
+            return
+    raise FormatError(
+        "not a line of pgbench's report",
+        file=file,
+        line=number,
+        expected="such as latency average = 1.2 ms, tps = 100 (without initial connection time)",
+        found=line[:80],
+    )
+
+
+def _add(
+    builder: ResultBuilder,
+    keys: dict[str, str],
+    quantity: str,
+    cell: str,
+    unit: str,
+    better: Better,
+    line: int,
+    run: int,
+    file: str,
+) -> None:
+    value = parse_number(cell, quantity, file, line)
+    builder.add(
+        keys,
+        quantity,
+        value,
+        unit=unit,
+        better=better,
+        field="tps" if unit == "transactions/s" else quantity,
+        line=line,
+        run=max(run, 0),
+    )
+
+
+def parse_pgbench_log(data: bytes, *, file: str) -> ResultTable:
+    """Read the time of each transaction; throughput is transactions over the time they span."""
+    builder, warnings = ResultBuilder(file), list[str]()
+    rows = _integer_rows(data, file, warnings)
+    done = [(number, words) for number, words in rows if words[2].isdigit()]
+    has_scripts = len({words[3] for _, words in rows}) > 1
+    begins, ends = [], []
+    for number, words in done:
+        seconds = float(words[2]) / 1e6
+        ends.append(float(words[4]) + float(words[5]) / 1e6)
+        begins.append(ends[-1] - seconds)
+        builder.add(
+            {"script": words[3]} if has_scripts else {},
+            "latency",
+            seconds,
+            unit="s",
+            better="lower",
+            field="time",
+            line=number,
+        )
+    keys = {"script": "all"} if has_scripts else {}
+    if done and max(ends) > min(begins):
+        builder.add(
+            keys,
+            "throughput",
+            len(done) / (max(ends) - min(begins)),
+            unit="transactions/s",
+            better="higher",
+            field="transactions over the time they span",
+            line=done[-1][0],
+        )
+    skipped = sum(words[2] == "skipped" for _, words in rows)
+    if tried := len(rows) - skipped:
+        builder.add(
+            keys,
+            "failure_rate",
+            1 - len(done) / tried,
+            unit="1",
+            better="lower",
+            field="failed",
+            line=rows[-1][0],
+        )
+    if skipped:
+        warnings.append(f"{file}: {skipped} transactions were skipped (-R with -L)")
+    return builder.build("pgbench-log", repeats="process", warnings=warnings)
+
+
+def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
+    """Read the mean latency of all transactions, and the throughput of all complete intervals."""
+    warnings: list[str] = []
+    rows = [
+        (number, [float(word) for word in words])
+        for number, words in _integer_rows(data, file, warnings)
+    ]
+    count = sum(row[1] for _, row in rows)
+    if not count:
+        raise FormatError("no transactions", file=file, expected="an interval with transactions")
+    for number, row in rows:
+        low, high = row[4] * row[1], row[5] * row[1]
+        if not low * (1 - ROUNDING) <= row[2] <= high * (1 + ROUNDING):
+            raise FormatError(
+                "the sum of the latencies does not lie between the smallest and the largest",
+                file=file,
+                line=number,
+                expected=f"{low:g} to {high:g}",
+                found=f"{row[2]:g}",
+                remedy="the file was changed or damaged: collect it again.",
+            )
+    builder = ResultBuilder(file)
+    builder.add(
+        {},
+        "latency",
+        sum(row[2] for _, row in rows) / count,
+        unit="us",
+        better="lower",
+        field="sum_latency / num_transactions",
+        line=rows[0][0],
+    )
+    starts = [row[0] for _, row in rows]
+    if starts != sorted(starts):
+        place = next(i for i in range(1, len(starts)) if starts[i] < starts[i - 1])
+        raise FormatError(
+            "the intervals are not in order",
+            file=file,
+            line=rows[place][0],
+            expected=f"a start after {starts[place - 1]:.0f}",
+            found=f"{starts[place]:.0f}",
+        )
+    # the first and the last interval are incomplete
+    if len(rows) > 2 and starts[-1] > starts[1]:
+        served = sum(row[1] for _, row in rows[1:-1])
+        builder.add(
+            {},
+            "throughput",
+            served / (starts[-1] - starts[1]),
+            unit="transactions/s",
+            better="higher",
+            field="num_transactions",
+            line=rows[0][0],
+        )
+    return builder.build("pgbench-aggregate", repeats="process", warnings=warnings)
+
+
+def _integer_rows(data: bytes, file: str, warnings: list[str]) -> Sequence[tuple[int, list[str]]]:
+    """Lines of numbers with as many words as the first; warnings are added to `warnings`."""
+    text, notes = decode_lines(data, file)
+    warnings += notes
+    rows: list[tuple[int, list[str]]] = []
+    pattern = re.compile(_TRANSACTION if re.match(_TRANSACTION, text) else _INTERVAL)
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        words = line.split()
+        if pattern.fullmatch(line.rstrip()) is None or (rows and len(words) != len(rows[0][1])):
+            raise FormatError(
+                "not a line of pgbench's log",
+                file=file,
+                line=number,
+                expected=f"{len(rows[0][1]) if rows else 6} numbers",
+                found=line[:80],
+                remedy="it may be truncated or damaged: collect it again, or remove the line.",
+            )
+        rows.append((number, words))
+    return rows
+
+
+FORMATS = (
+    ResultFormat(
+        "pgbench-log", "pgbench -l", lambda head: bool(_LOG.match(head)), parse_pgbench_log
+    ),
+    ResultFormat(
+        "pgbench-aggregate",
+        "pgbench -l --aggregate-interval",
+        lambda head: bool(_AGGREGATE.match(head)) and not _LOG.match(head),
+        parse_pgbench_aggregate,
+    ),
+    ResultFormat(
+        "pgbench",
+        "pgbench",
+        lambda head: bool(_REPORT.search(head)) and b"number of clients: " in head,
+        parse_pgbench,
+    ),
+)
