@@ -2,7 +2,8 @@
 
 A verdict is based on the interval of the ratio (`core.contrasts`) and a declared margin: the ratio
 is outside the margin, within it, or undecided. Holm's method over the rows of a table keeps the
-family-wise error rate below ``1 - level``.
+family-wise error rate below ``1 - level``; failures are a family of their own, so that many other
+rows do not hide them.
 
 References
 ----------
@@ -140,13 +141,13 @@ class RatioRow:
         larger changes first.
         """
         size = abs(math.log(self.ratio)) if self.ratio and self.ratio > 0 else math.inf
-        if self.verdict in ("worse", "better"):
-            return 0, -abs(self.difference or 0.0)
+        if self.difference is not None and self.verdict != "the same, exactly":
+            return (0 if self.verdict == "worse" else 1), -abs(self.difference)
         if self.verdict == "not judged":
-            return 1, 0.0
+            return 2, 0.0
         if self.verdict in CALLED_DIFFERENT:
-            return (2 if self.verdict in FOR_THE_WORSE else 3), -size
-        order = {"undecided": 4, "same within the margin": 5, "the same, exactly": 6}
+            return (3 if self.verdict in FOR_THE_WORSE else 4), -size
+        order = {"undecided": 5, "same within the margin": 6, "the same, exactly": 7}
         return order[self.verdict], self.p if self.p is not None else 1.0
 
 
@@ -470,15 +471,22 @@ def _adjust_holm(
     rows_tested: Sequence[_Tested], margin: float, level: float, plan_runs: bool
 ) -> list[RatioRow]:
     rows = [each.row for each in rows_tested]
-    tested = [place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None]
+    open_rows = [
+        place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None
+    ]
+    failures = [place for place in open_rows if rows[place].difference is not None]
+    tested = [place for place in open_rows if rows[place].difference is None]
     alpha = 1 - level
+    for place, p in zip(failures, holm([rows[at].p or 0.0 for at in failures]), strict=True):
+        row = replace(rows[place], p_holm=p)
+        rows[place] = replace(row, verdict=_verdict(row, margin)) if p <= alpha else row
     adjusted = holm([rows[at].p or 0.0 for at in tested])
     clearest = sorted(tested, key=lambda at: rows[at].p or 0.0)[:MAX_PLANNED]
     for place, p in zip(tested, adjusted, strict=True):
         row, ratio = replace(rows[place], p_holm=p), rows_tested[place].ratio
         if p <= alpha:
             row = replace(row, verdict=_verdict(row, margin))
-        elif plan_runs and place in clearest and ratio is not None and row.difference is None:
+        elif plan_runs and place in clearest and ratio is not None:
             reduced = rows_tested[place].reduced
             decided = row.without is not None and row.without.verdict != "undecided"
             more = None if decided else _more_runs(reduced or ratio, margin, alpha / len(tested))

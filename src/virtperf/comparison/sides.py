@@ -16,6 +16,7 @@ from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_
 from virtperf.comparison.places import resolve_place, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.runs.run_reader import (
@@ -39,6 +40,7 @@ from virtperf.runs.run_values import (
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
 ITERATION = re.compile(r"iter-\d+")
+MAIN_PERCENTILE = re.compile(r"(?i)(^|[\W_])(p(50|95|99)|(50|95|99)th)($|\W)")
 IGNORED_SUFFIXES = (".md", ".rst", ".dvc")
 
 
@@ -468,7 +470,8 @@ def quantities_to_compare(
     lower: Sequence[str],
 ) -> dict[str, ComparedQuantity]:
     """Select the quantities to compare: those requested by `names` or a direction (patterns), else
-    those with a direction, else all. Failures are always among them.
+    those with a direction, else all. Failures are always among them; of printed percentiles the 50th,
+    95th and 99th, since each row makes all verdicts more cautious.
 
     Raises `RawperfError` for a pattern without a match, `ParameterError` for a quantity with both
     directions.
@@ -494,5 +497,9 @@ def quantities_to_compare(
     if names:
         named = {name: directed_quantities[name] for name in matching(names)}
         return failures | selected | named
-    directed = {name: kind for name, kind in directed_quantities.items() if kind.better}
+    directed = {
+        name: kind
+        for name, kind in directed_quantities.items()
+        if kind.better and (not is_percentile(name) or MAIN_PERCENTILE.search(name))
+    }
     return directed if directed.keys() - failures.keys() else directed_quantities

@@ -13,7 +13,7 @@ from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.numbers import as_precise, number, with_unit
 from virtperf.core.shown import Shown, ShownTable
-from virtperf.runs.run_values import join_names
+from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
 MAX_ROWS = 20
@@ -369,11 +369,13 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
 def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
     """Summarize failures: ``36.4 % of the requests of new failed, 0 % of those of old: worse``."""
     first, second = _mean_texts(row)
-    at = f" ({row.condition})" if row.condition else ""
+    name = "" if row.quantity in (FAILURES, "failure_rate") else row.quantity
+    of = ", ".join(filter(None, (name, row.condition)))
+    at = f" ({of})" if of else ""
     by, interval = _change_texts(row)
     limits = f", {interval}" if row.low is not None else ""
     share = row.unit in ("", "1")
-    verb = f"{second} of {b} failed" if share else f"{b} has {second} {row.quantity}"
+    verb = f"{second} of {b} failed" if share else f"{b} has {second}"
     other = f"{first} of {a}" if share else f"{a} has {first}"
     return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
 

@@ -280,8 +280,7 @@ class RunReader:
 
     def _results(self, table: ResultTable, path: Path, run: str) -> Cells:
         for name, kind in table.quantities.items():
-            group = FAILURES if name in (FAILURES, "failure_rate") else name
-            known = ComparedQuantity(kind.unit, kind.better, group, kind.field)
+            known = ComparedQuantity(kind.unit, kind.better, name, kind.field)
             self.quantities.add(name, known, str(path))
         self._warn(run, *table.warnings)
         return result_cells(table, singles=self._singles)
@@ -336,8 +335,7 @@ class RunReader:
     def _cell(self, metric: str, kind: str, entity: str, unit: str, file: str) -> CellName:
         """Register a metric; returns its cell, with the entity as key."""
         better = self._dictionary[metric].better if metric in self._dictionary else ""
-        group = FAILURES if metric in (FAILURES, "failure_rate") else metric
-        self.quantities.add(metric, ComparedQuantity(unit, better, group), file)
+        self.quantities.add(metric, ComparedQuantity(unit, better, metric), file)
         key: Condition = ((kind or "entity", entity),) if entity else ()
         return metric, key
 

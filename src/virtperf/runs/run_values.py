@@ -30,6 +30,10 @@ CellName = tuple[str, Condition]
 
 FAILURES = "failures"
 """Quantity: the share of requests, operations or runs of a command that failed."""
+FAILURE_QUANTITY = re.compile(
+    r"(?i)failures?|failed|errors?|(failure|error)s?[_ ](rate|ratio|share|count|per[_ ]second)|"
+    r"failed[_ ]\w+|(http|num|total)[_ ](failures|errors)([_ ]per[_ ]second)?"
+)
 SEVERAL_PERCENTILES = (
     "the run has several values of this percentile, and the mean of percentiles of several drivers "
     "or intervals is not a percentile"
@@ -63,7 +67,7 @@ class ComparedQuantity:
     @property
     def is_failure(self) -> bool:
         """Whether the quantity is a share or number of failures, which is judged by its difference."""
-        return self.group == FAILURES
+        return FAILURE_QUANTITY.fullmatch(self.group) is not None
 
 
 @dataclass(frozen=True)
@@ -478,18 +482,16 @@ def run_values(
 ) -> dict[CellName, float]:
     """Return the run's value of every cell of its files: the mean over repetitions.
 
-    Quantities that several files have are qualified by the file's name. Percentiles with several
-    values are added to `refused`.
+    Quantities that several files have at one key are qualified by the file's name. Percentiles with
+    several values are added to `refused`.
     """
-    files_of: dict[str, set[str]] = {}
-    for file, of_file in cells.items():
-        for cell in of_file.values:
-            files_of.setdefault(cell[0], set()).add(file)
+    files = Counter(cell for of_file in cells.values() for cell in of_file.values)
+    ambiguous = {quantity for (quantity, _), count in files.items() if count > 1}
     merged: dict[CellName, float] = {}
     for file, of_file in cells.items():
         for (quantity, key), values in of_file.values.items():
             name = quantity
-            if len(files_of[quantity]) > 1:
+            if quantity in ambiguous:
                 name = f"{quantity} in {file}"
                 quantities.known.setdefault(name, quantities.known[quantity])
             if len(values) > 1 and is_percentile(quantity):
