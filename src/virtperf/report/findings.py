@@ -30,6 +30,7 @@ from virtperf.report.wording import (
     short_number,
 )
 from virtperf.study.claims import Claim
+from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.derived import derivations
 from virtperf.study.parts import PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
 from virtperf.study.quantities import Level, Quantity
@@ -286,7 +287,7 @@ def _check_plotted(
     means = {
         q: mean.value
         for q in {q for side in _sides(data, stated) for q in side}
-        if (mean := data.mean(q, Provenance.MEASURED, "own")) is not None
+        if (mean := data.mean(q, Provenance.MEASURED, OWN_SCALE)) is not None
     }
     of, to = _sides(data, stated)
     over, under = (sum(c * means.get(q, math.nan) for q, c in side.items()) for side in (of, to))
