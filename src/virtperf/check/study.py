@@ -16,6 +16,7 @@ from rawperf.core.sample_rows import HOST
 from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
+from virtperf.core.numbers import pretty
 from virtperf.report.findings import problems as finding_problems
 from virtperf.report.findings import state
 from virtperf.report.frames import load
@@ -25,12 +26,17 @@ from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
+from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
 from virtperf.study.samples import DEFAULT_LEVEL
 
 _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
+
+
+ALL_PERCENT = 100.005
+"""Means above it are above 100 % to the digits of tables."""
 
 
 def check_study(
@@ -59,21 +65,32 @@ def check_study(
         _claims(study, claims, report)
         _notes(study, claims, problems)
     with problems.collected(folder):
-        _sentences_of_findings(study, claims, report)
+        _results(study, claims, report)
     _tables(study, claims, problems)
     check_names(study, report)
     return study
 
 
-def _sentences_of_findings(study: Study, claims: Claims | None, report: Report) -> None:
-    """Check the sentences of findings, and their numbers against the results of stages, if any."""
-    if not study.findings or claims is None:
+def _results(study: Study, claims: Claims | None, report: Report) -> None:
+    """Check what study.yaml says of results against those of the stages, if there are any."""
+    if claims is None:
         return
     try:
         data = load(study.id, study.folder.parent.parent, with_claims=False)
     except RawperfError:  # tables of another version are reported by their stage
         return
     data = replace(data, claims=claims)
+    for name, kind in study.quantities.items():
+        means = data.means[(data.means["quantity"] == name) & (data.means["scale"] == OWN_SCALE)]
+        if kind.unit == "%" and not kind.share_of and (means["value"] > ALL_PERCENT).any():
+            report(
+                study.document.error(
+                    f"{name}: a mean is {pretty(means['value'].max())} %, and nothing says of what",
+                    "quantities",
+                    name,
+                    expected="share_of: what 100 % is, for the axes of its figures",
+                )
+            )
     level = float(data.means["level"].iloc[0]) if len(data.means) else DEFAULT_LEVEL
     for position, finding in enumerate(study.findings):
         found: list[StudyError] = []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -19,7 +19,6 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import quantities, unit_of, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
-from virtperf.report.range_words import bounds_of, range_words
 from virtperf.report.wording import (
     as_precise,
     interval,
@@ -30,7 +29,7 @@ from virtperf.report.wording import (
     short_number,
 )
 from virtperf.study.claims import Claim
-from virtperf.study.derived import derivations
+from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.parts import PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
 from virtperf.study.quantities import Level, Quantity
 from virtperf.study.samples import Terms
@@ -286,7 +285,7 @@ def _check_plotted(
     means = {
         q: mean.value
         for q in {q for side in _sides(data, stated) for q in side}
-        if (mean := data.mean(q, Provenance.MEASURED, "own")) is not None
+        if (mean := data.mean(q, Provenance.MEASURED, OWN_SCALE)) is not None
     }
     of, to = _sides(data, stated)
     over, under = (sum(c * means.get(q, math.nan) for q, c in side.items()) for side in (of, to))
@@ -389,11 +388,10 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [known[name] for name in finding.claims if name in known]
     yield from _typed_numbers(data, finding, claims)
-    quoted = [(known[name], part or "value") for name, part in finding.quoted if name in known]
-    yield from _utilizations(data, finding, [claim for claim, _ in quoted])
-    beside = {name for name, _ in finding.quoted}
-    for claim, part in quoted:
-        yield from _outside_page(data, claim, part, beside)
+    quoted = [known[name] for name, _ in finding.quoted if name in known]
+    yield from _utilizations(data, finding, quoted)
+    for claim in quoted:
+        yield from _outside_page(data, claim)
 
 
 def _typed_numbers(
@@ -486,62 +484,36 @@ def _utilizations(
             )
 
 
-def _outside_page(
-    data: StudyData, claim: Claim, part: str, beside: Set[str]
-) -> Iterator[StudyError]:
-    """Check the printed number of a claim against the ranges that the page gives for it; not against
-    those of derived numbers that stand `beside` it in the sentence.
-    """
-    if claim.assumed or verdict_words(claim, data.result(claim.id))[0] in DISPUTED:
-        return
-    half = getattr(claim, f"{part}_half_width", 0.0)
-    low, high = (claim.low, claim.high)
-    if part in ("slope", "intercept"):
-        low, high = getattr(claim, part) - half, getattr(claim, part) + half
-    for pieces, words in _page_ranges(data, claim, part, beside):
-        near = 1e-6 * max(map(abs, filter(math.isfinite, pieces)), default=0.0)
-        pairs = zip(pieces[::2], pieces[1::2], strict=True)
-        if not any(low <= end + near and start - near <= high for start, end in pairs):
-            yield StudyError(
-                f"findings: the number of {claim.id} lies outside the page's own range",
-                file="study.yaml",
-                expected=words,
-                found=interval(low, high),
-                remedy="state both, or rest the finding on the claims that contradict each other.",
-            )
+def _outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:
+    """Check the printed value of a claim against the ranges by the text of the points that plot it.
 
-
-def _page_ranges(
-    data: StudyData, claim: Claim, part: str, beside: Set[str]
-) -> Iterator[tuple[list[float], str]]:
-    """Yield the ranges by the text of a claim's number: of plotted points, and of derived numbers
-    with the same quantities.
+    Where derived numbers exclude it, the head of the report says so (`kinds.summary.certainty`).
     """
-    if claim.kind == "value":
-        of_claim = {
-            q for i in claim.instances for p in i.parts if len(p.terms) == 1 for _, q in p.terms
-        }
-        rows = {
-            (row["exhibit"], row["series"], row["x"]): row for row in data.points.to_dict("records")
-        }
-        for exhibit in data.study.exhibits:
-            for series, x, quantity in data.study.points(exhibit):
-                row = rows.get((exhibit.id, series.label, x))
-                if quantity in of_claim and row is not None and len(row["pieces_text"]):
-                    yield list(row["pieces_text"]), allowed(row["pieces_text"])
+    disputed = verdict_words(claim, data.result(claim.id))[0] in DISPUTED
+    if claim.kind != "value" or claim.assumed or disputed:
         return
-    kind, gives = ("line", part) if claim.kind == "rule" else (claim.kind, "")
-    rows = {(r["derived"], r["gives"], r["label"]): r for r in data.ranges.to_dict("records")}
-    for derivation in derivations(data.study):
-        row = rows.get((derivation.derived.id, derivation.gives, derivation.label))
-        if row is None or (derivation.derived.kind, derivation.gives) != (kind, gives):
-            continue
-        if derivation.derived.id in beside:
-            continue
-        if any(instance.parts == derivation.parts for instance in claim.instances):
-            searched = row["method"] == "searched"
-            if not searched:
-                yield (
-                    list(row["pieces_text"]),
-                    range_words(row["pieces_text"], bounds_of(data.study, derivation)),
+    of_claim = {
+        q for i in claim.instances for p in i.parts if len(p.terms) == 1 for _, q in p.terms
+    }
+    rows = {
+        (row["exhibit"], row["series"], row["x"]): row for row in data.points.to_dict("records")
+    }
+    for exhibit in data.study.exhibits:
+        for series, x, quantity in data.study.points(exhibit):
+            row = rows.get((exhibit.id, series.label, x))
+            if quantity not in of_claim or row is None or not len(row["pieces_text"]):
+                continue
+            pieces = row["pieces_text"]
+            near = 1e-6 * max(map(abs, filter(math.isfinite, pieces)), default=0.0)
+            pairs = zip(pieces[::2], pieces[1::2], strict=True)
+            if not any(
+                claim.low <= end + near and start - near <= claim.high for start, end in pairs
+            ):
+                yield StudyError(
+                    f"findings: the number of {claim.id} lies outside the page's own range",
+                    file="study.yaml",
+                    expected=allowed(pieces),
+                    found=interval(claim.low, claim.high),
+                    remedy="state both, or rest the finding on the claims that contradict each other.",
                 )
+                return

@@ -402,7 +402,7 @@ def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
     """Means over runs in the figure's unit, one row a point and provenance: value, low, high, se,
-    df, n, runs.
+    df, n, runs. Intervals end at the quantity's natural bounds.
 
     On a relative axis, runs without the reference point have no mean. `level` None keeps the stored
     intervals.
@@ -419,6 +419,9 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
         assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
         shown = mean if level is None else mean.at(level)
         cells = {name: getattr(shown, name) for name in names}
+        kind = data.study.quantities[row["quantity"]]
+        cells["low"] = max(cells["low"], min(kind.low, shown.value))  # an interval ends at a bound
+        cells["high"] = min(cells["high"], max(kind.high, shown.value))
         rows.append(
             row
             | cells

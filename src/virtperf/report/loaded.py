@@ -354,17 +354,25 @@ class LoadedStudy:
         return self._show_kind("quality")
 
     def estimates(
-        self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = ""
+        self, *estimates: Mapping[str, Any] | pd.DataFrame, title: str, unit: str = ""
     ) -> Shown:
         """Table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
 
-        With nothing to compute from (an empty mapping or frame, None, or only values missing for
+        Several mappings are rows of one table; raises `StudyError` if two have the same label. With
+        nothing to compute from (an empty mapping or frame, None, or only values missing for
         lack of rows), this and `computed` show one line in the notebook and nothing in the report.
         """
+        first, *others = estimates
+        if others and not all(isinstance(each, Mapping) for each in estimates):
+            raise StudyError("a table has several mappings of estimates, or one frame")
+        labels = [label for each in estimates if others for label in each]
+        if twice := [label for label in labels if labels.count(label) > 1]:
+            raise StudyError(f"two estimates of one table are named {twice[0]!r}")
+        table = {label: each[label] for each in estimates for label in each} if others else first
         return (
             Shown(None)
-            if _is_empty(estimates)
-            else self._show_kind("estimates", estimates, title=title, unit=unit)
+            if _is_empty(table)
+            else self._show_kind("estimates", table, title=title, unit=unit)
         )
 
     def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:

@@ -162,11 +162,12 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
 
 
 def _fill(study: Study, label: str, also: Mapping[str, Level]) -> str:
-    for factor, level in also.items():
-        plain = isinstance(level, int) and level not in study.factors[factor].level_labels
-        label = label.replace(
-            f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level)
-        )
+    for name, level in also.items():
+        factor = study.factors[name]
+        plain = isinstance(level, int) and level not in factor.level_labels
+        shown = f"{level:,}" if plain else factor.show(level)
+        label = label.replace(f"{{{name}}} {factor.label}", f"{shown} {factor.noun(level)}")
+        label = label.replace(f"{{{name}}}", shown)
     if placeholder := re.search(r"{[^{}]*}", label):
         raise ValueError(f"{placeholder[0]} in the label is not a factor of for_each")
     return label

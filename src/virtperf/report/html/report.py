@@ -81,7 +81,7 @@ def render(
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
-    `title` is the window title; by default the notebook's first heading. `notice` is shown above
+    `title` is the window title and the first heading; by default the notebook's own. `notice` is shown above
     everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
     links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
     in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
@@ -195,12 +195,15 @@ def build_page(
     glossary: Glossary = EMPTY_GLOSSARY,
     claims: frozenset[str] = frozenset(),
 ) -> ReportPage:
-    """Assemble the parts of a notebook's page; the default title is its first heading."""
+    """Assemble the parts of a notebook's page; a `title` replaces its first heading, if any."""
     cells = [
         c
         for c in notebook.cells
         if c.cell_type == "markdown" or (c.cell_type == "code" and (c.source.strip() or c.outputs))
     ]
+    if title and cells and cells[0].cell_type == "markdown":
+        words = re.sub(r"([\\`*_\[\]<>#])", r"\\\1", title)
+        cells[0].source = re.sub(r"\A# .*", lambda _: f"# {words}", cells[0].source)
     shown = {
         k: [(o, output_record(o)) for o in c.outputs]
         for k, c in enumerate(cells)

@@ -139,7 +139,7 @@ def _measured_finding(data: StudyData, stated: StatedFinding) -> Words:
 def _changes(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
     """Changes in the basis of a finding since it was written."""
     words = changes_in_words(changes(data, finding, level))
-    return [Span(text=words, style="small")] if words else []
+    return [" ", Span(text=words, style="small")] if words else []
 
 
 def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
