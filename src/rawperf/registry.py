@@ -374,6 +374,7 @@ def _build_source(
             "entity_kind": part.entity.kind,
             "unit": unit,
             "kind": kind,
+            "<declared>": True,
             "<factor>": factor * rule.factor,
         }
     )

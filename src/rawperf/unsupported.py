@@ -177,7 +177,7 @@ _UNSUPPORTED = (
     ("IOzone", rb"^\s*Iozone: Performance Test of File I/O", _DECLARE),
     (
         "bonnie++",
-        rb"^Version +[\d.]+ +-+Sequential Output-+|^1\.9\d,1\.9\d,",
+        rb"^Version +[\d.]+ +-+Sequential Output-+|^\d\.\d\d,\d\.\d\d[a-z]?,[^,\n]+,\d+,\d+,",
         "declare the columns of its CSV, which bonnie++ -q prints",
     ),
     ("dbench or tbench", rb"^dbench version \d|^ Operation +Count +AvgLat +MaxLat", _DECLARE),
@@ -227,7 +227,7 @@ _UNSUPPORTED = (
         _DECLARE,
     ),
     ("ps aux", rb"^USER +PID +%CPU +%MEM +VSZ", "collect with ps -eLf, or pidstat SECONDS COUNT"),
-    ("ifstat", rb"^ *KB/s in +KB/s out", "collect with sar -n DEV, or declare its columns"),
+    ("ifstat", rb"^ *(?:HH:MM:SS +)?KB/s in +KB/s out", "collect with sar -n DEV, or declare its columns"),
     ("nicstat", rb"^ +Time +Int +rKB/s", "collect with sar -n DEV, or declare its columns"),
     ("iotop", rb"^Total DISK READ", "collect with pidstat -d SECONDS COUNT"),
     (

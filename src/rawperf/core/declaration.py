@@ -25,6 +25,8 @@ from rawperf.core.model import (
 from rawperf.core.patterns import check_pattern, group_names
 from rawperf.core.units import conversion_factor
 
+OTHER_COLUMNS = "..."
+"""Last entry of `columns`: rows may have further cells, which are not read."""
 DURATION = "duration"
 """Value of `printed` for durations: ``[[days-]hours:]minutes:seconds``."""
 
@@ -339,7 +341,7 @@ _OPTIONS = {
     "comment": ("csv", "pairs", "lines"),
     "heading": ("csv",),
     "first": ("csv",),
-    "leave_out_rows": ("csv",),
+    "leave_out_rows": ("csv", "json-lines", "lines"),
     "melt": ("csv",),
     "repeat": ("csv",),
     "separator": ("pairs",),
@@ -492,8 +494,10 @@ class Declaration(TableDeclaration):
                     )
         for part in self.parts:
             self._check_part(part)
-        if self.columns and (self.heading or self.first):
-            raise ValueError("columns is for files without a heading: leave out heading and first")
+        if self.columns and self.first:
+            raise ValueError("columns names all columns, also the first: leave out first")
+        if OTHER_COLUMNS in self.columns[:-1]:
+            raise ValueError(f"{OTHER_COLUMNS} stands for the columns at the end: move it there")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
             raise ValueError("leave_out_rows cannot be combined with melt or repeat")
         if any(group_names(pattern) != ("error",) for pattern in self.failed):

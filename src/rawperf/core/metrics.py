@@ -28,7 +28,8 @@ class Source(Model):
 
     The factor of a counter is per second. A loaded dictionary has one source per `format`.
     `entity`: use only the records of this entity, which stand for the whole host or guest (``all``
-    of a table of processors). `minus`: subtract the field in a sum.
+    of a table of processors). `minus`: subtract the field in a sum. `declared`: the field of a
+    declared format, which measures the metric itself, or one that is added, also under ``"rest"``.
     """
 
     formats: Texts = Field(alias="format")
@@ -40,6 +41,7 @@ class Source(Model):
     entity: Annotated[str, Field(min_length=1)] | None = None
     kind: MetricKind | None = None
     minus: Flag = False
+    declared: Flag = Field(False, alias="<declared>")
     factor: float = Field(1.0, alias="<factor>")
 
 
@@ -193,7 +195,8 @@ def _combine_parts(
             fields = fields_by_metric[source.format, source.report, source.entity_kind, metric.name]
             group[k] = group_numbers.setdefault((*name, source.report), len(group_numbers))
             n_required[k] = 1 if metric.combine == "present" else len(fields)
-            is_first[k], is_rest[k] = source.field == fields[0], metric.combine == "rest"
+            is_first[k] = source.field == fields[0]
+            is_rest[k] = metric.combine == "rest" and not source.declared
     combined = group[rows["series"]] >= 0
     parts = select_rows(rows, combined)
     codes = parts["series"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rawperf.core.declaration import TableDeclaration
+from rawperf.core.declaration import OTHER_COLUMNS, Declaration, TableDeclaration
 from rawperf.core.errors import did_you_mean
 from rawperf.core.patterns import capture_groups, full_match_mask, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
@@ -75,6 +75,7 @@ class _Columns:
 
     def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
         self._context, self._parts = context, context.declaration.parts
+        self._is_open = OTHER_COLUMNS in context.declaration.columns
         self._checked = 0  # number of rows
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
@@ -111,7 +112,7 @@ class _Columns:
         ]
         self.arrow_parser = (
             None
-            if self._group
+            if self._group or self._is_open
             else ArrowRowParser(len(self.names), self._required, context.declaration, melted)
         )
 
@@ -122,6 +123,8 @@ class _Columns:
         self._checked += 1
         if self._checked <= self._context.declaration.leave_out_rows:
             return [*row, *[""] * (width - len(row))][:width]  # not read; its width is no matter
+        if self._is_open and len(row) > width:
+            row = row[:width]
         if delimiter == BLANKS and len(row) > width and not group:
             row = [*row[: width - 1], " ".join(row[width - 1 :])]
         n_extra = len(row) - width
@@ -282,8 +285,8 @@ class _RowLines:
     def heading(self) -> tuple[int, list[str]]:
         """Line and names of the heading; raises `FormatError` if there is none."""
         declaration = self._context.declaration
-        if declaration.columns:
-            return 1, list(declaration.columns)
+        if declaration.columns and declaration.heading is None:
+            return 1, _named_columns(declaration)
         if declaration.heading is not None:
             self._skip_to_heading(declaration.heading)
         for text in self._texts:
@@ -305,7 +308,7 @@ class _RowLines:
             names = [declaration.first, *names[0 if lacks_first_name else 1 :]]
         if declaration.heading is None:
             self._heading = ""
-        return line, names
+        return line, _named_columns(declaration) or names
 
     def _skip_to_heading(self, pattern: str) -> None:
         """Skip the lines before the one that matches the heading's pattern.
@@ -409,6 +412,11 @@ class _RowLines:
                 yield line
             self.truncated_line = self.number + 1 if text[end:].strip() else 0
             text = next(self._texts, "") if in_quotes else ""
+
+
+def _named_columns(declaration: Declaration) -> list[str]:
+    """Columns that the declaration names."""
+    return [name for name in declaration.columns if name != OTHER_COLUMNS]
 
 
 def _is_number(cell: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.metrics import load_metrics
 from rawperf.registry import METRICS, extend_dictionary
+from rawperf.tidy import open_raw
 from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared, read, rows
 
@@ -226,3 +227,54 @@ def test_rows_without_either_time_have_none(tmp_path: Path) -> None:
     assert found[0] == ("a", NOON + 0.5)
     assert math.isnan(found[1][1])
     assert found[2] == ("c", NOON)
+
+
+def test_columns_are_named_below_a_heading_whose_names_have_blanks() -> None:
+    declaration = r"""
+        reads: csv
+        delimiter: " "
+        heading: 'HH:MM:SS .*'
+        columns: [time, in, out]
+        time: {field: time, format: "%H:%M:%S"}
+        fields: [{field: in}]
+    """
+    text = "  Time            lo\nHH:MM:SS   KB/s in  KB/s out\n09:42:20   1.06   1.07\n"
+    assert rows(read(declaration, text), "t", "value") == [(9 * 3600 + 42 * 60 + 20, 1.06)]
+
+
+def test_columns_at_the_end_need_no_name() -> None:
+    declaration = """
+        reads: csv
+        columns: [version, name, size, ...]
+        time: {numbered: true}
+        entity: {kind: disk, name: name}
+        fields: [{field: size}]
+    """
+    assert rows(read(declaration, "1.98,a,5,6,7\n1.98,b,6\n"), "entity", "value") == [
+        ("a", 5),
+        ("b", 6),
+    ]
+    with pytest.raises(FormatError, match="line 1"):
+        read(declaration, "1.98,a\n")
+
+
+def test_first_rows_of_lines_are_left_out() -> None:
+    declaration = r"""
+        reads: lines
+        leave_out_rows: 1
+        lines: 'cpu (?P<at>\d+) (?P<busy>\d+)'
+        time: {field: at}
+        fields: [{field: busy}]
+    """
+    assert rows(read(declaration, "cpu 1 99\ncpu 2 5\n"), "t", "value") == [(2, 5)]
+
+
+def test_declared_share_of_busy_time_is_not_taken_for_idle_time(tmp_path: Path) -> None:
+    (tmp_path / "busy.yaml").write_text(
+        "name: own\nreads: csv\ntime: {numbered: true}\n"
+        'fields: [{field: busy, metric: cpu_busy, unit: "%"}]\n'
+    )
+    (tmp_path / "busy.csv").write_text("busy,x\n82,1\n")
+    with open_raw(tmp_path / "busy.csv", tmp_path / "busy.yaml") as raw:
+        (table,) = raw.tables()
+    assert table["metric_value"].tolist() == [pytest.approx(0.82)]
