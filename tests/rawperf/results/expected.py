@@ -263,7 +263,7 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "hyperfine-csv": hyperfine_csv,
     "jmh": jmh,
     "jmh-csv": jmh_csv,
-    "k6": k6,
+    "k6-summary": k6,
     "locust": locust,
     "locust-failures": locust_failures,
     "locust-history": locust_history,
