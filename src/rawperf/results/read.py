@@ -25,6 +25,9 @@ MODULES: tuple[str, ...] = (
     "memtier",
     "k6",
     "netperf",
+    "hammerdb",
+    "phoronix",
+    "perf_kvm",
 )
 """Modules of this package with a `FORMATS` tuple, in order of recognition."""
 
