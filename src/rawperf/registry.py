@@ -278,7 +278,8 @@ def formats_with_results() -> dict[str, Format]:
     """All raw formats, and the result files of benchmark tools, by name."""
     from rawperf.results.reading import result_readers
 
-    return {**result_readers(), **all_formats()}
+    readers: dict[str, Format] = {**result_readers()}
+    return readers | all_formats()
 
 
 def _text_summary(head: bytes) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -14,24 +12,16 @@ from rawperf.results.table import LINE, QUANTITY, VALUE, ResultFormat
 ENTITY_KIND = "benchmark"
 
 
-@dataclass(frozen=True)
 class ResultReader:
     """Raw format of the result files of a tool (`rawperf.base.Format`).
 
     `entity` of a record is its keys, joined by blanks; `field` is the quantity with its unit.
     """
 
-    form: ResultFormat
-
-    @property
-    def name(self) -> str:
-        """Name of the format."""
-        return self.form.name
-
-    @property
-    def title(self) -> str:
-        """Tool and option."""
-        return self.form.title
+    def __init__(self, form: ResultFormat) -> None:
+        self.form = form
+        self.name = form.name
+        self.title = form.title
 
     def sniff(self, head: bytes) -> float:
         """1 for a head that the format recognises, else 0."""
