@@ -224,9 +224,9 @@ def _csv_parts(tables: Iterable[pd.DataFrame], spreadsheet: bool) -> Iterator[st
 @main.command()
 def formats() -> None:
     """List the formats that can be read: name, then the tool."""
-    from rawperf.registry import all_formats
+    from rawperf.registry import formats_with_results
 
-    formats_by_name = all_formats()
+    formats_by_name = formats_with_results()
     width = max(map(len, formats_by_name))
     for name in sorted(formats_by_name):
         click.echo(f"{name:{width}}  {formats_by_name[name].title}")

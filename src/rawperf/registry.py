@@ -151,6 +151,7 @@ def _yaml_scalar(name: str) -> str:
 
 HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
+RESULT_CERTAINTY = 0.9
 DECLARE_REMEDY = (
     "a declaration of a few lines can describe its columns or lines, see docs/formats/declared.md"
 )
@@ -222,15 +223,21 @@ def get_format(name: str) -> Format:
 def rank_formats(data: bytes) -> list[tuple[float, str]]:
     """Rank the formats by their certainty about a file's head, without those of certainty 0.
 
-    A byte order mark and the colours of a terminal are ignored.
+    A byte order mark and the colours of a terminal are ignored. A result file of a benchmark tool
+    is examined last.
     """
+    from rawperf.results.reading import find_result_reader
+
     head = extract_head(data)
     scores = (
         (fmt.sniff(head), name)
         for name, fmt in all_formats().items()
         if not is_recognised_by_name(fmt)
     )
-    return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
+    ranked = sorted(((score, name) for score, name in scores if score > 0), reverse=True)
+    is_known = bool(ranked) and ranked[0][0] >= MIN_CERTAINTY
+    reader = None if is_known else find_result_reader(data)
+    return ranked if reader is None else [(RESULT_CERTAINTY, reader.name), *ranked]
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
@@ -264,7 +271,15 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         raise FormatError(
             problem, file=file, found=summary, remedy=f"{help_ or suggestion + DECLARE_REMEDY}."
         )
-    return all_formats()[scores[0][1]]
+    return formats_with_results()[scores[0][1]]
+
+
+def formats_with_results() -> dict[str, Format]:
+    """All raw formats, and the result files of benchmark tools, by name."""
+    from rawperf.results.reading import result_readers
+
+    readers: dict[str, Format] = {**result_readers()}
+    return readers | all_formats()
 
 
 def _text_summary(head: bytes) -> str:
@@ -401,7 +416,7 @@ def choose_format(
         formats_by_name: dict[str, Format] = {fmt.name: fmt for fmt in inputs}
         # loading all formats takes as long as reading some MB
         if format_name not in formats_by_name:
-            formats_by_name = {**all_formats(), **formats_by_name}
+            formats_by_name = {**formats_with_results(), **formats_by_name}
         if format_name not in formats_by_name:
             raise FormatError(
                 f"no format is named {format_name!r}",

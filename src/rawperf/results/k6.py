@@ -89,7 +89,7 @@ def parse_k6(data: bytes, *, file: str) -> ResultTable:
         left_out["http_req_duration"] = (
             "times of failed requests included; those of succeeded are read"
         )
-    return builder.build("k6", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build("k6-summary", repeats="runs", left_out=left_out, warnings=warnings)
 
 
 def _failed_share(metrics: dict[str, Node]) -> float:
@@ -206,7 +206,7 @@ def _add_share(
 
 FORMATS = (
     ResultFormat(
-        "k6",
+        "k6-summary",
         "k6 --summary-export, or handleSummary",
         lambda head: bool(_HEAD.match(head)) and bool(_NAMES.search(head)),
         parse_k6,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 
@@ -237,6 +238,37 @@ def cargo_criterion(path: Path) -> Values:
     return {f"time|{name}": value * 1e-9 for name, value in means.items()}
 
 
+def phoronix(path: Path) -> Values:
+    found: Values = {}
+    for result in ElementTree.parse(path).getroot().iter("Result"):
+        title, text, scale = (
+            result.findtext(name) or "" for name in ("Title", "Description", "Scale")
+        )
+        for entry in result.iter("Entry"):
+            trials = pd.Series((entry.findtext("RawString") or "").split(":")).astype(float)
+            key = f"{title}|{text}|{entry.findtext('Identifier')}"
+            name = {"Seconds": "time", "MB/s": "MB/s (higher is better)"}[scale]
+            found[f"{name}|{key}"] = trials.mean() * (1e6 if scale == "MB/s" else 1)
+    return found
+
+
+def hammerdb(path: Path) -> Values:
+    words = path.read_text().partition("achieved ")[2].split()
+    return {
+        "throughput|PostgreSQL|2": float(words[0]) / 60,
+        "transaction_rate|PostgreSQL|2": float(words[3]) / 60,
+    }
+
+
+def perf_kvm_stat(path: Path) -> Values:
+    rows = [line.split() for line in path.read_text().splitlines() if "( +-" in line]
+    keys = [f"all VMs, all VCPUs|{row[0]}" for row in rows]
+    return {f"exits|{key}": float(row[1]) for key, row in zip(keys, rows, strict=True)} | {
+        f"exit_time|{key}": float(row[6].removesuffix("us")) * 1e-6
+        for key, row in zip(keys, rows, strict=True)
+    }
+
+
 def k6(path: Path) -> Values:
     metrics = json.loads(path.read_text())["metrics"]
     failed = metrics["http_req_failed"]["value"]
@@ -259,20 +291,23 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "go-bench": go_bench,
     "google-benchmark": google_benchmark,
     "google-benchmark-csv": google_benchmark_csv,
+    "hammerdb": hammerdb,
     "hyperfine": hyperfine,
     "hyperfine-csv": hyperfine_csv,
     "jmh": jmh,
     "jmh-csv": jmh_csv,
-    "k6": k6,
+    "k6-summary": k6,
     "locust": locust,
     "locust-failures": locust_failures,
     "locust-history": locust_history,
     "memtier": memtier,
     "memtier-json": memtier_json,
     "netperf": netperf,
+    "perf-kvm-stat": perf_kvm_stat,
     "pgbench": pgbench,
     "pgbench-aggregate": pgbench_aggregate,
     "pgbench-log": pgbench_log,
+    "phoronix": phoronix,
     "pytest-benchmark": pytest_benchmark,
     "redis-benchmark": redis_benchmark,
     "ycsb": ycsb,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -9,17 +10,26 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import FormatError
-from rawperf.registry import extract_head
+from rawperf.registry import (
+    MIN_CERTAINTY,
+    all_formats,
+    extract_head,
+    formats_with_results,
+    sniff,
+)
 from rawperf.results import ResultTable, read_results
 from rawperf.results.read import recognise_results, result_formats
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 from tests.rawperf.results.expected import SAMPLES, compute
+from tests.rawperf.sample_files import SAMPLES as MONITORS
+from tests.rawperf.trial import FILE, check_reading, last_line
 
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text())
 INPUTS = 30
 """Damaged files per format."""
 DAMAGED = "criterion/damaged/new/file"
+SAMPLES_OF_MONITORS = sorted(path for path in MONITORS.rglob("*") if path.is_file())
 LOGS = {"locust-failures", "locust-history", "pgbench-aggregate", "pgbench-log"}
 """Formats of which a part is a file of its own: numbers of all rows are those of the part."""
 FORMATS = [form.name for form in result_formats()]
@@ -116,3 +126,26 @@ def test_truncated_file_has_no_other_numbers(name: str) -> None:
         if set(cut.keys) == set(whole.keys):
             rows = cut.rows[[*whole.keys, "quantity", "value"]].itertuples(index=False, name=None)
             assert set(rows) <= known or any("truncated" in text for text in cut.warnings), end
+
+
+@each_case("name", FORMATS)
+def test_rawperf_reads_and_lists_them(name: str) -> None:
+    path = files(name)[0]
+    data = path.read_bytes()
+    own = {fmt.name: fmt.sniff(extract_head(data)) for fmt in all_formats().values()}
+    rivals = {rival for rival, score in own.items() if score >= MIN_CERTAINTY}
+    assert rivals <= {"k6"}  # totals of a run for a study, of the same file
+    reading = formats_with_results()[name].read(data, file=f"criterion/of/{FILE}")
+    check_reading(reading, last_line(data))
+    assert reading.records["value"].tolist() == table(path).rows["value"].tolist()
+    assert rivals or sniff(data).name == name
+
+
+@each_case("path", [path for path in SAMPLES_OF_MONITORS if path.name != "summary.json"])
+def test_files_of_monitors_are_no_results(path: Path) -> None:
+    assert recognise_results(path.read_bytes()) is None, path
+
+
+def test_compressed_results_are_read() -> None:
+    data = (SAMPLES / "hyperfine/a/r1.json").read_bytes()
+    assert parse(gzip.compress(data)).rows.equals(parse(data).rows)

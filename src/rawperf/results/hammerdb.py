@@ -1,0 +1,104 @@
+"""HammerDB: log of a workload (TPROC-C: NOPM and TPM; TPROC-H: time of a query set).
+
+Source: modules/tpcccommon-1.0.tm, src/*/*olap.tcl and src/generic/gencli.tcl of HammerDB 5.0, and
+the logs printed in its manual (DocBook/docs.xml).
+"""
+
+from __future__ import annotations
+
+import re
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import decode_lines, parse_number
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+
+_HEAD = re.compile(
+    rb"TEST RESULT : System achieved|^Vuser 1:(?:Beginning rampup time|Rampup|Completed \d+ query set)"
+    rb"|^(?:HammerDB|Hammerdb Log @|HammerDB CLI)",
+    re.MULTILINE,
+)
+_RESULT = re.compile(
+    r".*TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<db>.+?) TPM"
+    r"|(?P<tpm2>\d+) (?P<db2>.+?) TPM at (?P<nopm2>\d+) NOPM)\s*"
+)
+_USERS = re.compile(r"(?:Vuser \d+:)?(\d+) Active Virtual Users configured\s*")
+_QUERIES = re.compile(
+    r"(?:Vuser (?P<user>\d+):)?Completed (?P<sets>\d+ )?query sets?(?:\(s\))? in (?P<time>[\d.]+) seconds\s*"
+)
+_STATUS = re.compile(r"\s*Vuser\s+(\d+):FINISHED (SUCCESS|FAILED)\s*")
+
+
+def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
+    """Read each result of a log; the number of virtual users is a key."""
+    text, notes = decode_lines(data, file)
+    warnings, builder = list(notes), ResultBuilder(file)
+    users, runs, finished, failed, last = "", 0, 0, 0, 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _USERS.fullmatch(line):
+            users = match[1]
+        elif "TEST RESULT" in line and "System achieved" in line:
+            match = _RESULT.fullmatch(line)
+            if match is None:
+                raise FormatError(
+                    "not a result of HammerDB",
+                    file=file,
+                    line=number,
+                    expected="System achieved N NOPM from N DATABASE TPM",
+                    found=line[:100],
+                )
+            _add_result(builder, match, users, number, runs, file)
+            runs += 1
+        elif match := _QUERIES.fullmatch(line):
+            keys = {"database": "", "users": users, "user": match["user"] or ""}
+            seconds = parse_number(match["time"], "the time of the queries", file, number)
+            builder.add(
+                keys,
+                "query_set_time",
+                seconds,
+                unit="s",
+                better="lower",
+                field="Completed query set",
+                line=number,
+            )
+        elif match := _STATUS.fullmatch(line):
+            finished, last = finished + 1, number
+            failed += match[2] == "FAILED"
+    if finished:
+        builder.add(
+            {"database": "", "users": ""},
+            "failures",
+            failed,
+            better="lower",
+            field="FINISHED FAILED",
+            line=last,
+        )
+    if failed:
+        warnings.append(f"{file} line {last}: {failed} of {finished} virtual users failed")
+    return builder.build("hammerdb", repeats="runs", warnings=warnings)
+
+
+def _add_result(
+    builder: ResultBuilder, match: re.Match[str], users: str, line: int, run: int, file: str
+) -> None:
+    keys = {"database": match["db"] or match["db2"], "users": users}
+    cells: tuple[tuple[str, str, str, Better], ...] = (
+        ("throughput", match["nopm"] or match["nopm2"], "NOPM", "higher"),
+        ("transaction_rate", match["tpm"] or match["tpm2"], "TPM", "higher"),
+    )
+    for quantity, cell, field, better in cells:
+        value = parse_number(cell, field, file, line)
+        builder.add(
+            keys, quantity, value, unit="1/min", better=better, field=field, line=line, run=run
+        )
+
+
+FORMATS = (
+    ResultFormat(
+        "hammerdb",
+        "HammerDB, log",
+        lambda head: bool(_HEAD.search(head)),
+        parse_hammerdb,
+        note="the reader of HammerDB was written after its source and manual, and is not verified "
+        "on output of the tool recorded here",
+    ),
+)

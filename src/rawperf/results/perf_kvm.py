@@ -1,0 +1,125 @@
+"""``perf kvm stat report`` and ``live``: exits of virtual machines by reason.
+
+Source: `print_result` of tools/perf/builtin-kvm.c, Linux 3.9 to 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from rawperf.core.errors import FormatError
+from rawperf.results.parsing import decode_lines, parse_number
+from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+
+_HEADING = re.compile(
+    r"\s*(?P<event>[A-Za-z][\w /-]*?) +Samples +Samples% +Time% (?P<times> *Min Time +Max Time)? +Avg time\s*"
+)
+_HEAD = re.compile(rb"^ *[A-Za-z][\w /-]*? +Samples +Samples% +Time% ", re.MULTILINE)
+_SCOPE = re.compile(r"Analyze events for (.+?):?\s*")
+_ROW = re.compile(
+    r"\s*(?P<reason>\S.*?) +(?P<samples>\d+) +(?P<share>[\d.]+)% +(?P<time_share>[\d.]+)%"
+    r"(?: +(?P<min>[\d.]+)us +(?P<max>[\d.]+)us)? +(?P<mean>[\d.]+)us \( \+- *(?P<error>[\d.]+|-?nan)% \)\s*"
+)
+_TOTAL = re.compile(r"Total Samples:(\d+), Total events handled time:([\d.]+)us\.\s*")
+_LOST = re.compile(r"Lost events: (\d+)\s*")
+
+
+def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
+    """Read the exits of each reason; tables of ``live`` are repetitions within a run.
+
+    Raises `FormatError` where the samples are not the printed total.
+    """
+    text, notes = decode_lines(data, file)
+    warnings, builder = list(notes), ResultBuilder(file)
+    scope, event, counts, start = "", "", list[float](), 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _SCOPE.fullmatch(line):
+            scope = match[1]
+        elif match := _HEADING.fullmatch(line):
+            if counts:
+                raise _without_total(file, start)
+            event, start = match["event"], number
+        elif match := _TOTAL.fullmatch(line):
+            total = float(match[1])
+            if not event or sum(counts) != total:
+                raise FormatError(
+                    "the samples are not the printed total",
+                    file=file,
+                    line=number,
+                    expected=f"{total:.0f}",
+                    found=f"{sum(counts):.0f}",
+                    remedy="the file was changed or damaged: collect it again.",
+                )
+            keys = {"scope": scope, "reason": f"all of {event}"}
+            builder.add(keys, "exits", total, field="Total Samples", line=number)
+            handled = parse_number(match[2], "the total time", file, number)
+            builder.add(
+                keys,
+                "exit_time_total",
+                handled,
+                unit="us",
+                field="Total events handled time",
+                line=number,
+            )
+            counts, event = [], ""
+        elif match := _LOST.fullmatch(line):
+            warnings.append(f"{file} line {number}: {match[1]} events were lost")
+        elif event and line.strip():
+            counts.append(_add_row(builder, line, scope, file, number))
+    if counts:
+        raise _without_total(file, start)
+    return builder.build("perf-kvm-stat", repeats="process", warnings=warnings)
+
+
+def _without_total(file: str, line: int) -> FormatError:
+    return FormatError(
+        "a table without its line Total Samples",
+        file=file,
+        line=line,
+        expected="the complete output",
+        remedy="it may be truncated: collect it again.",
+    )
+
+
+def _add_row(builder: ResultBuilder, line: str, scope: str, file: str, number: int) -> float:
+    """Add the numbers of a reason; returns its number of samples."""
+    match = _ROW.fullmatch(line)
+    if match is None:
+        raise FormatError(
+            "not a row of perf kvm stat",
+            file=file,
+            line=number,
+            expected="a reason, samples, shares, and times in us",
+            found=line.strip()[:100],
+        )
+    keys = {"scope": scope, "reason": match["reason"]}
+    samples, mean = float(match["samples"]), parse_number(match["mean"], "Avg time", file, number)
+    low, high = float(match["min"] or 0), float(match["max"] or math.inf)
+    if not low <= mean <= high:
+        raise FormatError(
+            "the mean time does not lie between the smallest and the largest",
+            file=file,
+            line=number,
+            expected=f"{low:g} to {high:g}",
+            found=match["mean"],
+        )
+    builder.add(keys, "exits", samples, field="Samples", line=number)
+    builder.add(keys, "exit_time", mean, unit="us", better="lower", field="Avg time", line=number)
+    for name, quantity in (("min", "exit_time_min"), ("max", "exit_time_max")):
+        if match[name]:
+            value = parse_number(match[name], quantity, file, number)
+            builder.add(keys, quantity, value, unit="us", field=f"{name} time", line=number)
+    return samples
+
+
+FORMATS = (
+    ResultFormat(
+        "perf-kvm-stat",
+        "perf kvm stat report",
+        lambda head: bool(_HEAD.search(head)),
+        parse_perf_kvm,
+        note="the reader of perf kvm stat was written after its source, and is not verified on "
+        "output of the tool recorded here",
+    ),
+)
