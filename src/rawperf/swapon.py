@@ -73,7 +73,7 @@ class SwaponFormat:
         warnings = Warnings(file, decode_warnings)
         table: _TableParser | None = None
         rows, info = RecordBuilder(), dict[str, str]()
-        snapshots = n_other_lines = 0
+        snapshots = n_other_lines = first_other = 0
         is_wrapped = False
         for number, line in enumerate(lines, start=1):
             words, rows.line = line.split(), number
@@ -92,13 +92,14 @@ class SwaponFormat:
                 warnings.add(number, "the file is truncated; this line was left out")
             elif table is not None and table.parse_row(line, error):
                 continue
-            elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
+            elif (table is not None and words[0].startswith("/")) or _LIKE_ROW.search(line):
                 problem = "a damaged row" if table else "a row without a heading"
                 raise error(
                     problem, expected=" ".join(table.columns if table else _HEAD), found=line
                 )
             else:
                 table, n_other_lines = None, n_other_lines + 1
+                first_other = first_other or number
         if not snapshots:
             raise FormatError(
                 "no list of swap devices",
@@ -113,7 +114,9 @@ class SwaponFormat:
         else:
             records["t"] = np.nan
         if n_other_lines:
-            info["other lines"] = str(n_other_lines)
+            others = f" and {n_other_lines - 1} more" * (n_other_lines > 1)
+            text = lines[first_other - 1].strip()
+            warnings.add(first_other, f"not a line of a list, left out{others}: {text[:60]!r}")
         return Reading(
             records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
         )
