@@ -603,17 +603,25 @@ def _states(mutant: Mutant, lost: Records, new: Records) -> bool:
             text = re.sub(spelling, current, text)
         line = Counter(_words(text))
         name = Counter(word for k in new for word in _words(f"{k[2]} {k[3]}".replace(":", " ")))
-        old_name = Counter(
-            word for k in lost for word in _words(f"{k[2]} {k[3]}".replace(":", " "))
+        old_names, names = ({f"{k[2]} {k[3]}" for k in part} for part in (lost, new))
+        if {k[3] for k in lost} == {k[3] for k in new}:  # the entity changed
+            old_names, names = ({k[2] for k in part} for part in (lost, new))
+        is_named = all(
+            not Counter(_words(name.replace(":", " ").replace("#", " ")))
+            - line
+            - Counter(word for old in old_names for word in _words(old.replace(":", " ")))
+            for name in names
         )
-        kept = line - name
+        kept = line - Counter(word for name in names for word in _words(name.replace(":", " ")))
         return (
             len(new) == len(lost)
             and old_values == new_values
             and {(k[0], k[1], k[4]) for k in lost} == {(k[0], k[1], k[4]) for k in new}
-            and not name - line - Counter(["#", "#2"]) - old_name
-            and (all(re.fullmatch(r"[\d.]+|kB", word) for word in kept) or len(lost) > 1)
-            and ({k[3] for k in lost} == {k[3] for k in new} or len(lost) == 1)
+            and is_named
+            and (
+                {k[3] for k in lost} == {k[3] for k in new}
+                or (len(lost) == 1 and all(re.fullmatch(r"[\d.]+|kB", word) for word in kept))
+            )
         )
     return False
 

@@ -146,7 +146,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
         lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
             headings = lines.match_lines(part.heading) if part.heading and lines.lines else ()
-            chunk = _match_rows(lines, part)
+            chunk = _match_rows(lines, part, forms.get(number))
             if chunk is not None:
                 first = chunk.lines[0]
                 if not has_heading[number] and (
@@ -159,8 +159,9 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                         found=lines.lines[int(first) - lines_before - 1],
                         remedy="the heading is damaged, or from another version of the tool.",
                     )
-                if part.uniform:
-                    _check_uniform(chunk, forms.setdefault(number, chunk.pattern_indices[0]), context)
+                if part.uniform and chunk.pattern_indices is not None:
+                    form = forms.setdefault(number, chunk.pattern_indices[0])
+                    _check_uniform(chunk, form, context)
                 context.sink(number, chunk)
             has_heading[number] |= len(headings) > 0
         for pattern in declaration.ignore:
@@ -200,11 +201,18 @@ def _check_uniform(chunk: Chunk, form: int, context: ReadContext) -> None:
             )
 
 
-def _match_rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
-    """Lines that match a table's expressions, in file order; None if there are none."""
+def _match_rows(
+    source: _IndexedLines, part: TableDeclaration, form: int | None
+) -> Chunk | None:
+    """Lines that match a table's expressions, in file order; None if there are none.
+
+    With `form`, only lines that match this one are found.
+    """
     by_pattern = [
-        source.match_lines(pattern) if source.lines else np.zeros(0, dtype=int)
-        for pattern in part.lines
+        source.match_lines(pattern)
+        if source.lines and form in (None, index)
+        else np.zeros(0, dtype=int)
+        for index, pattern in enumerate(part.lines)
     ]
     positions = np.concatenate(by_pattern)
     if not len(positions):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
-from rawperf.rows import Warnings
+from rawperf.rows import MAX_WARNINGS, Warnings
 from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
     RowTimes,
@@ -52,14 +52,16 @@ _LINE = re.compile(
 _IDS = {"PID": PROCESS, "TGID": PROCESS, "TID": THREAD}
 _WORDS = {"UID", "USER", "CPU", "policy", *_IDS}
 _TABLES = re.compile(
-    r"(?:%usr %system %guest (?:%wait )?%CPU |minflt/s majflt/s VSZ RSS %MEM |StkSize StkRef "
-    r"|kB_rd/s kB_wr/s kB_ccwr/s (?:iodelay )?|cswch/s nvcswch/s |threads fd-nr |prio "
+    r"(?:%use?r %system %guest (?:%wait )?%CPU CPU |minflt/s majflt/s VSZ RSS %MEM |StkSize StkRef "
+    r"|kB_rd/s kB_wr/s kB_ccwr/s (?:iodelay )?|cswch/s nvcswch/s |threads fd-nr |prio policy "
     r"|usr-ms system-ms guest-ms |minflt-nr majflt-nr )+"
 )
 """Columns of the tables of sysstat 9 to 12, which -h puts on one line."""
 _CELLS = {"UID": r"(\d+)", "PID": r"(\d+)", "TGID": r"(\d+|-)", "TID": r"(\d+|-)"}
 _CELLS |= {"CPU": r"(\d+|-)", "USER": r"(\S+)", "policy": r"(\S+)"}
 _NUMBER = re.compile(r"-?\d+(?:[.,](\d+))?", re.ASCII)
+_OF_A_THREAD = re.compile(r"\|__|\([^()]*\)__")
+"""Marks before the command of a thread."""
 _NUMBER_AS_COMMAND = re.compile(r"[\d.,-]+ .*", re.ASCII)
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
@@ -196,8 +198,11 @@ class _ListingParser:
                 if row is None:
                     raise _row_error(columns, body, "".join(lines[i]), lines_before + i, self._file)
                 if row[2]:
-                    problem = "the command begins with a number, which may be a surplus cell"
-                    self._warn_once("command", lines_before + i + 1, problem)
+                    self._warn_once(
+                        f"command {len(self._warned)}" if len(self._warned) < MAX_WARNINGS else "",
+                        lines_before + i + 1,
+                        "the command begins with a number, which may be a surplus cell",
+                    )
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
@@ -244,7 +249,8 @@ class _HeadingColumns:
             if self.words[index].startswith("%") or self.words[index].endswith("/s")
         ]
         self._patterns: dict[int, re.Pattern[str]] = {}
-        self.are_known = _TABLES.fullmatch("".join(f"{word} " for word in fields)) is not None
+        printed = "".join(f"{word} " for word in self.words if word not in ("UID", "USER", *_IDS))
+        self.are_known = _TABLES.fullmatch(printed) is not None
         numeric = tuple(range(len(fields)))
         process = TableHeading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
@@ -291,6 +297,8 @@ class _HeadingColumns:
         if not id_cells:
             return None
         number, kind = id_cells[-1]
+        if kind == PROCESS and _OF_A_THREAD.match(cells[-1]):
+            return None
         command = (
             cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
         ).strip()
