@@ -25,6 +25,8 @@ from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
+SIMILAR = 0.75
+"""Smallest similarity of a key that may replace another one."""
 CODE = np.int32
 """Type of entity and field codes."""
 
@@ -204,7 +206,8 @@ class Collector:
     def _renamed_messages(self) -> list[str]:
         """Messages on optional fields that the file lacks, with the names that may replace them."""
         part = self.part
-        if part.names is not None or part.others or not self._seen_keys:
+        is_lines = self.declaration.reads == "lines"  # other lines are warned of
+        if part.names is not None or part.others or is_lines or not self._seen_keys:
             return []
         absent = [
             rule.field
@@ -230,8 +233,8 @@ class Collector:
         Beside a path are the other keys of the deepest object on it that the file has. The most
         similar names are first.
         """
-        known, is_expected = set(self.declaration.input_fields), False
         is_path = self.declaration.reads in ("json", "json-lines")
+        known, is_expected, missing = set(self.declaration.input_fields), False, name
         seen = list(self._seen_keys)
         if is_path:
             steps = name.split("/")
@@ -248,12 +251,18 @@ class Collector:
             seen = [parent + key.partition("/")[0] for key in beside]
             known = {"/".join(path.split("/")[: depth + 1]) for path in known}
             is_expected = 0 < depth == len(steps) - 1 and not known.isdisjoint(seen)
+            missing = "/".join(steps[: depth + 1])
         unread = [key for key in dict.fromkeys(seen) if key and key not in known]
         ignored = self.declaration.ignore
         unread = [key for key in unread if not any(matches_whole(text, key) for text in ignored)]
-        return is_expected, tuple(
-            sorted(unread, key=lambda key: -SequenceMatcher(None, key, name).quick_ratio())
-        )
+        last = missing.rpartition("/")[2] if is_path else missing
+        similarity = {
+            key: SequenceMatcher(None, key.rpartition("/")[2] if is_path else key, last).ratio()
+            for key in unread
+        }
+        if missing != name:  # versions differ in whole objects, so only a similar one tells
+            unread = [key for key in unread if similarity[key] >= SIMILAR]
+        return is_expected, tuple(sorted(unread, key=lambda key: -similarity[key]))
 
     def _count_missing(
         self,
