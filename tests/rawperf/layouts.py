@@ -185,7 +185,9 @@ def _tables(cells: list[Cells]) -> dict[int, int]:
     return heading_of
 
 
-def text_mutants(form: Format, data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
+def text_mutants(
+    form: Format, data: bytes, rng: np.random.Generator, per_kind: int
+) -> Iterator[Mutant]:
     """Changes of lines and of cells that a delimiter or blanks separate."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     lines = text.split("\n")
@@ -217,7 +219,7 @@ def text_mutants(form: Format, data: bytes, rng: np.random.Generator) -> Iterato
         )
 
     def pick(items: list[Any]) -> Iterator[Any]:
-        count = min(PER_KIND, len(items))
+        count = min(per_kind, len(items))
         for number in sorted(rng.choice(len(items), count, replace=False).tolist()):
             yield items[number]
 
@@ -328,7 +330,7 @@ _JSON_CHANGES = tuple(
 )
 
 
-def json_mutants(data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
+def json_mutants(data: bytes, rng: np.random.Generator, per_kind: int) -> Iterator[Mutant]:
     """Changes of keys, elements and numbers of JSON, a document or one a line; numbers become texts."""
     text = data.decode()
     try:
@@ -358,7 +360,7 @@ def json_mutants(data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
         return Mutant(dump(mutated), kind, lines, old_text, new_text, path=where)
 
     def pick(items: list[Any]) -> Iterator[Any]:
-        for item in sorted(rng.choice(len(items), min(PER_KIND, len(items)), replace=False)):
+        for item in sorted(rng.choice(len(items), min(per_kind, len(items)), replace=False)):
             yield items[item]
 
     for kind in _JSON_CHANGES:
@@ -387,7 +389,7 @@ _ATTRIBUTE = re.compile(r'\s([\w:.-]+)="([^"<]*)"')
 _ELEMENT = re.compile(r"<([\w:.-]+)(?:\s[^<>]*)?>([^<>]*)</\1>")
 
 
-def xml_mutants(data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
+def xml_mutants(data: bytes, rng: np.random.Generator, per_kind: int) -> Iterator[Mutant]:
     """Changes of attributes and of elements that hold a text."""
     text = data.decode()
     found = [*_ATTRIBUTE.finditer(text), *_ELEMENT.finditer(text)]
@@ -399,7 +401,7 @@ def xml_mutants(data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
         return Mutant(mutated.encode(), kind, range(line, line + 1), match[0], new)
 
     def pick() -> Iterator[re.Match[str]]:
-        for item in sorted(rng.choice(len(found), min(PER_KIND, len(found)), replace=False)):
+        for item in sorted(rng.choice(len(found), min(per_kind, len(found)), replace=False)):
             yield found[item]
 
     for match in pick():
@@ -420,18 +422,18 @@ def xml_mutants(data: bytes, rng: np.random.Generator) -> Iterator[Mutant]:
                 yield changed(match, match[0][:start] + new + match[0][end:], f"number {replacement}")
 
 
-def mutants(form: Format, data: bytes) -> list[Mutant]:
-    """All mutants of an intact file; the first is the file itself where its text was laid out anew."""
+def mutants(form: Format, data: bytes, per_kind: int) -> list[Mutant]:
+    """Mutants of an intact file; the first is the file itself where its text was laid out anew."""
     rng = np.random.default_rng([SEED, zlib.crc32(form.name.encode())])
     start = data.lstrip()[:1]
     if start == b"<" and not data.lstrip().startswith(b"<data"):
-        return list(xml_mutants(data, rng))
+        return list(xml_mutants(data, rng, per_kind))
     if start in (b"{", b"["):
         try:
-            return list(json_mutants(data, rng))
+            return list(json_mutants(data, rng, per_kind))
         except ValueError:
             pass
-    return list(text_mutants(form, data, rng))
+    return list(text_mutants(form, data, rng, per_kind))
 
 
 # --- the judge ---------------------------------------------------------------------------------------------------------
@@ -655,18 +657,16 @@ class Score:
             self.failures.append((verdict, mutant.place, reason))
 
 
-def score(name: str, seeds: tuple[bytes, ...], share: float = 1.0) -> Score:
-    """Judge the mutants of a format's files, or a drawn share of them."""
+def score(name: str, seeds: tuple[bytes, ...], per_kind: int = PER_KIND) -> Score:
+    """Judge mutants of a format's files, so many of each kind of change."""
     form, result = all_formats()[name], Score()
-    rng = np.random.default_rng([SEED, zlib.crc32(name.encode()), 1])
     for seed in seeds:
-        found = mutants(form, seed)
+        found = mutants(form, seed, per_kind)
         is_laid_out_anew = found and found[0].kind == "intact"
         intact = read(form, found.pop(0).data if is_laid_out_anew else seed)
         assert intact is not None, f"{name} refuses its own file"
         for mutant in found:
-            if share >= 1 or rng.random() < share:
-                result.add(form, intact, mutant)
+            result.add(form, intact, mutant)
     return result
 
 

@@ -88,7 +88,9 @@ def _integer_mask(cells: Any, missing: frozenset[str]) -> np.ndarray:
         [
             cell is None
             or (
-                _INTEGER.fullmatch(cell.strip()) is not None or cell.strip() in missing
+                not cell.strip()
+                or _INTEGER.fullmatch(cell.strip()) is not None
+                or cell.strip() in missing
                 if isinstance(cell, str)
                 else float(cell).is_integer()
             )

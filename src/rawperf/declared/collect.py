@@ -257,11 +257,11 @@ class Collector:
         unread = [key for key in unread if not any(matches_whole(text, key) for text in ignored)]
         last = missing.rpartition("/")[2] if is_path else missing
         similarity = {
-            key: SequenceMatcher(None, key.rpartition("/")[2] if is_path else key, last).ratio()
-            for key in unread
+            key: _similarity(key.rpartition("/")[2] if is_path else key, last) for key in unread
         }
         if missing != name:  # versions differ in whole objects, so only a similar one tells
             unread = [key for key in unread if similarity[key] >= SIMILAR]
+        is_expected = is_expected and not any(matches_whole(text, name) for text in ignored)
         return is_expected, tuple(sorted(unread, key=lambda key: -similarity[key]))
 
     def _count_missing(
@@ -705,6 +705,13 @@ def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
     if isinstance(cells, pa.Array):
         return pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "").to_numpy(zero_copy_only=False)
     return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells])
+
+
+def _similarity(name: str, other: str) -> float:
+    """Similarity of two names, from 0 to 1; names of which one begins with the other are similar."""
+    if name.startswith(other) or other.startswith(name):
+        return 1.0
+    return SequenceMatcher(None, name, other).ratio()
 
 
 def _is_absent(cells: Any) -> bool:
