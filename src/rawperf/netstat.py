@@ -6,6 +6,7 @@ Source: ``statistics.c`` of net-tools.
 from __future__ import annotations
 
 import re
+import sys
 from functools import partial
 
 from rawperf.base import Reading
@@ -71,6 +72,7 @@ class NetstatFormat:
         lines, is_complete = split_lines(text)
         warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
         section = histogram = ""
+        titles_indent = sys.maxsize
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):
             error = partial(FormatError, file=file, line=number)
@@ -79,7 +81,8 @@ class NetstatFormat:
                 continue
             if number == len(lines) and not is_complete:  # words or digits may be missing
                 warnings.add(number, "the file is truncated; this line was left out")
-            elif match := _SECTION.fullmatch(words):
+            elif (match := _SECTION.fullmatch(words)) and _indent(line) <= titles_indent:
+                titles_indent = _indent(line)
                 section, histogram = match[1], ""
                 if (section, "") in seen:
                     raise error(
@@ -112,6 +115,10 @@ class NetstatFormat:
         return Reading(rows.to_frame(), "none", {}, warnings.messages(), rows.lines())
 
 
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
     """Field and value of one line; the number is first, last after a colon, or once inside."""
     matches = list(_NUMBER.finditer(words))
@@ -124,6 +131,8 @@ def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]
     else:
         remedy = "it may come from another version, from a locale other than C, or be damaged."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
+    if re.match(r"\d+(?: |$)", field) or (match.start() == 0 and re.search(r": \d+$", field)):
+        raise error("two numbers of one name", expected="a line with one number", found=words)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:
         field = re.sub(old, new, field)

@@ -121,6 +121,8 @@ IDENTITIES = (
     "device",
 )
 """Keys that name an element of an array even if their value is a number."""
+_DESCRIPTIONS = {*IDENTITIES, "idvendor", "idprod", "manufact", "product", "status", "type", "NODE"}
+"""Keys of words that describe the hardware; they are not observations."""
 
 Lines = Any  # part of the line numbers from `rawperf.json_lines.with_lines`
 
@@ -171,6 +173,9 @@ class SampleWalker:
     def __init__(self, rows: RecordBuilder, t: float, location: ElementLocation) -> None:
         self.rows, self.t, self.location = rows, t, location
         self.name_lines: list[int] = []
+        self.texts: list[tuple[int, str, str]] = []  # line, field and text of what is no number
+        # line, name and keys of lists whose elements have different keys with their names
+        self.mixed: list[tuple[int, str, str]] = []
 
     def visit_object(self, path: tuple[str, ...], members: dict[str, Any], lines: Lines) -> None:
         """Traverse an object outside of arrays."""
@@ -195,6 +200,10 @@ class SampleWalker:
         depth: int,
     ) -> None:
         self._check(range(depth))
+        keys = {_identifying_key(element) for element in items if isinstance(element, dict)}
+        if len(keys) > 1 and (None in keys or keys & {*IDENTITIES}):
+            named = ", ".join(sorted(str(key) for key in keys if key is not None))
+            self.mixed.append((first_line(lines) or 1, report, named))
         for number, (element, element_lines) in enumerate(zip(items, lines, strict=True)):
             if isinstance(element, dict):
                 key = _identifying_key(element)
@@ -236,7 +245,9 @@ class SampleWalker:
         self, report: str, kind: str, name: str, field: str, value: Any, line: int
     ) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return  # words describe the hardware (vendor, driver); they are not observations
+            if field.rpartition("/")[2] not in _DESCRIPTIONS:
+                self.texts.append((line, field, json.dumps(value)))
+            return
         try:
             number = float(value)
         except OverflowError:
@@ -246,6 +257,20 @@ class SampleWalker:
             raise FormatError(problem, file=self.location.file, line=line, found=str(value)[:40])
         self.rows.line = line
         self.rows.add(report, kind, name, field, number, self.t)
+
+    def warn(self, messages: Warnings) -> None:
+        """Warn of texts in place of numbers, once a field, and of elements without their name."""
+        for line, report, keys in self.mixed:
+            messages.add_once(
+                f"mixed {report}",
+                f"{self.location.file} line {line}: only some elements of {report} are named by {keys}; "
+                "the others are named by their position",
+            )
+        for line, field, text in self.texts:
+            messages.add_once(
+                f"text {field}",
+                f"{self.location.file} line {line}: {field} is not a number and was left out: {text[:40]}",
+            )
 
     def _check(self, path: tuple[str, ...] | range) -> None:
         if len(path) > MAX_DEPTH:
@@ -370,9 +395,9 @@ class SampleReader:
         t = location.time(timestamp)
         self._record_zone(timestamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        SampleWalker(RecordBuilder(), t, location).visit_object(
-            (), activities, lines
-        )  # errors with their line
+        walk = SampleWalker(RecordBuilder(), t, location)
+        walk.visit_object((), activities, lines)  # errors with their line
+        walk.warn(self.messages)
         rows = RecordBuilder()
         walk = SampleWalker(rows, t, location)
         walk.visit_object((), activities, _number_indices(text))

@@ -35,6 +35,7 @@ _IGNORED_COLUMNS = (
     "LABEL",
 )  # may be empty, so they are only accepted after the other columns
 _LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
+_ENDS_WITH_TYPE = re.compile(r" (?:partition|file)$")
 _UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
 _HUMAN, _SNAPSHOTS, _TYPE = "sizes", "snapshots", "type "  # keys of info
@@ -73,7 +74,7 @@ class SwaponFormat:
         warnings = Warnings(file, decode_warnings)
         table: _TableParser | None = None
         rows, info = RecordBuilder(), dict[str, str]()
-        snapshots = n_other_lines = 0
+        snapshots = n_other_lines = first_other = heading_line = 0
         is_wrapped = False
         for number, line in enumerate(lines, start=1):
             words, rows.line = line.split(), number
@@ -83,6 +84,9 @@ class SwaponFormat:
                 continue
             is_wrapped = words == list(_HEAD[:-1])
             if columns := _parse_heading(words, error):
+                if table is not None and not table.has_rows:
+                    warnings.add(heading_line, "a list without a device")
+                heading_line = number
                 table, snapshots = (
                     _TableParser(columns, rows, info, float(snapshots)),
                     snapshots + 1,
@@ -92,13 +96,14 @@ class SwaponFormat:
                 warnings.add(number, "the file is truncated; this line was left out")
             elif table is not None and table.parse_row(line, error):
                 continue
-            elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
+            elif (table is not None and words[0].startswith("/")) or _LIKE_ROW.search(line):
                 problem = "a damaged row" if table else "a row without a heading"
                 raise error(
                     problem, expected=" ".join(table.columns if table else _HEAD), found=line
                 )
             else:
                 table, n_other_lines = None, n_other_lines + 1
+                first_other = first_other or number
         if not snapshots:
             raise FormatError(
                 "no list of swap devices",
@@ -113,7 +118,9 @@ class SwaponFormat:
         else:
             records["t"] = np.nan
         if n_other_lines:
-            info["other lines"] = str(n_other_lines)
+            others = f" and {n_other_lines - 1} more" * (n_other_lines > 1)
+            text = lines[first_other - 1].strip()
+            warnings.add(first_other, f"not a line of a list, left out{others}: {text[:60]!r}")
         return Reading(
             records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
         )
@@ -150,6 +157,11 @@ class _TableParser:
         self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
         self._seen: set[str] = set()
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the list has a device."""
+        return bool(self._seen)
+
     def parse_row(self, line: str, error: partial[FormatError]) -> bool:
         """Parse a row; False if the line is not one."""
         if len(self._read_columns) < len(self.columns) - 1:
@@ -165,8 +177,12 @@ class _TableParser:
             or not is_valid
         ):
             return False
-        entity = _ESCAPE.sub(_unescape, name.strip())
+        name = name.strip()
         kind = cells.pop("TYPE", None) or cells.pop("Type", None)
+        # padding, or a type without its heading: the name has taken another cell
+        if "\t" in name or "  " in name or (kind is None and _ENDS_WITH_TYPE.search(name)):
+            return False
+        entity = _ESCAPE.sub(_unescape, name)
         has_unit_suffix = any(text[-1] in _UNITS for text in cells.values())
         if any(text[-1].isdigit() and ("." in text or "," in text) for text in cells.values()):
             raise error("decimals without a unit", found=line)

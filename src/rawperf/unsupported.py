@@ -227,7 +227,11 @@ _UNSUPPORTED = (
         _DECLARE,
     ),
     ("ps aux", rb"^USER +PID +%CPU +%MEM +VSZ", "collect with ps -eLf, or pidstat SECONDS COUNT"),
-    ("ifstat", rb"^ *(?:HH:MM:SS +)?KB/s in +KB/s out", "collect with sar -n DEV, or declare its columns"),
+    (
+        "ifstat",
+        rb"^ *(?:HH:MM:SS +)?KB/s in +KB/s out",
+        "collect with sar -n DEV, or declare its columns",
+    ),
     ("nicstat", rb"^ +Time +Int +rKB/s", "collect with sar -n DEV, or declare its columns"),
     ("iotop", rb"^Total DISK READ", "collect with pidstat -d SECONDS COUNT"),
     (

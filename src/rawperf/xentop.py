@@ -249,6 +249,10 @@ def _find_domain_rows(listing: ListingLines) -> None:
     is_first = np.diff(line_numbers, prepend=-1) > 0
     listing.state_words, listing.rows = states[is_first], line_numbers[is_first]
     opening = words.first_word[listing.rows]
+    unnamed = np.flatnonzero(listing.state_words == opening)
+    if len(unnamed):
+        line = int(listing.rows[unnamed[0]])
+        raise listing.error("a row without the name of its domain", line, found=words.line(line))
     if (listing.state_words - opening == 1).all():
         coded = words.array.take(pa.array(opening)).dictionary_encode()
         listing.names, listing.name_codes = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -213,7 +214,8 @@ class Histogram(Model):
     expression for a line above the rows; `units` translates its text. `cumulative`: counts include
     all values up to the upper bound. `middle_bits`: `upper` is the middle of a bucket, with
     ``2**middle_bits`` buckets in each power of two. `whole`: bounds are integers that both belong
-    to the bucket, which therefore extends to the next integer.
+    to the bucket, which therefore extends to the next integer. `gaps`: a histogram with `lower`
+    may leave out buckets, such as empty ones.
     """
 
     upper: Annotated[str, Field(min_length=1)]
@@ -224,6 +226,7 @@ class Histogram(Model):
     printed: dict[str, Number] = {}
     cumulative: Flag = False
     whole: Flag = False
+    gaps: Flag = False
     middle_bits: Annotated[int, Strict(), Field(ge=1, le=30)] | None = None
 
     @model_validator(mode="after")
@@ -243,11 +246,18 @@ class Histogram(Model):
                 raise ValueError(str(err)) from err
         if self.whole and self.lower is None:
             raise ValueError("whole needs both bounds of a bucket: lower is missing")
+        if self.gaps and self.lower is None:
+            raise ValueError("gaps needs both bounds of a bucket: lower is missing")
         if self.middle_bits is not None and (self.lower is not None or self.cumulative):
             raise ValueError(
                 "middle_bits is for buckets given by their midpoint: leave out lower and cumulative"
             )
         return self
+
+
+def is_number(text: str) -> bool:
+    """Whether a key of `sum_of` is the sum itself, such as 100, not the name of a field."""
+    return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None
 
 
 Aggregation = Literal["mean", "max", "sum", "count", "rate"]
@@ -339,7 +349,7 @@ _OPTIONS = {
     "delimiter": ("csv",),
     "columns": ("csv",),
     "comment": ("csv", "pairs", "lines"),
-    "heading": ("csv",),
+    "heading": ("csv", "lines"),
     "first": ("csv",),
     "leave_out_rows": ("csv", "json-lines", "lines"),
     "melt": ("csv",),
@@ -349,12 +359,20 @@ _OPTIONS = {
     "entries": ("json", "json-lines", "yaml"),
     "lines": ("lines",),
     "strict": ("lines",),
-    "ignore": ("lines",),
+    "uniform": ("lines",),
+    "ignore": ("csv", "json", "json-lines", "xml", "pairs", "lines"),
     "documents": ("json",),
     "others": ("csv", "json", "json-lines", "lines", "pairs"),
     "names": ("csv", "json", "json-lines", "lines"),
     "unnamed": ("csv", "json", "json-lines", "lines"),
 }
+
+
+class Sum(Model):
+    """Fields whose sum a file states once more, up to a difference of `within` (rounding)."""
+
+    fields: Annotated[Texts, Field(min_length=2)]
+    within: Annotated[Number, Field(ge=0)] = 0.0
 
 
 class TableDeclaration(Model):
@@ -381,6 +399,12 @@ class TableDeclaration(Model):
     every_s: Positive | None = None
     printed: Printed = None
     others: Flag = False
+    heading: Pattern | None = None
+    uniform: Flag = False
+    integer: Texts = ()
+    at_most: dict[str, Number | str] = {}
+    sum_of: dict[str, Sum] = {}
+    one_of: Condition = {}
 
     @model_validator(mode="after")
     def _check_table(self) -> TableDeclaration:
@@ -433,6 +457,16 @@ class TableDeclaration(Model):
         """Columns with the numbers of its rows."""
         return {rule.field for rule in self.fields} if self.names is None else {str(self.value)}
 
+    @property
+    def checked_columns(self) -> tuple[str, ...]:
+        """Columns that only `integer`, `at_most`, `sum_of` and `one_of` refer to."""
+        limits = (limit for limit in self.at_most.values() if isinstance(limit, str))
+        terms = (name for total in self.sum_of.values() for name in total.fields)
+        totals = (name for name in self.sum_of if not is_number(name))
+        records = {rule.record for rule in self.fields if rule.record != rule.field}
+        names = (*self.integer, *self.one_of, *self.at_most, *limits, *totals, *terms)
+        return tuple(name for name in dict.fromkeys(names) if name not in records)
+
     def _check_histogram(self) -> None:
         if self.entity.kind != BUCKET:
             raise ValueError(f"rows of a histogram are buckets: write entity: {{kind: {BUCKET}}}")
@@ -460,7 +494,6 @@ class Declaration(TableDeclaration):
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     comment: Annotated[str, Field(min_length=1)] | None = None
     columns: Texts = ()
-    heading: Pattern | None = None
     first: Annotated[str, Field(min_length=1)] | None = None
     leave_out_rows: Annotated[int, Strict(), Field(ge=0, le=100)] = 0
     failed: GroupPatterns = ()
@@ -483,7 +516,8 @@ class Declaration(TableDeclaration):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Declaration:
-        inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - {"time"})
+        shared = {"time", "heading"} if self.reads == "csv" else {"time"}
+        inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - shared)
         if self.tables and inline:
             raise ValueError(f"{inline[0]} is outside of tables: move it into one of them")
         for table in [self, *self.tables]:
@@ -498,6 +532,8 @@ class Declaration(TableDeclaration):
             raise ValueError("columns names all columns, also the first: leave out first")
         if OTHER_COLUMNS in self.columns[:-1]:
             raise ValueError(f"{OTHER_COLUMNS} stands for the columns at the end: move it there")
+        if self.reads == "csv" and any(part.heading for part in self.tables):
+            raise ValueError("the tables of a csv file have one heading: set it beside tables")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
             raise ValueError("leave_out_rows cannot be combined with melt or repeat")
         if any(group_names(pattern) != ("error",) for pattern in self.failed):
@@ -539,6 +575,7 @@ class Declaration(TableDeclaration):
         for rule in part.fields:
             field = rule.field if part.names is None else None
             names += (*rule.where, *rule.needs, rule.per, rule.suffix, field)
+        names += part.checked_columns
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:

@@ -53,6 +53,11 @@ def contains_match(pattern: str, text: bytes) -> bool:
     return _compile(pattern).search(text) is not None
 
 
+def matches_whole(pattern: str, text: str) -> bool:
+    """Whether a pattern matches a text as a whole."""
+    return _compile(pattern).fullmatch(text) is not None
+
+
 @lru_cache(maxsize=1024)
 def _compile(pattern: str) -> Any:
     # Arrow would compile every pattern again for each file.

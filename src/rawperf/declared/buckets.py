@@ -33,8 +33,9 @@ class BucketConverter:
         self._count = part.value or part.fields[0].field
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
-        # previous row: key of its histogram, upper bound, cumulative count
-        self._previous: tuple[tuple[Any, ...], float, float] | None = None
+        # previous row: key of its histogram, upper bound, cumulative count, end of its bucket,
+        # beginning of the histogram
+        self._previous: tuple[tuple[Any, ...], float, float, float, float] | None = None
 
     def convert(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
         """Rows with non-cumulative counts, and the bucket name of each.
@@ -87,7 +88,6 @@ class BucketConverter:
                     bucket_names.append(owner)
                     continue
                 interval_counts[row] = count - previous[2]
-            self._previous = (key, upper_bound, count)
             if self._histogram.whole:
                 upper_bound += 1.0
             if upper_bound < lower_bound:
@@ -97,6 +97,24 @@ class BucketConverter:
                     lower_bound,
                     upper_bound,
                 )
+            first = (
+                previous[4] if previous is not None and lower_bound > previous[4] else lower_bound
+            )
+            if (
+                previous is not None
+                and self._histogram.lower is not None
+                and not self._histogram.gaps
+                and first < lower_bound != previous[3]  # else another histogram begins
+            ):
+                raise FormatError(
+                    "a bucket of the histogram is missing, or two overlap",
+                    file=self._file,
+                    line=line,
+                    expected=f"a bucket from {previous[3]:g}",
+                    found=f"from {lower_bound:g}",
+                    remedy="the file is damaged; if the tool leaves out buckets, set gaps: true.",
+                )
+            self._previous = (key, float(upper[row]), count, upper_bound, first)
             bucket_names.append(Bucket(lower_bound, upper_bound, units[row], owner).name)
         cells = [None if math.isnan(count) else count for count in interval_counts.tolist()]
         return replace(chunk, cells={**chunk.cells, self._count: cells}), bucket_names

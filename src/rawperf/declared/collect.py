@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Any
@@ -14,14 +16,17 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError, suggest_similar
-from rawperf.core.patterns import capture_groups, first_group, full_match_mask
+from rawperf.core.patterns import capture_groups, first_group, full_match_mask, matches_whole
 from rawperf.declared.buckets import BucketConverter
+from rawperf.declared.checks import MissingCells, RedundancyChecker
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import IntervalAggregator
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
+SIMILAR = 0.75
+"""Smallest similarity of a key that may replace another one."""
 CODE = np.int32
 """Type of entity and field codes."""
 
@@ -69,6 +74,14 @@ class Collector:
             else None
         )
         self._buckets = BucketConverter(part, self._number_parser, file) if part.histogram else None
+        self._checker = RedundancyChecker(part, frozenset(declaration.missing), file)
+        # lines of several forms share the columns of a table
+        self._missing_cells = (
+            MissingCells(part.report, file, always=declaration.reads == "pairs")
+            if declaration.reads != "lines" and "" not in declaration.missing
+            else None
+        )
+        self._snapshots: list[tuple[frozenset[str], int, int]] = []
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -94,6 +107,9 @@ class Collector:
         """Add the records of some rows; raises `FormatError` at a cell that is not as declared."""
         part = self.part
         self._seen_keys |= dict.fromkeys(chunk.keys or chunk.cells)
+        if self.declaration.reads == "pairs":
+            keys = frozenset(chunk.cells)
+            self._snapshots.append((keys, len(chunk.lines), int(chunk.lines[0])))
         new_columns = chunk.cells.keys() - self._seen_fields
         self._seen_fields |= {
             name
@@ -114,6 +130,12 @@ class Collector:
             chunk = chunk.take(np.flatnonzero(is_kept))
         if not len(chunk.lines):
             return
+        self._check_texts(chunk)
+        if self._checker.is_needed:
+            self._checker.check(
+                lambda name: (_to_list(chunk.column(name)), chunk.column_lines(name)),
+                lambda name: self._numbers(chunk, name),
+            )
         entity = self._entity_codes(chunk)
         t = self._times(chunk, entity)
         if self._buckets is not None:
@@ -141,6 +163,7 @@ class Collector:
                 values = self._number_parser.parse(
                     chunk.column(name), lines, name, self._default_rule
                 )
+                self._count_missing(name, chunk.column(name), None, lines)
                 columns.append((name, values, lines))
         if columns and all(lines is chunk.lines for _, _, lines in columns):
             line_numbers = np.asarray(chunk.lines, dtype=np.int64)
@@ -153,11 +176,136 @@ class Collector:
     def finish(self) -> list[str]:
         """Add the aggregates, and return messages; raises `FormatError` as `_check_missing` does."""
         self._check_missing()
+        messages = self._missing_cells.messages() if self._missing_cells is not None else []
+        messages += self._renamed_messages() + self._snapshot_messages()
         if self._intervals is None:
-            return []
+            return messages
         for name, entity, t, values, lines in self._intervals.aggregates():
             self._store(entity, name, t, values, lines.tolist())
-        return self._intervals.messages
+        return messages + self._intervals.messages
+
+    def _snapshot_messages(self) -> list[str]:
+        """One message on keys that only some snapshots of key-value pairs have."""
+        if len(self._snapshots) < 2 or self._missing_cells is None:
+            return []
+        counts = Counter[str]()
+        for keys, count, _ in self._snapshots:
+            counts.update(dict.fromkeys(keys, count))
+        total = sum(count for _, count, _ in self._snapshots)
+        partial = {key for key, count in counts.items() if count < total}
+        used = {*self.declaration.input_fields} if not self.part.others else partial
+        names = sorted(partial & used)
+        if not names:
+            return []
+        line = next(line for keys, _, line in self._snapshots if set(names) - keys)
+        return [
+            f"{self._file} line {line}: {', '.join(names[:MAX_LISTED_NAMES])} "
+            "stands only in some snapshots; this one is the first that differs"
+        ]
+
+    def _renamed_messages(self) -> list[str]:
+        """Messages on optional fields that the file lacks, with the names that may replace them."""
+        part = self.part
+        is_lines = self.declaration.reads == "lines"  # other lines are warned of
+        if part.names is not None or part.others or is_lines or not self._seen_keys:
+            return []
+        absent = [
+            rule.field
+            for rule in part.fields
+            if rule.field and rule.optional and rule.field not in self._seen_fields
+        ]
+        sentences: dict[tuple[str, ...], list[str]] = {}
+        for name in absent:
+            is_expected, unread = self._names_beside(name)
+            if unread or is_expected:
+                sentences.setdefault(unread, []).append(name)
+        return [
+            f"{self._file}: the file has no {', '.join(names[:MAX_LISTED_NAMES])}"
+            + ("; not read: " if unread else "")
+            + ", ".join(unread[:MAX_LISTED_NAMES])
+            + (f" and {len(unread) - MAX_LISTED_NAMES} more" * (len(unread) > MAX_LISTED_NAMES))
+            for unread, names in sentences.items()
+        ]
+
+    def _names_beside(self, name: str) -> tuple[bool, tuple[str, ...]]:
+        """Whether other keys of an absent field's object are read, and names that no table reads.
+
+        Beside a path are the other keys of the deepest object on it that the file has. The most
+        similar names are first.
+        """
+        is_path = self.declaration.reads in ("json", "json-lines")
+        known, is_expected, missing = set(self.declaration.input_fields), False, name
+        seen = list(self._seen_keys)
+        if is_path:
+            steps = name.split("/")
+            depth = next(
+                (
+                    depth
+                    for depth in range(len(steps) - 1, 0, -1)
+                    if any(key.startswith("/".join(steps[:depth]) + "/") for key in seen)
+                ),
+                0,
+            )
+            parent = "".join(f"{step}/" for step in steps[:depth])
+            beside = [key.removeprefix(parent) for key in seen if key.startswith(parent)]
+            seen = [parent + key.partition("/")[0] for key in beside]
+            known = {"/".join(path.split("/")[: depth + 1]) for path in known}
+            is_expected = 0 < depth == len(steps) - 1 and not known.isdisjoint(seen)
+            missing = "/".join(steps[: depth + 1])
+        unread = [key for key in dict.fromkeys(seen) if key and key not in known]
+        ignored = self.declaration.ignore
+        unread = [key for key in unread if not any(matches_whole(text, key) for text in ignored)]
+        last = missing.rpartition("/")[2] if is_path else missing
+        similarity = {
+            key: _similarity(key.rpartition("/")[2] if is_path else key, last) for key in unread
+        }
+        if missing != name:  # versions differ in whole objects, so only a similar one tells
+            unread = [key for key in unread if similarity[key] >= SIMILAR]
+        is_expected = is_expected and not any(matches_whole(text, name) for text in ignored)
+        return is_expected, tuple(sorted(unread, key=lambda key: -similarity[key]))
+
+    def _count_missing(
+        self,
+        name: str,
+        cells: Any,
+        is_selected: np.ndarray | None,
+        lines: Sequence[int] | np.ndarray,
+    ) -> None:
+        """Count the cells without any text of a column that has a number in each selected row."""
+        if self._missing_cells is None:
+            return
+        if self.declaration.reads == "pairs" and _is_absent(cells):  # a key of other snapshots
+            return
+        is_missing = _missing_mask(cells, bool(self.declaration.missing))
+        if is_selected is not None and not is_selected.all():
+            is_missing, lines = is_missing[is_selected], np.asarray(lines)[is_selected]
+        self._missing_cells.add(name, is_missing, lines)
+
+    def _numbers(self, chunk: Chunk, name: str) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
+        """Numbers of a field of the table, or of a column that is none."""
+        rule = next((rule for rule in self._field_rules if rule.record == name), None)
+        if rule is not None:
+            return self._values(chunk, rule)
+        lines = chunk.column_lines(name)
+        return self._number_parser.parse(chunk.column(name), lines, name, self._default_rule), lines
+
+    def _check_texts(self, chunk: Chunk) -> None:
+        """Raise `FormatError` at a cell with another text than those of `one_of`."""
+        for name, patterns in self.part.one_of.items():
+            is_allowed = self._condition_mask(chunk, {name: patterns}, True)
+            if is_allowed.all():
+                continue
+            cells = _to_list(chunk.column(name))
+            wrong = [row for row in np.flatnonzero(~is_allowed) if cells[row] is not None]
+            if wrong:
+                raise FormatError(
+                    f"{name} has a text that is not among those declared",
+                    file=self._file,
+                    line=int(chunk.column_lines(name)[wrong[0]]),
+                    expected=" or ".join(patterns),
+                    found=_cell_text(cells[wrong[0]]) or "nothing",
+                    remedy="the line is damaged, or its columns are not those of the heading.",
+                )
 
     def _check_missing(self) -> None:
         """Raise `FormatError` if a declared field is missing from the whole file."""
@@ -225,9 +373,12 @@ class Collector:
         """Entity code of each row."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
+        if not entity.optional and entity.file is None:
+            for name, column in zip(entity.name, columns, strict=True):
+                self._count_missing(name, column, None, chunk.lines)
         from_columns = bool(columns) and entity.file is None and entity.line is None
         if from_columns and all(isinstance(column, pa.Array) for column in columns):
-            return self._entity_codes_vectorized(columns)
+            return self._entity_codes_vectorized(columns, chunk)
         columns = [_to_list(column) for column in columns]
         entities_above = chunk.entities_above or [None] * len(chunk.lines)
         if entity.line is not None:
@@ -249,6 +400,9 @@ class Collector:
                 expected=f"a line that fully matches {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
+        is_named = not self._seen_fields.isdisjoint(entity.name) and not entity.optional
+        if is_named and entity.file is None and not all(entity_names):
+            self._raise_unnamed(chunk, entity_names.index(""))
         if entity.file is not None and not all(entity_names):
             if self._entity_from_file_name is None:
                 raise FormatError(
@@ -261,7 +415,17 @@ class Collector:
             entity_names = [name or self._entity_from_file_name for name in entity_names]
         return np.array([self._entities[name] for name in entity_names], dtype=CODE)
 
-    def _entity_codes_vectorized(self, columns: list[pa.Array]) -> np.ndarray:
+    def _raise_unnamed(self, chunk: Chunk, row: int) -> None:
+        name = " and ".join(self.part.entity.name)
+        raise FormatError(
+            f"{name} is empty, but names the {self.part.entity.kind}",
+            file=self._file,
+            line=int(chunk.lines[row]),
+            expected=f"the name of a {self.part.entity.kind}",
+            remedy="the line is damaged; correct or remove it.",
+        )
+
+    def _entity_codes_vectorized(self, columns: list[pa.Array], chunk: Chunk) -> np.ndarray:
         """Vectorised `_entity_codes` for names from columns: one lookup per combination."""
         combination = np.zeros(len(columns[0]), dtype=np.int64)
         texts: list[list[str]] = []
@@ -270,6 +434,11 @@ class Collector:
             assert codes is not None
             combination = combination * max(len(names), 1) + codes
             texts.append(names)
+        if not self.part.entity.optional and all("" in names for names in texts):
+            is_empty = [pc.equal(_decode(column), "") for column in columns]
+            unnamed = np.all([mask.to_numpy(zero_copy_only=False) for mask in is_empty], axis=0)
+            if unnamed.any():
+                self._raise_unnamed(chunk, int(np.argmax(unnamed)))
         if len(columns) == 1:
             entity_codes = np.array([self._entities[name] for name in texts[0]], dtype=CODE)
             return entity_codes[combination]
@@ -363,6 +532,7 @@ class Collector:
                 )
                 has_any |= ~np.isnan(others) & (others != 0)
             is_selected &= has_any
+        self._count_missing(rule.record, cells, is_selected, lines)
         if not is_selected.all():
             cells = _mask_cells(cells, is_selected)
         if rule.within is not None:
@@ -549,6 +719,28 @@ def _append_suffixes(cells: Any, suffixes: Any) -> list[str | None]:
         None if cell in (None, "") else f"{_cell_text(cell)}{_cell_text(suffix).strip()}"
         for cell, suffix in pairs
     ]
+
+
+def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
+    """Mask of the cells without any text; none if words for a missing value hide them."""
+    if isinstance(cells, np.ndarray):
+        return np.zeros(len(cells), dtype=bool) if has_missing_words else np.isnan(cells)
+    if isinstance(cells, pa.Array):
+        return pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "").to_numpy(zero_copy_only=False)
+    return np.array(
+        [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]
+    )
+
+
+def _similarity(name: str, other: str) -> float:
+    """Similarity of two names, from 0 to 1; names of which one begins with the other are similar."""
+    if name.startswith(other) or other.startswith(name):
+        return 1.0
+    return SequenceMatcher(None, name, other).ratio()
+
+
+def _is_absent(cells: Any) -> bool:
+    return isinstance(cells, list) and all(cell is None for cell in cells)
 
 
 def _matches_any(patterns: tuple[str, ...], text: str) -> bool:

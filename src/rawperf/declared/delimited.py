@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import OTHER_COLUMNS, Declaration, TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import capture_groups, full_match_mask, group_names
+from rawperf.core.patterns import capture_groups, full_match_mask, group_names, matches_whole
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import ArrowRowParser, Cells
 from rawperf.text import NUMBER
@@ -23,6 +23,8 @@ ROWS = 20_000
 """Rows per chunk when cells are read one by one."""
 BLANKS = " "
 _NUMBER = re.compile(NUMBER)
+MAX_SHOWN = 10
+"""Columns that a message names."""
 
 
 def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
@@ -98,6 +100,8 @@ class _Columns:
             for index, part in enumerate(self._parts)
             if part.melt is not None
         }
+        self._all_names = (*self.names, *self._group)
+        self._warn_of_unread_columns(start)
         reads_all_columns = any(part.others and part.names is None for part in self._parts)
         text_columns = set(context.declaration.input_fields)
         self._required = {
@@ -115,6 +119,33 @@ class _Columns:
             if self._group or self._is_open
             else ArrowRowParser(len(self.names), self._required, context.declaration, melted)
         )
+
+    def _warn_of_unread_columns(self, line: int) -> None:
+        """Name columns without a name, and those that match no `melt` of any table."""
+        declaration, messages = self._context.declaration, self._context.messages
+        if unnamed := [str(n) for n, name in enumerate(self._all_names, start=1) if not name]:
+            messages.append(
+                f"{self._context.file} line {line}: column {', '.join(unnamed)} has no name and was "
+                "not read"
+            )
+        if not self._melted_rows:
+            return
+        known = set(declaration.input_fields).union(
+            *(_melted_columns(rows) for rows in self._melted_rows.values())
+        )
+        unread = [
+            name
+            for name in self.names
+            if name
+            and name not in known
+            and not any(matches_whole(pattern, name) for pattern in declaration.ignore)
+        ]
+        if unread:
+            more = f" and {len(unread) - MAX_SHOWN} more" * (len(unread) > MAX_SHOWN)
+            messages.append(
+                f"{self._context.file} line {line}: columns that no table reads: "
+                f"{', '.join(unread[:MAX_SHOWN])}{more}"
+            )
 
     def check_row(self, row: list[str], line: int) -> list[str]:
         """Return a row that fits the heading; raises `FormatError` for any other."""
@@ -157,7 +188,7 @@ class _Columns:
                 row_columns = {name: column for name, column in columns.items() if name in required}
                 self._context.sink(number, melt_rows(row_columns, lines, self._melted_rows[number]))
             elif part.repeat is None:
-                self._context.sink(number, Chunk(dict(columns), lines))
+                self._context.sink(number, Chunk(dict(columns), lines, keys=self._all_names))
 
     def _emit_groups(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send each repeated group of a row as a row, with the cells before the first group."""
@@ -177,7 +208,8 @@ class _Columns:
                 if part.others:
                     other |= {*self.names} - {*self._context.declaration.input_fields_of(part)}
                 own = {name: column for name, column in cells.items() if name not in other}
-                self._context.sink(number, Chunk(own, [line for _, line, _ in starts]))
+                row_lines = [line for _, line, _ in starts]
+                self._context.sink(number, Chunk(own, row_lines, keys=self._all_names))
 
 
 MeltedRows = list[tuple[dict[str, str], dict[str, str]]]

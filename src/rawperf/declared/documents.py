@@ -121,10 +121,12 @@ def _iter_documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]
         line = text.count("\n", 0, opening.end()) + 1
         try:
             _, end = STRICT.raw_decode(text, opening.end() - 1)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as err:
             if n_documents:
+                ends = err.lineno if isinstance(err, json.JSONDecodeError) else line
                 context.messages.append(
-                    f"{context.file} line {line}: a JSON document is incomplete and was left out"
+                    f"{context.file} line {ends}: the JSON document that begins in line {line} is "
+                    "incomplete or damaged and was left out"
                 )
                 return
             yield text[opening.end() - 1 :], line

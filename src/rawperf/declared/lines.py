@@ -15,6 +15,8 @@ from rawperf.core.patterns import MAX_LINE_LENGTH, capture_groups, full_match_ma
 from rawperf.declared.chunks import Chunk, ReadContext
 
 _BLANK = re.compile(r"[ \t]+")
+MAX_SHOWN = 80
+"""Characters of a line that a message shows."""
 
 _Pairs = dict[str, tuple[str, int]]
 """Value and line by key of a snapshot."""
@@ -129,19 +131,39 @@ def _nearest_above(
 def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
     """Read each line that matches an expression as a row; the cells are the capture groups.
 
-    Yields the number of unmatched lines so far after every piece of the file; pieces are whole
-    lines.
+    Yields after every piece of the file; pieces are whole lines. One message tells the first line
+    that nothing matches and how many there are.
 
-    Raises `FormatError`: a line that is too long; if the declaration is strict, an unmatched line.
+    Raises `FormatError`: a line that is too long; a row without its table's heading above it; if
+    the declaration is strict, an unmatched line.
     """
     declaration = context.declaration
-    lines_before, time, entity, unit, n_unmatched = 0, None, None, None, 0
+    lines_before, time, entity, unit = 0, None, None, None
+    first_unmatched, n_unmatched = "", 0
+    has_heading = [part.heading is None for part in declaration.parts]
+    forms: dict[int, int] = {}
     for text in texts:
         lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
-            chunk = _match_rows(lines, part)
+            headings = lines.match_lines(part.heading) if part.heading and lines.lines else ()
+            chunk = _match_rows(lines, part, forms.get(number))
             if chunk is not None:
+                first = chunk.lines[0]
+                if not has_heading[number] and (
+                    not len(headings) or first <= lines_before + headings[0]
+                ):
+                    raise context.error(
+                        "a row without its heading",
+                        int(first),
+                        expected=f"a line above that fully matches {part.heading}",
+                        found=lines.lines[int(first) - lines_before - 1],
+                        remedy="the heading is damaged, or from another version of the tool.",
+                    )
+                if part.uniform and chunk.pattern_indices is not None:
+                    form = forms.setdefault(number, chunk.pattern_indices[0])
+                    _check_uniform(chunk, form, context)
                 context.sink(number, chunk)
+            has_heading[number] |= len(headings) > 0
         for pattern in declaration.ignore:
             if lines.lines:
                 lines.match_lines(pattern)
@@ -153,16 +175,42 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                 found=lines.lines[int(unmatched[0])],
                 remedy="the line may be from another version or option of the tool, or damaged.",
             )
+        if len(unmatched) and not n_unmatched:
+            text = lines.lines[int(unmatched[0])].strip()
+            shown = text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+            first_unmatched = (
+                f"{context.file} line {lines_before + int(unmatched[0]) + 1}: a line that no "
+                f"expression of {declaration.name} matches was left out: {shown!r}"
+            )
         lines_before, n_unmatched = lines_before + len(lines.lines), n_unmatched + len(unmatched)
         time, entity, unit = lines.last_values()
-        yield {"other lines": str(n_unmatched)} if n_unmatched else {}
+        yield {}
+    if n_unmatched:
+        others = f" (and {n_unmatched - 1} more)" if n_unmatched > 1 else ""
+        context.messages.append(first_unmatched + others)
 
 
-def _match_rows(source: _IndexedLines, part: TableDeclaration) -> Chunk | None:
-    """Lines that match a table's expressions, in file order; None if there are none."""
+def _check_uniform(chunk: Chunk, form: int, context: ReadContext) -> None:
+    """Raise `FormatError` at a row that matches another expression than the first one."""
+    for line, index in zip(chunk.lines, chunk.pattern_indices or (), strict=True):
+        if index != form:
+            raise context.error(
+                "a row has other cells than those before it",
+                int(line),
+                remedy="the line is damaged; correct or remove it.",
+            )
+
+
+def _match_rows(source: _IndexedLines, part: TableDeclaration, form: int | None) -> Chunk | None:
+    """Lines that match a table's expressions, in file order; None if there are none.
+
+    With `form`, only lines that match this one are found.
+    """
     by_pattern = [
-        source.match_lines(pattern) if source.lines else np.zeros(0, dtype=int)
-        for pattern in part.lines
+        source.match_lines(pattern)
+        if source.lines and form in (None, index)
+        else np.zeros(0, dtype=int)
+        for index, pattern in enumerate(part.lines)
     ]
     positions = np.concatenate(by_pattern)
     if not len(positions):

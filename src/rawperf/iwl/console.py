@@ -59,6 +59,11 @@ HARNESS, JMETER = "harness", "jmeter"
 INT = r"([0-9]{1,18})"
 FLOAT = r"([0-9]{1,15}(?:\.[0-9]{0,9})?)"
 _BEGINS_STATUS = re.compile(r"# ?clients\b|\|[ \t]*resp avg\b")
+_LIKE_NUMBERS = re.compile(
+    r"=\s*-?\d|\|.*\d|\d.*\||clients \d|IWL(?:0007|0059|0060)I|"
+    + "|".join(re.escape(label) for label in SUMMARY_LABELS)
+)
+"""What a damaged line of numbers still has: a mark before a number, or a label."""
 _MESSAGE = re.compile(r"(IWL[0-9]{4}[A-Z])[ \t]+(.*)")
 _SETTING = re.compile(
     r"(?P<label>[^=\s](?:[^=]{0,118}[^=\s])?)[ \t]*=[ \t]*(?P<value>[0-9.:/]+)"
@@ -107,6 +112,10 @@ class OtherLineParser:
             if limit := _TIME_LIMIT.fullmatch(body):
                 self.info["time limit"] = str(int(limit[1]))
             elif not self._parse_setting(message_id, body, number):
+                if _LIKE_NUMBERS.search(line):
+                    self.warnings.append(
+                        f"{self.file} line {number}: not understood and left out: {line[:80]!r}"
+                    )
                 self._counts[message_id] += bool(message_id)
                 self._n_other_lines += not message_id
 

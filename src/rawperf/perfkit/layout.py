@@ -63,6 +63,9 @@ class ReportLayout:
     pattern: str = r"\S.*"
     # entities (in a log: times) that are averages -> entity kind
     averages: dict[str, str] = field(default_factory=dict)
+    # column -> columns whose sum it is
+    sum_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    complete: bool = False  # a column that has a number in one row has no blank cell in others
     log: bool = False  # rows are intervals of the page's period, for each entity if there is one
     below: bool = False  # follows another table on the same page
     heading: tuple[str, ...] = ()  # as the tool prints it; the last line names the columns
@@ -123,6 +126,7 @@ def _build_layout(entry: dict[str, Any]) -> ReportLayout:
     parts["log"] = bool(entry.get("log", "time" in entry and "entity" not in entry))
     parts["release"] = str(entry.get("release", ""))
     parts["averages"] = dict(entry.get("averages", {}))
+    parts["sum_of"] = {name: tuple(terms) for name, terms in entry.get("sum_of", {}).items()}
     lists = {
         name: entry.get(name, ()) for name in ("heading", "columns", "sections", "values", "empty")
     }

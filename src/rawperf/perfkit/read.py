@@ -28,6 +28,7 @@ from rawperf.perfkit.tables import (
     EncodedRows,
     HeadingMatch,
     LayoutRows,
+    check_dots,
     concat_rows,
     find_heading,
     page_records,
@@ -226,6 +227,11 @@ class _ListingParser:
             index, layout, cells = below
             key = (page.report, cells)
             table = self.tables.setdefault(key, LayoutRows(layout, cells, body[index][1]))
+            rule = body[index + 1][1] if index + 1 < len(body) else ""
+            if problem := check_dots(cells, body[index][1], rule):
+                self.warnings.add(
+                    body[index][0], f"{page.report}: {problem}, so numbers may be of other columns"
+                )
             body = body[index + 1 :]
             below = (
                 find_heading(body, layouts_below, page.facts.get("release", ""), len(body))
@@ -261,7 +267,7 @@ class _ListingParser:
         """`Reading.records` and `Reading.lines` of the last part that was read."""
         intervals = self.intervals.compute(self.pages)
         frames = [
-            page_records(table, part, intervals, self.file)
+            page_records(table, part, intervals, self.warnings, self.file)
             for table in self.tables.values()
             if table.rows
         ]

@@ -28,12 +28,13 @@ from rawperf.perfkit.page import (
     parse_number,
     parse_plain_numbers,
 )
-from rawperf.rows import build_records
+from rawperf.rows import Warnings, build_records
 from rawperf.text import IndexArray, take_strings
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
 RULE_PATTERN = re.compile(r"[ .:_=-]*")
+_DOTS = re.compile(r"[ ]*\.(?:[ ]+\.)+[ ]*")
 _NAMELESS = re.compile(r"-*|\.{2,}")
 CLOCK_PATTERN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
@@ -287,12 +288,74 @@ def _concat_encoded(parts: list[tuple[list[str], IndexArray]]) -> tuple[list[str
     return texts, np.concatenate(codes)
 
 
+def check_dots(cells: tuple[LayoutCell, ...], heading: str, rule: str) -> str:
+    """What is wrong with a heading, by the dots that stand below the last character of each column.
+
+    Empty if nothing is, or if the line below the heading has no dots.
+    """
+    if not _DOTS.fullmatch(rule):
+        return ""
+    dots = {match.end() for match in re.finditer(r"\.", rule)}
+    names = [match.end() for match in re.finditer(r"\S+", heading)]
+    for cell in cells:
+        end = cell.end - cell.column.shift
+        if not cell.column.text and end not in dots:
+            return f"the heading {cell.column.name!r} does not stand above a dot"
+    if len(dots) > len(names):
+        return f"{len(names)} names stand above {len(dots)} dots"
+    return ""
+
+
+def warn_of_rows(
+    table: LayoutRows,
+    rows: _CharacterRows,
+    values: NDArray[np.float64],
+    lines: IndexArray,
+    warnings: Warnings,
+) -> None:
+    """Warn of rows whose parts do not add up, and of blank cells in layouts without any."""
+    report, names = table.layout.report, [cell.column.name for cell in rows.cells]
+    for total, terms in table.layout.sum_of.items():
+        if total in names and set(terms) <= set(names):
+            added = values[:, [names.index(term) for term in terms]].sum(axis=1)
+            whole = values[:, names.index(total)]
+            # printed with one decimal below 100, else with none
+            rounding = np.where(np.maximum(whole, added) < 100, 0.11, 1.1) * len(terms)
+            with np.errstate(invalid="ignore"):
+                differs = np.flatnonzero(np.abs(added - whole) > rounding)
+            if len(differs):
+                warnings.add(
+                    int(lines[differs[0]]),
+                    f"{report}: {' + '.join(terms)} is not {total}; are the columns those of the "
+                    f"heading? This is so in {len(differs)} of {len(lines)} rows",
+                )
+    blank_cells = rows.blank_cells()
+    n_blank = blank_cells.sum(axis=0)
+    some = [
+        index
+        for index, cell in enumerate(rows.cells)
+        if table.layout.complete and cell.column.known and 0 < n_blank[index] < len(lines)
+    ]
+    if some:
+        blank = np.flatnonzero(blank_cells[:, some].any(axis=1))
+        warnings.add(
+            int(lines[blank[0]]),
+            f"{report}: a blank cell in {', '.join(names[index] for index in some)}, which other rows "
+            f"have; this is so in {len(blank)} of {len(lines)} rows",
+        )
+
+
 def page_records(
-    table: LayoutRows, part: FilePart, intervals: tuple[np.ndarray, np.ndarray], file: str
+    table: LayoutRows,
+    part: FilePart,
+    intervals: tuple[np.ndarray, np.ndarray],
+    warnings: Warnings,
+    file: str,
 ) -> EncodedRows:
     """Convert the collected rows of a table to records, one per number, and clear them.
 
-    `intervals` are begin and end of every page's interval; `part` is the part of the file.
+    `intervals` are begin and end of every page's interval; `part` is the part of the file. See
+    `warn_of_rows` for what is warned of.
 
     Raises `FormatError`: a known column holds something else than a number, or a number is not
     below its heading.
@@ -305,6 +368,7 @@ def page_records(
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
     t = rows.times(intervals[0][page], intervals[1][page], average)
     has_value = ~np.isnan(values)
+    warn_of_rows(table, rows, values, line + part.lines_before + 1, warnings)
     field = np.broadcast_to(np.arange(len(rows.cells)), has_value.shape)[has_value]
     names = (
         ([table.layout.report], np.zeros_like(line)),
@@ -357,6 +421,12 @@ class _CharacterRows:
             is_text = np.isin(longer, list(self._texts))
             longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
         return longer.tolist()
+
+    def blank_cells(self) -> NDArray[np.bool_]:
+        """Mask of the cells without any character, shape (rows, cells)."""
+        return np.stack(
+            [(self._letters[:, c.start : c.end] == BLANK).all(axis=1) for c in self.cells], axis=1
+        )
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""

@@ -121,6 +121,7 @@ class _ReportParser:
         self._days: dict[str, int | None] = {}
         self._seen: set[str] = set()  # tables of the report
         self._first_number = -1  # position of the first number in a row, -1 outside of tables
+        self._is_below_heading = False  # whether the line before is a heading
         self._table, self._report_indices, self._stamps = (
             SarRows(),
             list[int](),
@@ -141,6 +142,7 @@ class _ReportParser:
             last=is_last,
         )
         self._report_indices, self._stamps, self._first_number = [], [], -1
+        self._is_below_heading = False
         lines = text.split("\n")
         for i in range(start, len(lines) - 1):
             self._parse_line(lines[i], i)
@@ -205,7 +207,7 @@ class _ReportParser:
     def _parse_line(self, line: str, number: int) -> None:
         words = line.split()
         if not words:
-            self._first_number = -1
+            self._first_number, self._is_below_heading = -1, False
         elif _STAMP.fullmatch(line.strip()):
             self._start_report(number, line.strip())
         elif self._first_number < 0 or words[0] == "avg-cpu:":
@@ -215,6 +217,7 @@ class _ReportParser:
             self._table.bodies.append(line)
             self._heading_indices.append(len(self._table.headings) - 1)
             self._report_indices.append(len(self._stamps))
+            self._is_below_heading = False
         else:
             raise self._error(
                 "not a line of iostat", line, number, "a row under avg-cpu: or Device"
@@ -231,6 +234,9 @@ class _ReportParser:
             report, kind, entity, fields = DISK, "device", -1, tuple(words[:-1])
         else:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
+        if self._is_below_heading:
+            raise self._error("a heading below a heading", line, number, "a row")
+        self._is_below_heading = True
         if len(set(fields)) < len(fields) or not fields:
             raise self._error(
                 "a heading with a duplicate or missing column",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
-from rawperf.rows import Warnings
+from rawperf.rows import MAX_WARNINGS, Warnings
 from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
     RowTimes,
@@ -51,6 +51,18 @@ _LINE = re.compile(
 )
 _IDS = {"PID": PROCESS, "TGID": PROCESS, "TID": THREAD}
 _WORDS = {"UID", "USER", "CPU", "policy", *_IDS}
+_TABLES = re.compile(
+    r"(?:%use?r %system %guest (?:%wait )?%CPU CPU |minflt/s majflt/s VSZ RSS %MEM |StkSize StkRef "
+    r"|kB_rd/s kB_wr/s kB_ccwr/s (?:iodelay )?|cswch/s nvcswch/s |threads fd-nr |prio policy "
+    r"|usr-ms system-ms guest-ms |minflt-nr majflt-nr )+"
+)
+"""Columns of the tables of sysstat 9 to 12, which -h puts on one line."""
+_CELLS = {"UID": r"(\d+)", "PID": r"(\d+)", "TGID": r"(\d+|-)", "TID": r"(\d+|-)"}
+_CELLS |= {"CPU": r"(\d+|-)", "USER": r"(\S+)", "policy": r"(\S+)"}
+_NUMBER = re.compile(r"-?\d+(?:[.,](\d+))?", re.ASCII)
+_OF_A_THREAD = re.compile(r"\|__|\([^()]*\)__")
+"""Marks before the command of a thread."""
+_NUMBER_AS_COMMAND = re.compile(r"[\d.,-]+ .*", re.ASCII)
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
 
@@ -107,6 +119,8 @@ class _ListingParser:
         self._rows = 0
         self._columns: _HeadingColumns | None = None
         self._heading, self._heading_time = "", -1
+        self._decimals: int | None = None  # digits behind the point of percentages and rates
+        self._warned: set[str] = set()
 
     def parse_part(
         self, text: str, lines_before: int, is_last: bool
@@ -169,12 +183,26 @@ class _ListingParser:
                 table.truncated_line, table.truncated_time = i, -2 if is_new_table else seconds
             elif body.endswith("Command"):
                 columns = _HeadingColumns(body, self._file, lines_before + i + 1)
+                if not columns.are_known:
+                    self._warn_once(
+                        " ".join(columns.words),
+                        lines_before + i + 1,
+                        f"pidstat of sysstat 9 to 12 prints no table with the columns {body}",
+                    )
                 heading_index_by_kind = columns.add_headings(table, i, seconds)
                 self._columns, self._heading = columns, "".join(lines[i])
             else:
-                row = columns.parse_row(body) if columns else None
+                if self._decimals is None and columns:
+                    self._decimals = columns.decimals(body)
+                row = columns.parse_row(body, self._decimals or 0) if columns else None
                 if row is None:
-                    raise _line_error("".join(lines[i]), lines_before + i, self._file)
+                    raise _row_error(columns, body, "".join(lines[i]), lines_before + i, self._file)
+                if row[2]:
+                    self._warn_once(
+                        f"command {len(self._warned)}" if len(self._warned) < MAX_WARNINGS else "",
+                        lines_before + i + 1,
+                        "the command begins with a number, which may be a surplus cell",
+                    )
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
@@ -186,6 +214,11 @@ class _ListingParser:
                 table.heading_times[index] = table.times[min(below, len(table.times) - 1)] - 1
         self._heading_time = table.heading_times[-1] if table.heading_times else -1
         return table
+
+    def _warn_once(self, kind: str, line: int, sentence: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            self.messages.append(f"{self._file} line {line}: {sentence}")
 
 
 class _HeadingColumns:
@@ -209,6 +242,14 @@ class _HeadingColumns:
             (index, _IDS[word]) for index, word in enumerate(self.words) if word in _IDS
         ]
         self.read_positions = [index for index, word in enumerate(self.words) if word not in _WORDS]
+        self._rates = [
+            index
+            for index in self.read_positions
+            if self.words[index].startswith("%") or self.words[index].endswith("/s")
+        ]
+        self._patterns: dict[int, re.Pattern[str]] = {}
+        printed = "".join(f"{word} " for word in self.words if word not in ("UID", "USER", *_IDS))
+        self.are_known = _TABLES.fullmatch(printed) is not None
         numeric = tuple(range(len(fields)))
         process = TableHeading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
@@ -223,24 +264,67 @@ class _HeadingColumns:
             table.heading_times.append(time)
         return index_by_kind
 
-    def parse_row(self, body: str) -> tuple[str, str] | None:
-        """Kind of the entity, and its row, numbers first and entity last; None for another line."""
-        cells = body.split(None, len(self.words))
-        if len(cells) <= len(self.words):
+    def decimals(self, body: str) -> int | None:
+        """Digits behind the point in a row; None if it has neither a percentage nor a rate."""
+        cells = body.split()
+        if not self._rates or len(cells) <= len(self.words):
             return None
-        id_cells = [
-            (cells[index], kind) for index, kind in self.id_columns if cells[index].isdecimal()
-        ]
+        number = _NUMBER.fullmatch(cells[self._rates[0]])
+        return len(number[1] or "") if number else None
+
+    def _pattern(self, decimals: int) -> re.Pattern[str]:
+        """Pattern of a row: percentages and rates have equal digits, all other numbers none."""
+        if decimals not in self._patterns:
+            rate = rf"(-?\d+[.,]\d{{{decimals}}})" if decimals else r"(-?\d+)"
+            cells = [
+                _CELLS.get(word, rate if index in self._rates else r"(-?\d+)")
+                for index, word in enumerate(self.words)
+            ]
+            row = r"[ \t]+".join([*cells, r"(\S.*)"])
+            self._patterns[decimals] = re.compile(row, re.ASCII)
+        return self._patterns[decimals]
+
+    def parse_row(self, body: str, decimals: int) -> tuple[str, str, bool] | None:
+        """Kind of the entity, its row (numbers first, entity last), and whether the command may
+        hold a surplus cell; None for another line.
+        """
+        match = self._pattern(decimals).fullmatch(body)
+        if match is None:
+            return None
+        cells = match.groups()
+        id_cells = [(cells[index], kind) for index, kind in self.id_columns if cells[index] != "-"]
         if not id_cells:
             return None
         number, kind = id_cells[-1]
+        if kind == PROCESS and _OF_A_THREAD.match(cells[-1]):
+            return None
         command = (
             cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
-        )
+        ).strip()
         return (
             kind,
-            f"{' '.join(cells[index] for index in self.read_positions)} {command.strip()} {number}",
+            f"{' '.join(cells[index] for index in self.read_positions)} {command} {number}",
+            _NUMBER_AS_COMMAND.match(command) is not None,
         )
+
+
+def _row_error(
+    columns: _HeadingColumns | None, body: str, line: str, number: int, file: str
+) -> FormatError:
+    """Error of a line that is not a row below its heading."""
+    cells = body.split()
+    if columns is None or len(cells) <= len(columns.words):
+        return _line_error(line, number, file)
+    if not all(_NUMBER.fullmatch(cells[index]) for index in columns.read_positions):
+        problem, expected = "a value is not a number", None
+        remedy = "collect without --human, or remove the damaged sample."
+    else:
+        problem = "a row does not fit its heading"
+        expected = "equal decimals of all percentages and rates, integers in the other columns"
+        remedy = "a heading or a cell may be missing; correct or remove the sample."
+    return FormatError(
+        problem, file=file, line=number + 1, expected=expected, found=line, remedy=remedy
+    )
 
 
 def _line_error(line: str, number: int, file: str) -> FormatError:

@@ -19,6 +19,7 @@ from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
+    ACTIVITIES,
     RowTimes,
     SarRows,
     TableHeading,
@@ -53,6 +54,8 @@ class ListingState:
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
         # whether a heading may follow: after a blank line, or before the first table
         self.fresh = True
+        self.has_half_days: bool | None = None  # whether times are followed by AM or PM
+        self.unknown: set[str] = set()  # tables that are not among ACTIVITIES
         self.marks: set[tuple[float, str]] = set()  # time and comment, "" for restarts
         self.rows, self.last = 0, np.nan  # number of rows, and time of the last one
 
@@ -176,6 +179,19 @@ def _parse_times(
         errors.append(
             FormatError(problem, file=state.file, line=number, expected=expected, found=text)
         )
+    if len(am_pm):
+        if state.has_half_days is None:
+            state.has_half_days = bool(am_pm[0] >= 0)
+        for k in np.flatnonzero((am_pm >= 0) != state.has_half_days)[:1].tolist():
+            errors.append(
+                FormatError(
+                    "some times have AM or PM and some have not",
+                    file=state.file,
+                    line=lines_before + int(lines[clock[k]]) + 1,
+                    found=words.line(int(lines[clock[k]])),
+                    remedy="the line is damaged; remove its sample.",
+                )
+            )
     hour = np.where(am_pm >= 0, h % 12 + 12 * am_pm, h)
     seconds[clock] = hour * 3600 + m * 60 + s
     epoch = np.flatnonzero(has_more_text & np.isin(length, _EPOCH) & words.is_digit(begins))
@@ -242,6 +258,13 @@ def _add_rows(
         if heading is not None:
             is_heading[k] = True
             table.headings.append(heading)
+            if heading.report not in _REPORTS and heading.report not in state.unknown:
+                state.unknown.add(heading.report)
+                number = table.lines_before + int(rows[k]) + 1
+                state.messages.append(
+                    f"{state.file} line {number}: a table that is not among those known of "
+                    f"{state.tool} was read under its own headings: {' '.join(text.decode().split())}"
+                )
     headings = rows[is_heading]
     table.heading_lines += headings.tolist()
     table.heading_times += seconds[is_heading].tolist()
@@ -296,6 +319,7 @@ def _unknown_line_error(text: str, number: int, state: ListingState) -> FormatEr
     )
 
 
+_REPORTS = {*ACTIVITIES.values(), "interrupts"}
 _STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?\r?$")
 """Line that the monitors of MMTests insert between tables; the rows have times of their own."""
 

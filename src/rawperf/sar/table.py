@@ -176,6 +176,7 @@ def parse_heading(body: str) -> TableHeading | None:
 
 
 _WORD = re.compile(r"\S+")
+_NUMBER_FIRST = re.compile(r"-?[\d.,]+ ", re.ASCII)
 
 
 @dataclass
@@ -307,11 +308,28 @@ def table_records(
                 word_codes[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
             )
         elif heading.entity == -1:
-            ends = (
-                tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist()
+            ends = [
+                " ".join(
+                    tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist()
+                )
                 for r in heading_rows
-            )
-            entity[heading_rows] = [names[" ".join(end)] for end in ends]
+            ]
+            surplus = [bool(_NUMBER_FIRST.match(end)) for end in ends]
+            if any(surplus) and heading.kind not in ("process", "thread"):
+                problem = (
+                    f"a number before the name of a {heading.kind}, in a column without a heading"
+                )
+                raise table.error(problem, int(heading_rows[surplus.index(True)]), file)
+            entity[heading_rows] = [names[end] for end in ends]
+    of_processors = np.array([heading.kind in ("cpu", "node") for heading in distinct] or [False])
+    numbered = np.flatnonzero(of_processors[code] & is_kept)
+    twice = pd.DataFrame(
+        {"heading": heading_indices[numbered], "t": t[numbered], "entity": entity[numbered]}
+    ).duplicated()
+    if twice.any():
+        problem = "a second row of one processor or node at one time"
+        remedy = "a heading between the two may be missing; correct or remove the sample."
+        raise table.error(problem, int(numbered[int(np.argmax(twice))]), file, remedy)
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
@@ -471,7 +489,7 @@ def parse_date(text: str, messages: list[str], location: str) -> int | None:
     """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
-        if len(parts) != 3 or any(len(n) > 4 for n in parts):
+        if len(parts) != 3 or any(len(n) > 4 for n in parts) or re.search("[A-Za-z]", text):
             raise ValueError
         a, b, c = map(int, parts)
         if len(parts[0]) == 4:

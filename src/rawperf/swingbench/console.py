@@ -36,6 +36,8 @@ _ROW = re.compile(rf"\d\d:\d\d:\d\d(?:[ \t]+{_CELL})+", re.ASCII)
 # a row after text that another thread printed
 _AFTER_TEXT = re.compile(rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII)
 _BEGINS_ROW = re.compile(r"\d\d:\d\d:\d\d(?:[ \t]+(?=\[?-?\d)|\Z)", re.ASCII)
+_LIKE_ROW = re.compile(r"\[\S{1,9}/\S{1,9}\]|\d\d:\d\d:\d\d\s|(?:\s-?\d[\d.]*){3}", re.ASCII)
+"""What a damaged row still has: a pair of users, a time, or numbers in a row."""
 _FACTS = {
     "version": re.compile(r"Version *:\s*(\d[\w.]{0,30})"),
     "results file": re.compile(r"Results will be written to (\S.{0,200})"),
@@ -105,6 +107,8 @@ class _LogParser:
             elif _HEADING.fullmatch(line):
                 return self._parse_heading(line.split()[1:], number)
             else:
+                if self.columns and _LIKE_ROW.search(line):
+                    self.warnings.add(number, f"not a row, left out: {line[:60]!r}")
                 return self._parse_facts(line)
         if is_truncated:  # the last digits may be missing
             return self.warnings.add(number, "the log ends within a row, which was dropped")

@@ -217,11 +217,17 @@ class ResultCollector:
 
     def _weighted_mean_response(self) -> tuple[float, int] | None:
         """Mean response over all transactions, weighted by count, and the line of the first."""
-        means = self._by_transaction(RESPONSE)
-        count_by_transaction = {
-            t: count for t, (count, _) in self._by_transaction(COUNT).items() if count > 0
-        }
-        if not count_by_transaction or not count_by_transaction.keys() <= means.keys():
+        means, counts = self._by_transaction(RESPONSE), self._by_transaction(COUNT)
+        count_by_transaction = {t: count for t, (count, _) in counts.items() if count > 0}
+        lacking = [*(means.keys() - counts.keys()), *(count_by_transaction.keys() - means.keys())]
+        if lacking and count_by_transaction:
+            lines = [line for _, line in (*means.values(), *counts.values())]
+            self._warn(
+                min(lines),
+                f"no mean response time over all transactions: {min(lacking)!r} has only one of "
+                f"{RESPONSE} and {COUNT}",
+            )
+        if lacking or not count_by_transaction:
             return None
         mean = math.fsum(
             count * means[t][0] for t, count in count_by_transaction.items()

@@ -180,7 +180,9 @@ TEXTS = st.text(
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(
     st.lists(
-        st.tuples(TEXTS, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=8
+        st.tuples(TEXTS.filter(str.strip), st.floats(allow_nan=False, allow_infinity=False)),
+        min_size=1,
+        max_size=8,
     ),
     st.sampled_from(",;|\t"),
 )

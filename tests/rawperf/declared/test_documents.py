@@ -92,7 +92,7 @@ reads: json
 rows: result/*/values
 entries: [t, v]
 time: {field: t}
-entity: {kind: series, name: metric}
+entity: {kind: series, name: metric, optional: true}
 names: metric/name
 unnamed: value
 value: v

@@ -100,7 +100,14 @@ def test_expressions_match_whole_lines() -> None:
         ("b", "ops", 6.5),
         ("b", "errors", 2),
     ]
-    assert reading.info == {"other lines": "2"}
+    assert reading.info == {}
+    assert reading.warnings == (
+        f"{FILE} line 1: a line that no expression of own matches was left out: 'hello' (and 1 more)",
+    )
+    ignored = read(RESULT + "ignore: ['hello']\n", "hello\nrun a: 5 ops\n\nrun a: - ops\n")
+    assert ignored.warnings == (
+        f"{FILE} line 4: a line that no expression of own matches was left out: 'run a: - ops'",
+    )
 
 
 def test_strict_declaration_rejects_other_lines() -> None:

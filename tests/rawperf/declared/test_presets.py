@@ -302,7 +302,7 @@ title: a tool of mine
 match: {text: '^my tool v1$'}
 reads: pairs
 separator: '='
-ignore: []
+strict: false
 fields: [{field: rate, metric: my_rate, unit: 1/s}]
 metrics: {my_rate: {unit: 1/s, definition: what my tool counts}}
 """
@@ -317,7 +317,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-
 
 
 def test_file_in_the_user_folder_is_a_preset(folder: Path, root: Path) -> None:
-    (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "comment: my\n"))
+    (folder / "mine.yaml").write_text(OWN.replace("strict: false\n", "comment: my\n"))
     form = sniff(b"my tool v1\nrate=5\n")
     assert form.title == "a tool of mine"
     dictionary = extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
@@ -330,13 +330,13 @@ def test_file_in_the_user_folder_is_a_preset(folder: Path, root: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (OWN, "ignore is only valid with reads: lines, not pairs"),
+        (OWN, "strict is only valid with reads: lines, not pairs"),
         (
-            OWN.replace("ignore: []\n", "").replace("match: {text: '^my tool v1$'}\n", ""),
+            OWN.replace("strict: false\n", "").replace("match: {text: '^my tool v1$'}\n", ""),
             "its files cannot be recognised by content",
         ),
         (
-            OWN.replace("ignore: []\n", "").replace("my-tool", "sar"),
+            OWN.replace("strict: false\n", "").replace("my-tool", "sar"),
             "sar: a format with this name already exists",
         ),
     ],
@@ -363,7 +363,7 @@ def test_invalid_preset_is_reported_with_its_file(folder: Path, text: str, words
 def test_invalid_preset_metric_is_reported_with_line_number(
     folder: Path, root: Path, old: str, new: str, words: str
 ) -> None:
-    (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
+    (folder / "mine.yaml").write_text(OWN.replace("strict: false\n", "").replace(old, new))
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
         extend_with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"), raise_problem)
     assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
