@@ -138,11 +138,6 @@ _UNSUPPORTED = (
         "collect with kvm_stat -c -l",
     ),
     (
-        "Windows' performance counters (typeperf, relog)",
-        rb'\A\s*"\(PDH-CSV 4\.0\)',
-        "declare its columns with melt, see docs/formats/declared.md",
-    ),
-    (
         "the terminal output of docker stats",
         rb"^CONTAINER +CPU %",
         "collect with docker stats --format json",

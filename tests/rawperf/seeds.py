@@ -202,6 +202,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "docker-stats-json": _files("docker/docker-stats.json"),
     "dstat": _files("dstat/dstat.csv"),
     "esxtop": _files("esxtop/esxtop.csv"),
+    "perfmon": _files("perfmon/hyper-v.csv", "perfmon/typeperf.csv"),
     "hdrhistogram": _files("hdrhistogram/two-drivers.hlog"),
     "azure-metrics": _files("azure/metrics.json"),
     "cloudwatch-statistics": _files("aws/cpu.json", "aws/network.json"),

@@ -108,7 +108,6 @@ NAMED = {
     "HP-UX' or AIX' sar": "\nHP-UX vm9 B.11.31 U ia64    03/01/26\n",
     "the log of kvm_stat without -c": "kvm_apic kvm_cpuid kvm_entry kvm_exit \n2026-11-29 09:16:03  3  2  1  0\n",
     "virt-top's screen": "virt-top time  09:12:23 Host vm x86_64 2/2CPU 2596MHz 14298MB\n",
-    "Windows' performance counters": '\n"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
 }
 
 
@@ -169,7 +168,7 @@ def test_each_file_of_a_format_that_is_not_verified_gets_a_warning() -> None:
         for preset in load_presets()
         if preset.declaration.verified and preset.declaration.verified.none
     ]
-    assert unverified == ["esxtop", "verbosegc-java5"]
+    assert unverified == ["esxtop", "perfmon", "verbosegc-java5"]
     raw = Raw(SAMPLES / "esxtop" / "esxtop.csv")
     assert any("not verified on real output" in warning for warning in raw.warnings)
     assert not Raw(SAMPLES / "wrk" / "wrk.txt").warnings

@@ -46,6 +46,7 @@ PICKS = (
     ("docker-stats", 0, "db", "cpu", 0, "db        3.14%"),
     ("docker-stats-json", 0, "db", "received", 0, '"CPUPerc":"3.58%"'),
     ("dstat", 0, "", "usr", 0, "24-11 "),
+    ("perfmon", 0, "Memory", "Available Bytes", 0, '"11/29/2026 09:00:01.123"'),
     ("esxtop", 0, "system", "% Used", 1, '"03/01/2026 10:00:05"'),
     ("hdrhistogram", 0, "", "Interval_Max", 1, "Tag=b,1767268800.000,1.000,20.840,"),
     ("iperf3", 0, "", "sum/retransmits", 0, '"retransmits":'),

@@ -75,6 +75,7 @@ FORMAT_OF = {
     "dstat/pcp-dstat": "pcp-dstat",
     "dstat/": "dstat",
     "esxtop/": "esxtop",
+    "perfmon/": "perfmon",
     "hdrhistogram/": "hdrhistogram",
     "iperf3/iperf3.json": "iperf3",
     "k6/": "k6",

@@ -89,11 +89,6 @@ NAMED = {
     "collectl": (b"#<--------CPU-------->\n#cpu sys\n", "table of collectl", "collectl -P"),
     "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "table of dstat", "--output"),
     "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "table of kvm_stat", "kvm_stat -c"),
-    "typeperf": (
-        b'"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
-        "typeperf",
-        "melt",
-    ),
     "old docker stats": (
         b"CONTAINER           CPU %               MEM USAGE / LIMIT\n",
         "output of docker stats",
