@@ -224,9 +224,13 @@ def _csv_parts(tables: Iterable[pd.DataFrame], spreadsheet: bool) -> Iterator[st
 @main.command()
 def formats() -> None:
     """List the formats that can be read: name, then the tool."""
+    from rawperf.declared.read import DeclaredFormat
     from rawperf.registry import formats_with_results
 
     formats_by_name = formats_with_results()
     width = max(map(len, formats_by_name))
     for name in sorted(formats_by_name):
-        click.echo(f"{name:{width}}  {formats_by_name[name].title}")
+        fmt = formats_by_name[name]
+        verified = fmt.declaration.verified if isinstance(fmt, DeclaredFormat) else None
+        note = f" ({verified.describe()})" if verified is not None and verified.none else ""
+        click.echo(f"{name:{width}}  {fmt.title}{note}")
