@@ -13,7 +13,7 @@ from tests.cases import each_case
 from tests.report import toy
 from virtperf.core.contrasts import LinearRatio, LogRatio, Replicates
 from virtperf.core.groups import two_groups
-from virtperf.report.findings import is_utilization, problems, state
+from virtperf.report.findings import interval_text, is_utilization, problems, state
 from virtperf.report.frames import StudyData, load
 from virtperf.report.from_runs import contrast_of_means
 from virtperf.study.parts import Finding, QuantityKind
@@ -231,3 +231,16 @@ def test_different_number_at_another_level_is_stated(
     )
     assert not state(data, both, LEVEL).elsewhere  # the sentence has it
     assert not state(loaded, of, LEVEL).elsewhere
+
+
+@each_case(
+    ("text", "ends", "shown"),
+    [
+        ("52.9", (52.9291, 52.9349), "within the digits shown"),
+        ("52.9", (52.91, 52.96), "52.910 to 52.960 MiB"),
+        ("0.273", (0.2713, 0.2746), "0.2713 to 0.2746 MiB"),
+        ("53", (53.0, 53.0), "no spread"),
+    ],
+)
+def test_interval_has_no_more_digits_than_the_number_needs(text, ends, shown):
+    assert interval_text(text, sum(ends) / 2, *ends, " MiB") == shown

@@ -91,8 +91,8 @@ def _causes(
     causes: list[Options] = [[group] for group in groups_sharing_keys(always, keys)]
     conflicts = feasible.contradictions.conflicts
     unresolved = [conflict for conflict in conflicts if in_all.isdisjoint(conflict)]
-    for options in feasible.contradictions.choices:
-        further = list(dict.fromkeys(tuple(c for c in o if c not in in_all) for o in options))
+    for choice in feasible.contradictions.choices:
+        further = list(dict.fromkeys(tuple(c for c in o if c not in in_all) for o in choice))
         causes += _independent_choices(further, unresolved, claims)
     resolved_by = [
         [k for k, options in enumerate(causes) if not set().union(*options).isdisjoint(conflict)]

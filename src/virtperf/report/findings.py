@@ -208,8 +208,7 @@ def _stated_number(
     _check_plotted(data, name, text, stated, (value, low, high))
     if POOLED in contrast.design:
         runs += " (pooled error)"
-    _, first, last = as_precise(value, low, high)
-    shown_ends = "no spread" if low == high else f"{first} to {last}{unit}"
+    shown_ends = interval_text(text, value, low, high, unit)
     elsewhere = tuple(_elsewhere(data, finding, stated, ends, level))
     return StatedNumber(f"{text}{unit}", shown_ends, runs, elsewhere)
 
@@ -232,6 +231,19 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
 
 def _interval(contrast: Contrast, level: float) -> tuple[float, float]:
     return contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
+
+
+def interval_text(text: str, value: float, low: float, high: float, unit: str) -> str:
+    """Format the interval of a number that is shown as `text`: ``2.9 to 3.1 MiB``.
+
+    An interval within the digits of `text` is not shown with more of them.
+    """
+    if low == high:
+        return "no spread"
+    if short_number(low) == short_number(high) == text:
+        return "within the digits shown"
+    _, first, last = as_precise(value, low, high)
+    return f"{first} to {last}{unit}"
 
 
 def _number_text(value: float, low: float, high: float) -> str:
