@@ -134,6 +134,7 @@ _TIME = re.compile(r"#\[(StartTime|BaseTime): *(\d{1,12}(?:\.\d{1,9})?) ", re.A)
 _VERSION = re.compile(r"#\[Histogram log format version (\S{1,9})\]")
 _NUMBER = r"(\d{1,15}(?:[.,]\d{1,9})?)"
 _INTERVAL = re.compile(rf"(?:Tag=([^,\s]{{1,200}}),)?{_NUMBER},{_NUMBER},{_NUMBER},(\S+)", re.A)
+_HEADING = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 _LINE_FORMAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
 
 
@@ -159,7 +160,9 @@ class HdrHistogramFormat:
         info: dict[str, str] = {}
         for number, raw in enumerate(lines, 1):
             line = raw.strip()
-            if not line or line.startswith('"StartTimestamp"'):
+            if not line:
+                continue
+            if line.startswith('"StartTimestamp"') and line == _HEADING:
                 continue
             if line.startswith("#"):
                 if match := _TIME.match(line):

@@ -152,7 +152,8 @@ class _Columns:
         delimiter, width = self._context.declaration.delimiter, len(self.names)
         group = len(self._group)
         self._checked += 1
-        if self._checked <= self._context.declaration.leave_out_rows:
+        is_row = len(row) > 1 or width == 1
+        if is_row and self._checked <= self._context.declaration.leave_out_rows:
             return [*row, *[""] * (width - len(row))][:width]  # not read; its width is no matter
         if self._is_open and len(row) > width:
             row = row[:width]

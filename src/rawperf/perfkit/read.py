@@ -184,7 +184,7 @@ class _ListingParser:
             if truncated_line and any(n == truncated_line and text.strip() for n, text in body):
                 self._report_truncation(truncated_line, "line", is_last)
                 body = body[:-1]
-            items = read_items(layout, body, self.file)
+            items = read_items(layout, body, self.warnings, self.file)
             if not items:
                 self.warnings.add(first_line, f"{page.report} has no values on this page")
             self.items += [

@@ -517,6 +517,8 @@ def _parse_clock(text: str) -> float:
 
 
 DEFAULT_SIZE = "MiB"
+_DAMAGED_NUMBER = re.compile(r"(?:^|\s)(?:-|n/a|nan)(?:\W|$|kB|MB|GB|B|s|%)|\d\.\d|\w/s\w|'\d{3}")
+"""What an item whose number is damaged still has."""
 _UNITS = r"(?:kB|MB|GB|TB|[ ]?B|K|M|G|%|/s|s)?"
 VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}|\.{{2,}})"
 
@@ -547,7 +549,7 @@ def _item_patterns(
 
 
 def read_items(
-    layout: ReportLayout, body: list[tuple[int, str]], file: str
+    layout: ReportLayout, body: list[tuple[int, str]], warnings: Warnings, file: str
 ) -> list[tuple[int, str, float]]:
     """Line, field and value of every item with a value in the lines below a page's header.
 
@@ -600,6 +602,9 @@ def read_items(
         # labels without a value and titles are between items; a number there lost its label
         for part in re.split(r"[ ]{2,}", left_over.strip()):
             lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
+            known = label_pattern.fullmatch(part) or empty_pattern.fullmatch(part)
+            if known is None and _DAMAGED_NUMBER.search(part):
+                warnings.add(line_number, f"{layout.report}: not an item, left out: {part[:60]!r}")
             if lost and not label_pattern.fullmatch(part) and not empty_pattern.fullmatch(part):
                 raise error("a damaged item", expected="a label and its value", found=part)
     return items

@@ -182,13 +182,15 @@ def _parse_times(
     if len(am_pm):
         if state.has_half_days is None:
             state.has_half_days = bool(am_pm[0] >= 0)
-        for k in np.flatnonzero((am_pm >= 0) != state.has_half_days)[:1].tolist():
+        deviating = np.flatnonzero((am_pm >= 0) != state.has_half_days)
+        if len(deviating):
+            number = int(lines[clock[deviating[0]]])
             errors.append(
                 FormatError(
                     "some times have AM or PM and some have not",
                     file=state.file,
-                    line=lines_before + int(lines[clock[k]]) + 1,
-                    found=words.line(int(lines[clock[k]])),
+                    line=lines_before + number + 1,
+                    found=words.line(number),
                     remedy="the line is damaged; remove its sample.",
                 )
             )
