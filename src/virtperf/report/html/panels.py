@@ -64,7 +64,12 @@ def history_page(
 
 def _panel(row: Mapping[str, Any]) -> Panel:
     measured = row["measured"]
-    values = [math.log(value) for each in measured for value in each["runs"]]
+    positive = min(value for each in measured for value in each["runs"]) > 0
+
+    def scaled(value: float) -> float:
+        return math.log(value) if positive else value
+
+    values = [scaled(value) for each in measured for value in each["runs"]]
     low, high = min(values), max(values)
     room = 0.05 * (high - low) or 0.01
     low, high = low - room, high + room
@@ -73,12 +78,10 @@ def _panel(row: Mapping[str, Any]) -> Panel:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * place / max(len(measured) - 1, 1), 1)
 
     def y(value: float) -> float:
-        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - math.log(value)) / (high - low), 1)
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - scaled(value)) / (high - low), 1)
 
-    means = [
-        math.exp(math.fsum(math.log(v) for v in each["runs"]) / len(each["runs"]))
-        for each in measured
-    ]
+    means = [math.fsum(map(scaled, each["runs"])) / len(each["runs"]) for each in measured]
+    means = [math.exp(mean) if positive else mean for mean in means]
     unit = "" if row["unit"] in ("", "1") else f" {row['unit']}"
     dots = tuple(
         Dot(
