@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 @click.argument("place")
 @click.option(
     "--revision",
-    default="revision",
-    show_default=True,
     metavar="NAME",
-    help="Column, factor or fact with the name of the revision.",
+    help="Column, factor or fact with the name of the revision.  [default: revision; of a table "
+    "without it, the text column with the most different cells]",
 )
 @click.option(
     "--date",
@@ -39,14 +38,32 @@ if TYPE_CHECKING:
     help="Column, factor or fact with the date of the revision; without it, runs are dated by the day "
     "they were made.",
 )
+@click.option(
+    "--by-date",
+    is_flag=True,
+    help="Sort the revisions of a table by date; default: the order of its rows.",
+)
+@click.option(
+    "--accept",
+    metavar="REVISION",
+    help="Accept the changes up to this revision: later runs do not report them.",
+)
+@click.option(
+    "--accepted",
+    metavar="FILE",
+    help="File of accepted changes.  [default: NAME.accepted.json beside PLACE]",
+)
 @benchmark_options
-@result_options("slower", "faster", "lower", "higher")
+@result_options("slower", "faster", "lower", "higher", "drifts", "not-tested")
 @click.pass_obj
 def history(
     layout: Layout,
     place: str,
-    revision: str,
+    revision: str | None,
     date: str,
+    by_date: bool,
+    accept: str | None,
+    accepted: str | None,
     where: tuple[str, ...],
     quantity: tuple[str, ...],
     lower_is_better: tuple[str, ...],
@@ -58,19 +75,23 @@ def history(
 ) -> None:
     """Detect changes in a history of benchmark results.
 
-    Tests whether the newest revisions differ from earlier ones, and finds earlier change points.
-    PLACE is a table with one row per run (revision, date, one number per benchmark); or a folder with
-    one folder of runs per revision, named DATE-REVISION; or a study or a folder of run folders, whose
-    run.yaml has the revision as a factor or under tools.
+    Finds changes of level that still hold, and names the revisions since which they do; a single
+    revision apart from its neighbours is a noisy one.
+    PLACE is a table with one row per run (revision, date, one number per benchmark; further text
+    columns tell benchmarks apart); or a folder with one folder of runs per revision, named
+    DATE-REVISION; or a study or a folder of run folders, whose run.yaml has the revision as a factor or
+    under tools.
 
     \b
         virtperf history results.csv --lower-is-better '*' --fail-on slower
+        virtperf history results.csv --accept r14
         virtperf history nightly/ -o history.html
         virtperf history STUDY --revision kernel
 
-    The value of a revision is the geometric mean of its runs. A change is reported at the 5 % level:
-    fewer than 5 of 100 histories with the same autocorrelation and no change have one as clear.
-    docs/compare.md gives the power. Ratios have 95 % confidence intervals.
+    The value of a revision is the geometric mean of its runs; values that are not all positive are
+    compared by differences. Changes are reported until they are undone or accepted; the file of
+    accepted changes belongs under version control. docs/compare.md gives false alarm rates and power.
+    Intervals have a confidence level of 95 %.
     """
     from virtperf.comparison.history import history as histories
 
@@ -79,6 +100,9 @@ def history(
             place,
             revision=revision,
             date=date,
+            by_date=by_date,
+            accept=accept,
+            accepted=accepted,
             where=parse_levels(where),
             quantities=quantity,
             higher=higher_is_better,
@@ -88,7 +112,9 @@ def history(
         )
     write_and_print(lambda _: table.shown(), _page, output_format, output)
     directed = any(row.better for row in table.rows)
-    exit_by_verdict(table.verdicts, fail_on, directed=directed)
+    exit_by_verdict(
+        {verdict.replace(" ", "-") for verdict in table.verdicts}, fail_on, directed=directed
+    )
 
 
 def _page(shown: Shown) -> str:

@@ -1,290 +1,399 @@
-"""Change point detection in benchmark histories: level shifts, and changes at the newest revisions.
+"""Change points in benchmark histories: level shifts and noisy revisions under autocorrelated noise.
 
-Values of successive revisions are autocorrelated: a machine drifts, an upgrade stays. Tests for
-independent values then give false alarms. Every statistic here is therefore based on a model with
-first-order autocorrelation,
+The logarithms of a benchmark's values at successive revisions are
 
-    log y[t] = level of t's segment + e[t],   e[t] = phi e[t - 1] + white noise,
+    y[t] = level of t's segment + shift of t, if t is a noisy revision + e[t],
+    e[t] = phi e[t - 1] + white noise.
 
-and its null distribution is simulated for the length and autocorrelation of the history, with the
-parameters re-estimated in every simulated history.
+A candidate is an interval of revisions [a, b) whose values are all shifted by the same amount: a step
+if it lasts until the newest revision, one noisy revision if its length is one, else two steps. As in
+circular binary segmentation (Olshen et al. 2004) the best interval is added to the model, and the
+positions of all steps are fitted again, until no further interval is significant. The statistic of a
+candidate is its restricted log-likelihood ratio, maximized over phi in both models (generalized
+least squares), so that a history that wanders needs more for a step than one that does not. Its
+null distribution is simulated by validation/histories.py and stored in null-distributions.json.
 
-- Segments are the optimal ones of `ruptures` (kernel change point detection with a linear kernel,
-  equivalent to least squares). One or two changes are added as long as the F ratio of the
-  generalized least squares fits exceeds the critical value of histories without a change.
-- A change of the last one, two or three revisions has too little data to be found by segmentation.
-  It is tested separately, against the revisions since the last change.
+The revisions that may be the first of a step are those whose restricted likelihood is not much less
+than that of the best.
 
 References
 ----------
-Truong, C., Oudre, L., Vayatis, N. (2020). Selective review of offline change point detection methods.
-Signal Processing 167, 107299. Arlot, S., Celisse, A., Harchaoui, Z. (2019). A kernel multiple
-change-point algorithm via model selection. J. Mach. Learn. Res. 20, 1-56. Prais, S. J., Winsten, C. B.
-(1954). Trend estimators and serial correlation. Cowles Commission discussion paper 383. Kendall, M. G.
-(1954). Note on bias in the estimation of autocorrelation. Biometrika 41, 403-404.
+Olshen, A. B., Venkatraman, E. S., Lucito, R., Wigler, M. (2004). Circular binary segmentation for the
+analysis of array-based DNA copy number data. Biostatistics 5, 557-572. Prais, S. J., Winsten, C. B.
+(1954). Trend estimators and serial correlation. Cowles Commission discussion paper 383. Patterson, H.
+D., Thompson, R. (1971). Recovery of inter-block information when block sizes are unequal. Biometrika
+58, 545-554.
 """
 
 from __future__ import annotations
 
-import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 import numpy as np
-import ruptures
-from scipy import special
+from scipy.special import stdtrit
 
+MIN_REVISIONS = 6
+MAX_REVISIONS = 1000
 NEWEST = 3
-"""Number of last revisions that are tested separately for a change."""
-MIN_BEFORE = 5
-"""Minimum number of preceding revisions for this test."""
-MAX_REVISIONS = 400
-ALPHA_HISTORY = 0.01
-"""False alarm probability of a history without a change; with `ALPHA_NEWEST` less than 5 %."""
-ALPHA_NEWEST = 0.032
-N_SIMULATIONS, N_SIMULATIONS_NEWEST = 999, 1999
-WORSE_SHARE = 0.8
-"""Share of `ALPHA_NEWEST` spent on changes to the worse, where the benchmark's direction is known:
-improvements can wait for more revisions."""
-MIN_SEGMENT = 2
-MAX_AUTOCORRELATION = 0.9
+"""A step at one of so many last revisions has its own false alarm rate."""
+INTERVALS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25)
+"""Lengths of the intervals that are tried as a whole; others are found as two steps."""
+MAX_CHANGES = 30
+"""A history with so many is one that has no levels."""
+MAX_CORRELATION, MIN_CORRELATED = 0.5, 20
+"""Autocorrelation of the white noise, from so many revisions, at which the noise is of another kind."""
+MAX_SWEEPS = 3
+ALPHA = {"newest": 0.022, "step": 0.01, "interval": 0.005, "drift": 0.005}
+"""False alarm probability of one look at a history without a change, by kind of candidate."""
+SET_LEVEL = 0.97
+DRIFT_PENALTY = 2.0
+"""Log-likelihood by which a drift must be better than a step: commits make steps."""
+AUTOCORRELATIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
+MIN_NOISE = 1e-9
+"""Noise that every history has at least, relative to the values: rounding."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A difference of levels, or of a noisy revision, with its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval excludes no change."""
+        return (self.low > 0) == (self.high > 0)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A level shift at position `at`: ratio to the level of the segment before, with an interval."""
+    """A change of level, most likely at position `at`, at one of `first` to `last`.
+
+    `shift` is the difference to the segment before, `since` that of the present level to the
+    segment before: it has the same sign if the change still holds.
+    """
 
     at: int
-    ratio: float
-    low: float
-    high: float
+    first: int
+    last: int
+    shift: Shift
+    since: Shift
+
+    @property
+    def holds(self) -> bool:
+        return self.since.is_certain and self.since.estimate * self.shift.estimate > 0
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Change points of one history.
+    """Steps and noisy revisions of one history, with the levels of its segments.
 
-    `starts` has the first position of each segment except the first; `autocorrelation` is the
-    bias-corrected one of the residuals. `newest` is the most likely change among the last `NEWEST`
-    revisions, `p` its p-value under no change; both are None with too few preceding revisions.
+    `newest` is the difference of the newest revision to the level before it, `drift` that of the
+    newest to the oldest revision where levels change gradually. A history without levels, which
+    wanders otherwise than the noise of this model, `wanders`: it has no changes that mean something.
     """
 
     steps: tuple[Step, ...]
+    noisy: tuple[tuple[int, Shift], ...]
     levels: tuple[float, ...]
     autocorrelation: float
-    newest: Step | None
-    p: float | None
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        return tuple(step.at for step in self.steps)
+    newest: Shift | None
+    drift: Shift | None = None
+    wanders: bool = False
 
 
-def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -> Changes:
-    """Find the change points of a history of positive values, oldest first.
+def changes(y: Sequence[float] | np.ndarray, level: float = 0.95, benchmarks: int = 1) -> Changes:
+    """Find the changes of a history of at least `MIN_REVISIONS` values, the oldest first.
 
-    `level` is the confidence level of the ratios. If `better` is "higher" or "lower", changes of
-    the newest revisions to the worse get `WORSE_SHARE` of the false alarm probability, else half.
+    `level` is the confidence level of the shifts; the false alarm rate is divided by `benchmarks`.
     """
-    y = np.log(np.asarray(values, dtype=float))
-    ends, phi = _segments(y)
-    bounds = [0, *ends]
-    steps = tuple(
-        _step(y[before:after], start - before, start, phi, level)
-        for before, start, after in zip(bounds, bounds[1:], bounds[2:], strict=False)
-    )
-    levels = tuple(math.exp(float(y[a:b].mean())) for a, b in itertools.pairwise(bounds))
-    if steps and steps[-1].at >= len(y) - NEWEST:
-        return Changes(steps, levels, phi, steps[-1], 1 / (N_SIMULATIONS + 1))
-    start = bounds[-2]
-    segment = y[start:]
-    if len(segment) < MIN_BEFORE + NEWEST:
-        return Changes(steps, levels, phi, None, None)
-    statistics = _newest_statistics(segment[None])[0]
-    if np.ptp(segment) < 1e-12:
-        step = _step(segment, len(segment) - 1, len(y) - 1, phi, level)
-        return Changes(steps, levels, phi, step, 1.0)
-    shares = {"higher": (1 - WORSE_SHARE, WORSE_SHARE), "lower": (WORSE_SHARE, 1 - WORSE_SHARE)}
-    tried = [
-        (_newest_pvalue(len(segment), phi, float(signed.max())) / share, int(signed.argmax()))
-        for signed, share in zip(
-            (statistics, -statistics), shares.get(better, (0.5, 0.5)), strict=True
-        )
-    ]
-    p, place = min(tried)
-    at = len(segment) - 1 - place
-    return Changes(steps, levels, phi, _step(segment, at, start + at, phi, level), min(p, 1.0))
-
-
-def _segments(y: np.ndarray) -> tuple[list[int], float]:
-    """Return the segment ends, including that of the history, and the autocorrelation."""
-    n, ends = len(y), [len(y)]
-    if np.ptp(y) < 1e-12:
-        return ends, 0.0
-    search = _search(y)
-    while n >= 2 * MIN_SEGMENT * (len(ends) + 2):
-        without = _autocorrelation(_residuals(y, ends), len(ends))
-        tried = []
-        for more in (1, 2):
-            new = search.predict(n_bkps=len(ends) - 1 + more)
-            # too high without the changes, too low with spurious ones: average the two estimates
-            phi = _rounded_up((without + _autocorrelation(_residuals(y, new), len(new))) / 2)
-            reference, joint = _null_distribution(n, phi)
-            p = _monte_carlo_pvalue(reference[:, more - 1], _f_ratio(y, ends, new))
-            tried.append((float((joint <= p).mean()), new))
-        p, new = min(tried, key=lambda candidate: candidate[0])
-        if p > ALPHA_HISTORY:
+    series = np.asarray(y, dtype=float)
+    series = series - series[0]  # shifts are all that is estimated
+    n = len(series)
+    steps: list[int] = []
+    noisy: list[int] = []
+    drifts = False
+    while len(steps) + len(noisy) < min(MAX_CHANGES, (n - 3) // 2):
+        model = Model(series, steps, noisy, drifts)
+        found = model.best(benchmarks)
+        if found is None:
             break
-        ends = new
-    return ends, _autocorrelation(_residuals(y, ends), len(ends))
+        a, b = found
+        if a == 0:
+            drifts, new = True, []
+        elif b == n and a > 1:
+            new = [a]
+        elif b == n or b == a + 1:
+            noisy.append(0 if b == n else a)
+            new = []
+        else:
+            new = [a, b]
+        steps = _refit(series, sorted([*steps, *new]), noisy, drifts, model.phi)
+        if new:
+            noisy = _still_noisy(series, steps, noisy, drifts, benchmarks)
+    while True:
+        model = Model(series, steps, noisy, drifts)
+        shifts = [model.shift([1 + k], level) for k in range(len(steps))]
+        doubtful = [k for k, shift in enumerate(shifts) if not shift.is_certain]
+        if drifts and not model.shift([-1], level).is_certain:
+            drifts = False
+            continue
+        if not doubtful:
+            break
+        del steps[min(doubtful, key=lambda k: abs(shifts[k].estimate))]
+    first = float(np.asarray(y)[0])
+    if len(steps) + len(noisy) >= MAX_CHANGES or (
+        n >= MIN_CORRELATED and model.correlation > MAX_CORRELATION
+    ):
+        return Changes((), (), (first + float(series.mean()),), model.phi, None, None, True)
+    after = len(steps) + 1
+    found = tuple(
+        Step(
+            at,
+            *_position_set(series, steps, noisy, drifts, k, model.phi),
+            shifts[k],
+            model.shift(range(1 + k, after), level),
+        )
+        for k, at in enumerate(steps)
+    )
+    if steps and (steps[-1] == n - 1 or (steps[-1] == n - 2 and n - 2 in noisy)):
+        newest = shifts[-1]
+    else:
+        newest = Model(series, [*steps, n - 1], noisy, drifts).shift([after], level)
+    marks = [(at, model.shift([after + k], level)) for k, at in enumerate(noisy)]
+    return Changes(
+        found,
+        tuple(sorted(marks, key=lambda mark: mark[0])),
+        tuple((first + np.cumsum(model.coefficients[:after])).tolist()),
+        model.phi,
+        newest,
+        model.shift([-1], level) if drifts else None,
+    )
 
 
-def _search(y: np.ndarray) -> ruptures.KernelCPD:
-    return ruptures.KernelCPD(kernel="linear", min_size=MIN_SEGMENT).fit(y.reshape(-1, 1))
+class Model:
+    """Generalized least squares fits of steps and noisy revisions, one for each autocorrelation.
 
-
-def _residuals(y: np.ndarray, ends: Sequence[int]) -> np.ndarray:
-    return np.concatenate([y[a:b] - y[a:b].mean() for a, b in zip([0, *ends], ends, strict=False)])
-
-
-def _autocorrelation(residuals: np.ndarray, means: int) -> float:
-    """First-order autocorrelation of residuals, corrected for the bias of `means` fitted means
-    (about 1 / n each).
+    `y` has the shape (revisions,), or (histories, revisions) where only `statistics` is used.
     """
-    return float(_autocorrelations(residuals[None], means)[0])
+
+    def __init__(
+        self,
+        y: np.ndarray,
+        steps: Sequence[int],
+        noisy: Sequence[int],
+        drifts: bool,
+        autocorrelations: Sequence[float] = AUTOCORRELATIONS,
+    ) -> None:
+        self.y, self.steps, self.noisy, self.drifts = y, list(steps), list(noisy), drifts
+        n = y.shape[-1]
+        design = np.zeros((1 + len(steps) + len(noisy) + drifts, n))
+        design[0] = 1
+        for row, at in enumerate(steps, 1):
+            design[row, at:] = 1
+        for row, at in enumerate(noisy, 1 + len(steps)):
+            design[row, at] = 1
+        if drifts:
+            design[-1] = _trend(n)
+        self.free = n - len(design)
+        self.fits = []
+        for phi in autocorrelations:
+            columns = _whiten(design, phi)
+            inverse = np.linalg.inv(np.linalg.cholesky(columns @ columns.T))
+            basis = inverse @ columns
+            white = _whiten(y, phi)
+            residual = white - (white @ basis.T) @ basis
+            rss = (residual**2).sum(axis=-1) + n * MIN_NOISE**2
+            weight = 1.5 * math.log(1 - phi**2) + np.log(np.diag(inverse)).sum()
+            self.fits.append((phi, basis, inverse, white, residual, rss, weight))
+        self.log_likelihoods = np.array(
+            [weight - self.free / 2 * np.log(rss) for *_, rss, weight in self.fits]
+        )
+        if y.ndim > 1:
+            return
+        chosen = int(self.log_likelihoods.argmax())
+        self.phi, basis, inverse, white, residual, rss, _ = self.fits[chosen]
+        self.coefficients = inverse.T @ (basis @ white)
+        self.covariance = inverse.T @ inverse * rss / self.free
+        self.correlation = float(residual[1:] @ residual[:-1] / rss)
+
+    def shift(self, of: Sequence[int], level: float) -> Shift:
+        """Sum of the coefficients `of`, with its interval by Student's t."""
+        at = list(of)
+        estimate = float(self.coefficients[at].sum())
+        error = math.sqrt(float(self.covariance[np.ix_(at, at)].sum()))
+        half = float(stdtrit(self.free, (1 + level) / 2)) * error
+        return Shift(estimate, estimate - half, estimate + half)
+
+    def statistics(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Restricted log-likelihood ratio of a shift of each interval [a, b), and last of a drift."""
+        n = self.y.shape[-1]
+        best = np.full((*self.y.shape[:-1], len(a) + 1), -np.inf)
+        for phi, basis, _, _, residual, rss, weight in self.fits:
+            trend = _whiten(_trend(n), phi)
+
+            def products(rows: np.ndarray, phi=phi, trend=trend) -> np.ndarray:
+                of = _products(rows, phi)
+                return np.concatenate([of[..., a] - of[..., b], rows @ trend[:, None]], axis=-1)
+
+            norm = np.append(_norms(n, phi, a, b), trend @ trend)
+            left = norm - (products(basis) ** 2).sum(axis=0)
+            known = left < 1e-9 * norm
+            left[known] = 1.0
+            if phi == self.fits[0][0]:
+                reference = left
+            after = rss[..., None] - products(residual) ** 2 / left
+            after = np.log(np.maximum(after, n * MIN_NOISE**2))
+            ratio = weight - (self.free - 1) / 2 * after - np.log(left / reference) / 2
+            ratio[..., known] = -np.inf
+            best = np.maximum(best, ratio)
+        noise = self.fits[0][5] / self.free
+        return best - (self.log_likelihoods.max(axis=0) + np.log(noise) / 2)[..., None]
+
+    def best(self, benchmarks: int) -> tuple[int, int] | None:
+        """Return the most likely of the significant intervals; a drift is (0, n)."""
+        n = len(self.y)
+        a, b, kinds = candidates(n)
+        taken = {at + more for at in (0, n, *self.steps) for more in (-1, 0, 1)} - {1, n - 1}
+        near = np.isin(a, list(taken))
+        free = np.append(
+            np.where(b == n, ~near, (b == a + 1) | ~(near | np.isin(b, list(taken)))), True
+        )
+        statistics = self.statistics(a, b)
+        for kind, alpha in ALPHA.items():
+            low = statistics < critical_value(kind, self.free + 1, alpha / benchmarks)
+            free &= ~((kinds == kind) & low)
+        if not free.any():
+            return None
+        statistics[-1] -= DRIFT_PENALTY
+        at = int(np.where(free, statistics, -np.inf).argmax())
+        return (0, n) if at == len(a) else (int(a[at]), int(b[at]))
 
 
-def _autocorrelations(residuals: np.ndarray, means: int) -> np.ndarray:
-    """First-order autocorrelation of each row of residuals, shape (histories, revisions)."""
-    n = residuals.shape[1]
-    squares = np.maximum((residuals**2).sum(axis=1), 1e-300)
-    phi = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / squares
-    return np.clip((phi * n + means) / (n - 3), 0.0, MAX_AUTOCORRELATION)
+def _refit(
+    y: np.ndarray, steps: list[int], noisy: list[int], drifts: bool, phi: float
+) -> list[int]:
+    """Move steps to their most likely positions, each between its neighbours."""
+    for _ in range(MAX_SWEEPS):
+        before = list(steps)
+        for k in range(len(steps)):
+            places, statistics = _position_statistics(y, steps, noisy, drifts, k, phi)
+            if np.isfinite(statistics).any():
+                steps[k] = int(places[statistics.argmax()])
+        if steps == before:
+            break
+    return steps
 
 
-def _rounded_up(phi: float) -> float:
-    """Round up to a multiple of 0.05, so that cached simulations can be shared."""
-    return math.ceil(round(20 * phi, 9)) / 20
+def _still_noisy(
+    y: np.ndarray, steps: list[int], noisy: list[int], drifts: bool, benchmarks: int
+) -> list[int]:
+    """Noisy revisions that are significant with the present steps."""
+    for at in list(noisy):
+        others = [each for each in noisy if each != at]
+        model = Model(y, steps, others, drifts)
+        a, b = (at, at + 1) if at else (1, len(y))
+        statistic = model.statistics(np.array([a]), np.array([b]))[0]
+        if statistic < critical_value("interval", model.free + 1, ALPHA["interval"] / benchmarks):
+            noisy = others
+    return noisy
 
 
-def _prais_winsten(rows: np.ndarray, phi: float) -> np.ndarray:
+def _position_statistics(
+    y: np.ndarray, steps: list[int], noisy: list[int], drifts: bool, k: int, phi: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of step `k` between its neighbours, and the statistic of each, at one `phi`."""
+    low = steps[k - 1] if k else 0
+    high = steps[k + 1] - 1 if k + 1 < len(steps) else len(y)
+    places = np.arange(low + 2, max(high, low + 3))
+    model = Model(y, [*steps[:k], *steps[k + 1 :]], noisy, drifts, (phi,))
+    return places, model.statistics(places, np.full_like(places, len(y)))[:-1]
+
+
+def _position_set(
+    y: np.ndarray, steps: list[int], noisy: list[int], drifts: bool, k: int, phi: float
+) -> tuple[int, int]:
+    """First and last of the smallest set of positions that has a share `SET_LEVEL` of the
+    likelihood.
+    """
+    places, statistics = _position_statistics(y, steps, noisy, drifts, k, phi)
+    order = np.argsort(-statistics, kind="stable")
+    weights = np.exp(statistics - statistics.max())
+    shares = np.cumsum(weights[order]) / weights.sum()
+    chosen = places[order[: 1 + int(np.searchsorted(shares, SET_LEVEL))]]
+    return int(chosen.min()), int(chosen.max())
+
+
+@cache
+def _trend(n: int) -> np.ndarray:
+    """A straight line from 0 at the oldest to 1 at the newest revision."""
+    return np.linspace(0, 1, n)
+
+
+def _whiten(rows: np.ndarray, phi: float) -> np.ndarray:
     """Apply the Prais-Winsten transformation to remove first-order autocorrelation."""
     first = math.sqrt(1 - phi**2) * rows[..., :1]
     return np.concatenate([first, rows[..., 1:] - phi * rows[..., :-1]], axis=-1)
 
 
-def _gls_rss(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
-    """Residual sum of squares of the generalized least squares fit of segment means."""
-    design = np.zeros((len(ends), len(y)))
-    for row, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):
-        design[row, a:b] = 1
-    basis = np.linalg.qr(_prais_winsten(design, phi).T)[0]
-    white = _prais_winsten(y, phi)
-    residual = white - basis @ (basis.T @ white)
-    return float(residual @ residual)
+def _products(rows: np.ndarray, phi: float) -> np.ndarray:
+    """Products of whitened rows with the whitened step at each position, from 0 to n (no step)."""
+    later = np.cumsum(rows[..., :0:-1], axis=-1)[..., ::-1]
+    end = np.zeros((*rows.shape[:-1], 1))
+    return np.concatenate([rows[..., :-1] + (1 - phi) * later, rows[..., -1:], end], axis=-1)
 
 
-def _f_ratio(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
-    """F ratio of segmentation `new` against `old`, with the autocorrelation of `new`."""
-    phi = _autocorrelation(_residuals(y, new), len(new))
-    before, after = _gls_rss(y, old, phi), _gls_rss(y, new, phi)
-    noise = max(after / (len(y) - len(new)), 1e-300)
-    return (before - after) / (len(new) - len(old)) / noise
-
-
-def _monte_carlo_pvalue(sorted_values: np.ndarray, value: float) -> float:
-    """Monte Carlo p-value: the share of simulated statistics at or above this one."""
-    below = int(np.searchsorted(sorted_values, value))
-    return (len(sorted_values) - below + 1) / (len(sorted_values) + 1)
-
-
-def _simulate_histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Simulate AR(1) histories without a change, shape (count, n)."""
-    rows = rng.standard_normal((count, n))
-    rows[:, 1:] *= math.sqrt(1 - phi**2)
-    for t in range(1, n):
-        rows[:, t] += phi * rows[:, t - 1]
-    return rows
+def _norms(n: int, phi: float, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Squared norm of the whitened interval [a, b), for a of at least 1."""
+    return 1 + (1 - phi) ** 2 * (b - a - 1) + np.where(b < n, phi**2, 0)
 
 
 @cache
-def _null_distribution(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
-    """Simulate the null distributions of the gains of one and of two changes, each sorted, and of
-    the smaller p-value of the two.
-    """
-    rng = np.random.default_rng([n, round(100 * phi), 1])
-    gains = np.empty((N_SIMULATIONS, 2))
-    for row, y in enumerate(_simulate_histories(n, phi, N_SIMULATIONS, rng)):
-        search = _search(y)
-        gains[row] = [_f_ratio(y, [n], search.predict(n_bkps=more)) for more in (1, 2)]
-    ordered = np.sort(gains, axis=0)
-    shares = [
-        min(_monte_carlo_pvalue(ordered[:, column], row[column]) for column in (0, 1))
-        for row in gains
-    ]
-    return ordered, np.array(shares)
-
-
-def _newest_pvalue(n: int, phi: float, statistic: float) -> float:
-    """P-value of a rise at the newest revisions, interpolated between the two simulated
-    autocorrelations around `phi`.
-    """
-    below = math.floor(round(20 * phi, 9)) / 20
-    above = _rounded_up(phi)
-    shares = [
-        _monte_carlo_pvalue(_newest_null_distribution(n, simulated), statistic)
-        for simulated in dict.fromkeys((below, above))
-    ]
-    return float(np.interp(20 * (phi - below), range(len(shares)), shares))
+def candidates(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Intervals [a, b) and their kind: an earlier step, one at the newest revisions, or neither."""
+    starts = np.arange(1, n)
+    pairs = [(a, np.full_like(a, n)) for a in (starts,)]
+    for length in (each for each in INTERVALS if each <= n // 2):
+        a = np.arange(1, n - length)
+        pairs.append((a, a + length))
+    a, b = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    kinds = np.where(b < n, "interval", np.where(a >= n - NEWEST, "newest", "step"))
+    kinds = np.where((b == n) & (a == 1), "interval", kinds)  # the first revision alone
+    return a, b, np.append(kinds, "drift")
 
 
 @cache
-def _newest_null_distribution(n: int, phi: float) -> np.ndarray:
-    """Simulate the null distribution of the largest rise, pooled with that of the largest fall by
-    symmetry; sorted.
+def _null_distributions() -> dict[str, list]:
+    text = resources.files("virtperf.comparison").joinpath("null-distributions.json").read_text()
+    return json.loads(text)
+
+
+@cache
+def critical_value(kind: str, n: int, alpha: float) -> float:
+    """Value that a share `alpha` of histories of `n` revisions without a change exceeds.
+
+    Interpolated in 1 / n, and in the logarithm of `alpha`: beyond the smallest simulated share,
+    the tail is exponential.
     """
-    rng = np.random.default_rng([n, round(100 * phi), 2])
-    rows = _simulate_histories(n, phi, N_SIMULATIONS_NEWEST, rng)
-    statistics = _newest_statistics(rows)
-    return np.sort(np.concatenate([statistics.max(axis=1), -statistics.min(axis=1)]))
+    stored = _null_distributions()
+    tails = np.log(stored["shares"])  # decreasing
+    values = np.array(stored[kind])
+    inverse = 1 / np.array(stored["revisions"])
+    at = np.array([np.interp(1 / n, inverse[::-1], column[::-1]) for column in values.T])
+    wanted = math.log(alpha)
+    if wanted < tails[-1]:
+        return float(at[-1] + (tails[-1] - wanted) * (at[-1] - at[-3]) / (tails[-3] - tails[-1]))
+    return float(np.interp(-wanted, -tails, at))
 
 
-def _newest_statistics(rows: np.ndarray) -> np.ndarray:
-    """t statistics of a change at the last revision, the last but one, ..., by generalized least
-    squares; shape (histories, `NEWEST`).
-    """
-    n, statistics = rows.shape[1], []
-    for last in range(1, NEWEST + 1):
-        at = n - last
-        residual = np.concatenate(
-            [part - part.mean(1, keepdims=True) for part in (rows[:, :at], rows[:, at:])], axis=1
-        )
-        phi = _autocorrelations(residual, 1 + (last > 1))[:, None]
-        shift, error = _gls_step(rows, at, phi)
-        statistics.append(shift / error)
-    return np.stack(statistics, axis=1)
-
-
-def _gls_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the level shift at a position and its standard error; `phi` of shape (histories, 1)."""
-    n = rows.shape[1]
-    first = np.sqrt(1 - phi**2)
-    white = np.concatenate([first * rows[:, :1], rows[:, 1:] - phi * rows[:, :-1]], axis=1)
-    level = np.concatenate([first, np.repeat(1 - phi, n - 1, axis=1)], axis=1)
-    step = np.zeros_like(white)
-    step[:, at], step[:, at + 1 :] = 1.0, 1 - phi
-    aa, ab, bb = (level**2).sum(1), (level * step).sum(1), (step**2).sum(1)
-    ya, yb = (level * white).sum(1), (step * white).sum(1)
-    determinant = aa * bb - ab**2
-    shift, base = (aa * yb - ab * ya) / determinant, (bb * ya - ab * yb) / determinant
-    residual = white - base[:, None] * level - shift[:, None] * step
-    noise = (residual**2).sum(1) / (n - 3)
-    return shift, np.sqrt(np.maximum(noise * aa / determinant, 1e-300))
-
-
-def _step(y: np.ndarray, at: int, position: int, phi: float, level: float) -> Step:
-    shift, error = (float(v[0]) for v in _gls_step(y[None], at, np.array([[phi]])))
-    half = float(special.stdtrit(max(len(y) - 3, 1), (1 + level) / 2)) * error
-    return Step(position, *(math.exp(shift + sign * half) for sign in (0, -1, 1)))
+def false_alarm_rates() -> tuple[float, float]:
+    """False alarms and found falls within three revisions, in %, at an autocorrelation of 0.3."""
+    rates = _null_distributions()["within three revisions"]
+    return rates["alarms"], rates["found"]

@@ -2,97 +2,138 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError
+from rawperf.core.files import json_text, write_atomically
 from virtperf.comparison.changes import (
-    ALPHA_NEWEST,
     MAX_REVISIONS,
-    MIN_BEFORE,
-    NEWEST,
+    MIN_REVISIONS,
     Changes,
-    Step,
+    Shift,
     changes,
+    false_alarm_rates,
 )
-from virtperf.comparison.compare import require_raw
-from virtperf.comparison.sides import Side, quantities_to_compare, read_sides, varied_names
-from virtperf.comparison.studies import measured_study
-from virtperf.comparison.table import change
+from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
 from virtperf.core.levels import Level
-from virtperf.core.numbers import number
+from virtperf.core.numbers import as_precise
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Shown, ShownTable
-from virtperf.runs.ingest import own
-from virtperf.runs.ingest.columns import number_columns, row_place
-from virtperf.runs.run_values import ComparedQuantity, RunValues, key_text
-from virtperf.study.definition import REPLICATE
+from virtperf.runs.run_values import ComparedQuantity
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
-REVISION = "revision"
-DATE = "date"
-DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
-ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
-COLUMNS = ("benchmark", "revisions", "autocorrelation", "changes", "newest", "p (Holm)", "verdict")
+COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
 NO_CHANGE = "no change seen"
-TOO_FEW = "too few revisions"
+NOT_TESTED = "not tested"
+DRIFTS = "drifts"
+VERDICTS = ("slower", "faster", "lower", "higher", DRIFTS, NOT_TESTED)
+"""Verdicts other than `NO_CHANGE`."""
 
 
 @dataclass(frozen=True)
-class RevisionRuns:
-    """Values of a benchmark's runs at one revision, in order of run names."""
+class Change:
+    """A change with its interval: as a ratio, or as a `difference` where values are not all positive."""
 
-    revision: str
-    date: str
-    runs: tuple[float, ...]
-
-    @property
-    def value(self) -> float:
-        """Geometric mean over runs."""
-        return float(np.exp(np.mean(np.log(self.runs))))
-
-
-@dataclass(frozen=True)
-class LevelShift:
-    """A change of a benchmark's level: the ratio of revisions from `revision` on to those before."""
-
-    revision: str
-    date: str
-    ratio: float
+    ratio: float | None
+    difference: float | None
     low: float
     high: float
+
+    @property
+    def size(self) -> str:
+        """The change without its sign: ``7 %``."""
+        return self._texts()[0].lstrip("+-")
+
+    @property
+    def limits(self) -> str:
+        """Its limits, the smaller first: ``6 to 8``."""
+        _, low, high = self._texts()
+        if low[:1] == high[:1] and low[:1] in "+-":
+            low, high = low.lstrip("+-"), high.lstrip("+-")
+            if self.word == "lower":
+                low, high = high, low
+        return f"{low} to {high}"
+
+    @property
+    def word(self) -> str:
+        up = self.difference > 0 if self.ratio is None else self.ratio > 1  # type: ignore[operator]
+        return "higher" if up else "lower"
+
+    def __str__(self) -> str:
+        by, low, high = self._texts()
+        unit = "" if self.ratio is None else " %"
+        return f"{by}{unit} ({low} to {high})"
+
+    def _texts(self) -> list[str]:
+        values = (self.difference, self.low, self.high)
+        if self.ratio is not None:
+            values = tuple(100 * (v - 1) for v in (self.ratio, self.low, self.high))
+        shown = [text.replace("−", "-") for text in as_precise(*values)]  # type: ignore[arg-type]
+        return [
+            f"+{t}" if v > 0 and t[:1] != "-" else t for v, t in zip(values, shown, strict=True)
+        ]  # type: ignore[operator]
+
+
+@dataclass(frozen=True)
+class LevelShift(Change):
+    """A change of level, most likely at `revision`, at one of `revisions` in at least 95 % of cases.
+
+    `present` is the change from the level before to the present one: the change `holds` if both
+    have the same direction.
+    """
+
+    revision: str
+    date: str
+    revisions: tuple[str, ...]
+    present: Change
+    holds: bool
+    accepted: bool
     verdict: str
+
+
+@dataclass(frozen=True)
+class NoisyRevision(Change):
+    """A single revision apart from those before and after it."""
+
+    revision: str
+    date: str
 
 
 @dataclass(frozen=True)
 class BenchmarkHistory:
     """History of one benchmark over its revisions, oldest first.
 
-    `changes` are its change points; `newest` is the most likely change among the last revisions,
-    and `verdict` whether it is significant. `p_holm` is adjusted over the benchmarks.
+    `newest` compares the newest revision with the level before it; `drift` is a gradual change from
+    the oldest to the newest. `reason` tells why a history is not tested. `verdict` is that of the
+    changes that hold and are not accepted.
     """
 
     benchmark: str
     unit: str
     better: str
     measured: tuple[RevisionRuns, ...]
-    starts: tuple[int, ...]
-    levels: tuple[float, ...]
-    autocorrelation: float
-    changes: tuple[LevelShift, ...]
-    newest: LevelShift | None
-    p: float | None
-    p_holm: float | None
+    tested: bool
+    reason: str
     verdict: str
+    changes: tuple[LevelShift, ...] = ()
+    noisy: tuple[NoisyRevision, ...] = ()
+    newest: Change | None = None
+    drift: Change | None = None
+    autocorrelation: float | None = None
+    starts: tuple[int, ...] = ()
+    levels: tuple[float, ...] = ()
+
+    @property
+    def open_changes(self) -> tuple[LevelShift, ...]:
+        """Changes that hold and are not accepted."""
+        return tuple(each for each in self.changes if each.holds and not each.accepted)
 
 
 @dataclass(frozen=True)
@@ -105,21 +146,28 @@ class HistoryTable:
 
     @property
     def verdicts(self) -> frozenset[str]:
-        return frozenset(row.verdict for row in self.rows)
+        """All verdicts: a benchmark may have got both slower and faster."""
+        found = {row.verdict for row in self.rows}
+        return frozenset(found.union(*({c.verdict for c in r.open_changes} for r in self.rows)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Verbal summary: changes at the newest revisions, and counts of the other benchmarks."""
-        sentences = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
+        """Verbal summary: changes that hold, noisy revisions, and what else was tested or not."""
+        sentences = [_sentence(row, shift) for row in self.rows for shift in row.open_changes]
+        sentences += [
+            f"{row.benchmark} is {row.drift.size}{_unit(row)} {row.drift.word} than at the oldest "
+            f"revision, gradually, {row.drift.limits}{_unit(row)}: no revision can be named."
+            for row in self.rows
+            if row.drift is not None
+        ]
+        sentences += [_noisy_sentence(row) for row in self.rows if row.noisy]
+        if accepted := sum(c.holds and c.accepted for row in self.rows for c in row.changes):
+            sentences.append(f"Changes that hold and are accepted: {accepted}.")
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
-            sentences.append(
-                f"{quiet} of {len(self.rows)} benchmarks show no change at the newest revisions."
-            )
-        if few := sum(row.verdict == TOO_FEW for row in self.rows):
-            sentences.append(
-                f"{few} of {len(self.rows)} benchmarks have fewer than {MIN_BEFORE + NEWEST} revisions "
-                "since the last change: their newest revisions are not tested."
-            )
+            sentences.append(f"{quiet} of {len(self.rows)} benchmarks show no change.")
+        for reason in dict.fromkeys(row.reason for row in self.rows if not row.tested):
+            names = [row.benchmark for row in self.rows if row.reason == reason]
+            sentences.append(f"Not tested, {reason}: {', '.join(names)}.")
         return tuple(sentences)
 
     def shown(self) -> Shown:
@@ -128,16 +176,16 @@ class HistoryTable:
             (
                 row.benchmark,
                 str(len(row.measured)),
-                f"{row.autocorrelation:.2f}",
-                "; ".join(f"{m.revision}: {_change_text(m)}" for m in row.changes) or "none",
-                _change_text(row.newest) if row.newest else "",
-                "" if row.p_holm is None else number(row.p_holm, 2),
+                "; ".join(f"{_named(each)}: {each}" for each in row.changes)
+                or ("none" if row.tested else ""),
+                "; ".join(f"{each.revision}: {each}" for each in row.noisy),
+                str(row.newest or ""),
+                "" if row.autocorrelation is None else f"{row.autocorrelation:.2f}",
                 row.verdict,
             )
             for row in self.rows
         ]
-        right = frozenset({"revisions", "autocorrelation", "p (Holm)"})
-        table = ShownTable(COLUMNS, cells, "Changes", right)
+        table = ShownTable(COLUMNS, cells, "Changes", frozenset({"revisions", "autocorrelation"}))
         title = f"History of {self.place}"
         return Shown(title, self.sentences, [table], self.notes, self.to_dict())
 
@@ -155,8 +203,11 @@ class HistoryTable:
 def history(
     place: str | Path,
     *,
-    revision: str = REVISION,
+    revision: str | None = None,
     date: str = DATE,
+    by_date: bool = False,
+    accepted: str | Path | None = None,
+    accept: str | None = None,
     where: Mapping[str, Level] | None = None,
     quantities: Sequence[str] = (),
     higher: Sequence[str] = (),
@@ -164,324 +215,244 @@ def history(
     format: str | None = None,  # noqa: A002 - users' word
     root: str | Path = ".",
 ) -> HistoryTable:
-    """Analyze benchmarks over revisions: did the newest change, and where did the level shift?
+    """Analyze benchmarks over revisions: which changes hold, and since which revision?
 
     Parameters
     ----------
     place : str or Path
-        A table with a column of revisions and a numeric column per benchmark; a folder with a
-        folder of runs per revision, named by date and revision (``2026-01-31-1a2b3c4``); a study of
-        the repository, or a folder of run folders with the revision in run.yaml.
-    revision, date : str
-        Column names, or names of factors or facts of run.yaml. Revisions are sorted by date, ties
-        in order of occurrence. Dates are in ISO 8601, with or without a time and a zone (default
-        UTC); all revisions have one, or none.
+        A table with a column of revisions and a numeric column per benchmark; further text columns
+        tell benchmarks apart. Or a folder with a folder of runs per revision, named by date and
+        revision (``2026-01-31-1a2b3c4``); a study of the repository, or a folder of run folders
+        with the revision in run.yaml.
+    revision : str, optional
+        Name of the column, or of the factor or fact of run.yaml; "revision" by default. A table
+        without it gets its text column with the most different cells.
+    date : str
+        Name of the column, factor or fact. Dates are in ISO 8601, with or without a time and a zone
+        (default UTC).
+    by_date : bool
+        Sort a table's revisions by date; by default they are in the order of its rows. Other places
+        are always sorted by date.
+    accepted : str or Path, optional
+        File of accepted changes, by default `accepted_file` of the place.
+    accept : str, optional
+        Accept the changes up to this revision and write them to that file.
     where, quantities, higher, lower, format, root
         As in `compare`.
 
     Raises
     ------
     RawperfError
-        There are no revisions, a value is not positive, a cell is no number, or a date is missing
-        or not in ISO 8601.
+        There are no revisions, a cell is no number, a date is missing or not in ISO 8601, or there
+        is no change to accept.
     ParameterError
         A parameter does not apply to this place, or two contradict each other.
     """
+    from virtperf.comparison.sides import quantities_to_compare
+
     layout = Layout(Path(root))
-    path = Path(place)
-    notes: list[str] = []
-    if path.is_file() and path.suffix in TABLE_SUFFIXES:
-        if format is not None or where:
-            raise ParameterError(
-                "--input-format and --where do not apply to a table of revisions",
-                file=str(place),
-                remedy="leave them out",
-            )
-        values_by_revision, compared_quantities = _read_table(path, revision, date)
-    else:
-        values_by_revision, compared_quantities, notes = _read_runs(
-            place, layout, format, where or {}, revision, date
-        )
+    values_by_revision, compared_quantities, order, notes = read_revisions(
+        place, layout, format, where or {}, revision, date, by_date
+    )
     selected = quantities_to_compare(compared_quantities, quantities, higher, lower)
-    order = _sorted_revisions(values_by_revision, str(place))
-    rows = []
+    chosen = {}
     for (quantity, condition), by_revision in values_by_revision.items():
         if quantity not in selected:
             continue
         measured = tuple(by_revision[name] for name in order if name in by_revision)
-        if len(measured) > MAX_REVISIONS:
-            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are analyzed")
-            measured = measured[-MAX_REVISIONS:]
         name = f"{quantity}, {condition}" if condition else quantity
-        _require_positive(name, measured)
-        rows.append(_analyze(name, selected[quantity], measured))
-    if not rows or not any(len(row.measured) > 1 for row in rows):
+        if len(measured) > MAX_REVISIONS:
+            notes.append(f"{name}: only the last {MAX_REVISIONS} revisions are analyzed")
+        chosen[name] = (selected[quantity], measured[-MAX_REVISIONS:])
+    if not any(len(measured) > 1 for _, measured in chosen.values()):
         raise RawperfError(
             "there is no history",
             file=str(place),
             expected="at least two revisions",
             found=", ".join(order) or "none",
         )
-    return HistoryTable(str(place), tuple(_adjust_holm(rows)), tuple(notes))
-
-
-PLACES = (
-    f"a table with one row per run ({', '.join(TABLE_SUFFIXES)}), a folder of runs for each revision, "
-    "run folders, or a study"
-)
-RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
-"""Values by benchmark and condition, then by revision."""
-
-
-def _read_table(
-    path: Path, revision: str, date: str
-) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
-    frame = own.read(path, texts=(revision,))
-    if revision not in frame.columns:
-        raise RawperfError(
-            f"there is no column {revision!r}",
-            file=str(path),
-            expected=f"one of {', '.join(map(str, frame.columns))}",
-            remedy="name the column of revisions by --revision",
-        )
-    named = [name for name in (revision, date, REPLICATE) if name in frame.columns]
-    for name in named:
-        if name != REPLICATE:
-            _require_filled(frame[name], path)
-    numbers = number_columns(frame.drop(columns=named), str(path))
-    if date in frame.columns:
-        for row, text in frame[date].astype(str).items():
-            _require_date(text, f"column {date!r}", str(path), row)
-    series: RevisionValues = {}
-    for at, rows in frame.groupby(revision, sort=False):
-        dates = rows[date].astype(str) if date in frame.columns else [""]
-        when = min(dates, key=_timestamp)
-        for benchmark, column in numbers.items():
-            values = tuple(column[rows.index].dropna().tolist())
-            if values:
-                of = series.setdefault((benchmark, ""), {})
-                of[str(at)] = RevisionRuns(str(at), when, values)
-    return series, {name: ComparedQuantity() for name in numbers}
-
-
-def _read_runs(
-    place: str | Path,
-    layout: Layout,
-    format_name: str | None,
-    where: Mapping[str, Level],
-    revision: str,
-    date: str,
-) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    folder = Path(place)
-    if not folder.exists() and str(place) in layout.studies():
-        require_raw(format_name, [True])
-        sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
-    elif folder.is_dir() and (
-        dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
-    ):
-        return _read_dated_folders(dated, layout, format_name, where)
-    elif not folder.exists() and not any(c in str(place) for c in "*?[:"):
-        raise RawperfError("there is no such file or folder", file=str(place), expected=PLACES)
-    else:
-        sides = read_sides((place,), layout, format_name, where)
-    side = sides[0]
-    values: RevisionValues = {}
-    varied = varied_names([side]) - {revision, date}
-    by_revision: dict[str, list[RunValues]] = {}
-    for run in side.runs:
-        name = _factor_or_fact(run, revision)
-        if name is None:
-            raise RawperfError(
-                f"the run has no {revision}",
-                file=run.place,
-                expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
-                remedy="name another one by --revision"
-                + (
-                    f"; {near}"
-                    if (near := did_you_mean(revision, [*run.factors, *run.facts]))
-                    else ""
-                ),
-            )
-        by_revision.setdefault(name, []).append(run)
-    for name, runs in by_revision.items():
-        when = min((_revision_date(run, date) for run in runs), key=_timestamp)
-        _add_revision(values, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
-    return values, dict(side.quantities), list(side.warnings)
-
-
-def _read_dated_folders(
-    folders: Sequence[Path],
-    layout: Layout,
-    format_name: str | None,
-    where: Mapping[str, Level],
-) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    values: RevisionValues = {}
-    named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
-    for folder, (day, _) in zip(folders, named, strict=True):
-        _require_date(day, "the folder's name", str(folder))
-    sides = read_sides(folders, layout, format_name, where)
-    varied = varied_names(sides)
-    for side, (day, revision) in zip(sides, named, strict=True):
-        _add_revision(values, side, varied, revision, day)
-    notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
-    return values, dict(sides[0].quantities), notes
-
-
-def _add_revision(
-    values: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
-) -> None:
-    """Add the runs of a revision, to those of other days if there are any."""
-    for (quantity, condition), runs in side.cells(varied).items():
-        of = values.setdefault((quantity, key_text(condition)), {})
-        before = of.get(revision, RevisionRuns(revision, date, ()))
-        first = min(before.date, date, key=_timestamp)
-        of[revision] = RevisionRuns(revision, first, (*before.runs, *runs.values.tolist()))
-
-
-def _factor_or_fact(run: RunValues, name: str) -> str | None:
-    value = run.factors.get(name, run.facts.get(name))
-    return None if value is None else str(value)
-
-
-def _revision_date(run: RunValues, name: str) -> str:
-    """Date of a run's revision, else that of the run; "" where neither is known."""
-    text = _factor_or_fact(run, name) or run.day
-    _require_date(text, f"{name!r} of a run", run.place)
-    return text
-
-
-def _require_filled(column: pd.Series, path: Path) -> None:
-    """Raise `RawperfError` for an empty cell: its row would have no revision, or no date."""
-    empty = column.isna() | (column.astype(str).str.strip() == "")
-    if not empty.any():
-        return
-    line, where = row_place(column.index[int(np.argmax(empty))], str(path))
-    raise RawperfError(
-        f"column {column.name!r} has an empty cell{where}",
-        file=str(path),
-        line=line,
-        expected="a value in every row",
-        found=f"{int(empty.sum())} of {len(column)} cells are empty",
-        remedy="fill in the cells, or drop these rows",
+    file = Path(accepted) if accepted is not None else accepted_file(place, layout)
+    known = _read_accepted(file)
+    tested = sum(len(measured) >= MIN_REVISIONS for _, measured in chosen.values())
+    rows = tuple(
+        _analyze(name, kind, measured, tested, known.get(name, ""))
+        for name, (kind, measured) in chosen.items()
     )
-
-
-def _require_date(text: str, place: str, file: str, row: object = None) -> None:
-    """Raise `RawperfError` for an invalid date; `row` is its row in a table."""
-    try:
-        _timestamp(text)
-    except ValueError:
-        line, where = (None, "") if row is None else row_place(row, file)
-        raise RawperfError(
-            f"invalid date in {place}{where}",
-            file=file,
-            line=line,
-            expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
-            found=repr(text),
-            remedy="write dates in ISO 8601",
-        ) from None
-
-
-def _timestamp(text: str) -> float:
-    """Parse an ISO 8601 date to a Unix timestamp, in UTC if it has no zone; "" sorts first.
-
-    Raises `ValueError` for an invalid date.
-    """
-    if not text:
-        return -math.inf
-    if not ISO_DATE.fullmatch(text.strip()):
-        raise ValueError(text)
-    at = datetime.fromisoformat(text.strip())
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
-
-def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
-    """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
-    dates = {each.revision: each.date for of in values.values() for each in of.values()}
-    undated = [name for name, date in dates.items() if not date]
-    if 0 < len(undated) < len(dates):
-        raise RawperfError(
-            f"revision {undated[0]} has no date",
-            file=place,
-            expected="a date for every revision, or for none",
-            found=f"{len(undated)} of {len(dates)} revisions have none",
-            remedy="state its date in run.yaml, or name another fact by --date",
-        )
-    return sorted(dates, key=lambda name: _timestamp(dates[name]))
-
-
-def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
-    for each in measured:
-        if min(each.runs) <= 0:
-            raise RawperfError(
-                f"{benchmark} is not positive at revision {each.revision}",
-                expected="values above 0, since changes are ratios",
-                found=str(min(each.runs)),
-                remedy="leave it out by --quantity, or drop runs in which nothing was measured",
+    if accept is not None:
+        known |= _accept(rows, accept, str(place))
+        write_atomically(file, json_text(known))
+        rows = tuple(
+            _analyze(
+                row.benchmark,
+                chosen[row.benchmark][0],
+                row.measured,
+                tested,
+                known.get(row.benchmark, ""),
             )
+            for row in rows
+        )
+        notes.append(f"accepted changes are in {file}")
+    if tested:
+        notes.append(_rates_note())
+    return HistoryTable(str(place), rows, tuple(notes))
+
+
+def accepted_file(place: str | Path, layout: Layout) -> Path:
+    """Default file of the accepted changes of a place: beside it, or in the repository's root."""
+    path = Path(place)
+    name = f"{path.stem if path.is_file() else path.name}.accepted.json"
+    return (path.parent if path.exists() else layout.root) / re.sub(r"[*?\[\]:]", "-", name)
+
+
+def _read_accepted(path: Path) -> dict[str, str]:
+    """Read the accepted changes: the revision up to which those of each benchmark are accepted."""
+    if not path.exists():
+        return {}
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as err:
+        raise RawperfError(
+            f"not JSON: {err}", file=str(path), expected="what --accept writes"
+        ) from None
+    if not isinstance(known, dict) or not all(isinstance(of, str) for of in known.values()):
+        raise RawperfError(
+            "not a file of accepted changes",
+            file=str(path),
+            expected='a revision for each benchmark: {"seconds": "r14"}',
+        )
+    return known
+
+
+def _accept(rows: Sequence[BenchmarkHistory], revision: str, place: str) -> dict[str, str]:
+    """Accept the changes up to `revision` of every benchmark that has one."""
+    found = {}
+    for row in rows:
+        names = [each.revision for each in row.measured]
+        if revision in names and any(
+            names.index(each.revisions[0]) <= names.index(revision) for each in row.open_changes
+        ):
+            found[row.benchmark] = revision
+    if not found:
+        changed = {each.revision: None for row in rows for each in row.open_changes}
+        raise RawperfError(
+            f"there is no change up to revision {revision!r} to accept",
+            file=place,
+            expected=f"one of {', '.join(changed)}, or a later one" if changed else "a change",
+        )
+    return found
 
 
 def _analyze(
-    name: str, kind: ComparedQuantity, measured: tuple[RevisionRuns, ...]
+    name: str,
+    kind: ComparedQuantity,
+    measured: tuple[RevisionRuns, ...],
+    benchmarks: int,
+    accepted: str,
 ) -> BenchmarkHistory:
-    result: Changes | None = None
-    if len(measured) > NEWEST + 1:
-        result = changes([each.value for each in measured], better=kind.better)
+    row = BenchmarkHistory(name, kind.unit, kind.better, measured, False, "", NOT_TESTED)
+    if len(measured) < MIN_REVISIONS:
+        return replace(row, reason=f"too few revisions (fewer than {MIN_REVISIONS})")
+    positive = min(min(each.runs) for each in measured) > 0
+    means = [np.mean(np.log(each.runs) if positive else each.runs) for each in measured]
+    found = changes(means, benchmarks=benchmarks)
+    if found.wanders:
+        reason = "the values wander: there are no levels to compare"
+        return replace(row, reason=reason, autocorrelation=found.autocorrelation)
+    revisions = [each.revision for each in measured]
+    until = revisions.index(accepted) if accepted in revisions else -1
+    shifts = tuple(
+        LevelShift(
+            **vars(_change(step.shift, positive)),
+            revision=revisions[step.at],
+            date=measured[step.at].date,
+            revisions=tuple(revisions[step.first : step.last + 1]),
+            present=_change(step.since, positive),
+            holds=step.holds,
+            accepted=step.first <= until,
+            verdict=_direction(step.shift.estimate > 0, kind.better),
+        )
+        for step in found.steps
+    )
+    row = replace(
+        row,
+        tested=True,
+        changes=shifts,
+        noisy=tuple(
+            NoisyRevision(
+                **vars(_change(shift, positive)), revision=revisions[at], date=measured[at].date
+            )
+            for at, shift in found.noisy
+        ),
+        newest=_change(found.newest, positive) if found.newest else None,
+        drift=_change(found.drift, positive) if found.drift else None,
+        autocorrelation=found.autocorrelation,
+        starts=tuple(step.at for step in found.steps),
+        levels=_levels(found, positive),
+    )
+    directions = [each.verdict for each in row.open_changes]
+    quiet = NO_CHANGE if row.drift is None else DRIFTS
+    verdict = "slower" if "slower" in directions else (directions or [quiet])[-1]
+    return replace(row, verdict=verdict)
 
-    def level_shift(step: Step) -> LevelShift:
-        at = measured[step.at]
-        verdict = _direction(step.ratio, kind.better)
-        return LevelShift(at.revision, at.date, step.ratio, step.low, step.high, verdict)
 
-    return BenchmarkHistory(
-        name,
-        kind.unit,
-        kind.better,
-        measured,
-        result.starts if result else (),
-        result.levels if result else (),
-        result.autocorrelation if result else 0.0,
-        tuple(level_shift(step) for step in result.steps) if result else (),
-        level_shift(result.newest) if result and result.newest else None,
-        result.p if result else None,
-        None,
-        TOO_FEW,
+def _levels(found: Changes, positive: bool) -> tuple[float, ...]:
+    return tuple(math.exp(level) if positive else level for level in found.levels)
+
+
+def _change(shift: Shift, positive: bool) -> Change:
+    limits = (shift.estimate, shift.low, shift.high)
+    if positive:
+        ratio, low, high = (math.exp(min(value, 700.0)) for value in limits)
+        return Change(ratio, None, low, high)
+    return Change(None, *limits)
+
+
+def _direction(is_up: bool, better: str) -> str:
+    if not better:
+        return "higher" if is_up else "lower"
+    return "faster" if is_up == (better == "higher") else "slower"
+
+
+def _unit(row: BenchmarkHistory) -> str:
+    """Unit of a row's changes, with a blank before it."""
+    if all(min(each.runs) > 0 for each in row.measured):
+        return " %"
+    return f" {row.unit}" if row.unit not in ("", "1") else ""
+
+
+def _named(shift: LevelShift) -> str:
+    """Name the revisions of a change: ``c039``, or ``c037 to c039``."""
+    first, last = shift.revisions[0], shift.revisions[-1]
+    return first if first == last else f"{first} to {last}"
+
+
+def _sentence(row: BenchmarkHistory, shift: LevelShift) -> str:
+    """Summarize a change that holds: ``xentop is 6 % higher since 1a2b3c4, 4 to 8 %: slower.``"""
+    since = f"{shift.revision} ({shift.date})" if shift.date else shift.revision
+    if len(shift.revisions) > 1:
+        since = f"one of {_named(shift)} (most likely {since})"
+    unit, present = _unit(row), shift.present
+    verdict = f": {shift.verdict}" if row.better else ""
+    so_far = "; it is the newest revision" if shift.revision == row.measured[-1].revision else ""
+    return (
+        f"{row.benchmark} is {present.size}{unit} {present.word} since {since}, "
+        f"{present.limits}{unit}{verdict}{so_far}."
     )
 
 
-def _adjust_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
-    tested = [row.p for row in rows if row.p is not None]
-    adjusted = iter(multipletests(tested, ALPHA_NEWEST, method="holm")[1] if tested else ())
-    for row in rows:
-        if row.p is None or row.newest is None:
-            yield row
-            continue
-        p = float(next(adjusted))
-        yield replace(row, p_holm=p, verdict=row.newest.verdict if p <= ALPHA_NEWEST else NO_CHANGE)
-
-
-def _direction(ratio: float, better: str) -> str:
-    if not better:
-        return "higher" if ratio > 1 else "lower"
-    return "faster" if (ratio > 1) == (better == "higher") else "slower"
-
-
-def _change_text(level_shift: LevelShift) -> str:
-    by, low, high = change(level_shift.ratio, level_shift.low, level_shift.high)
-    return f"{by} % ({low} to {high})"
-
-
-def _sentence(row: BenchmarkHistory) -> str:
-    """Summarize a history: ``xentop is 6 % higher since 1a2b3c4, 4 to 8 %: slower.``"""
-    assert row.newest is not None  # it has a verdict
-    by, low, high = change(row.newest.ratio, row.newest.low, row.newest.high)
-    word = "higher" if row.newest.ratio > 1 else "lower"
-    if (row.newest.low > 1) == (row.newest.high > 1):
-        low, high = low.lstrip("+-"), high.lstrip("+-")
-        if row.newest.ratio < 1:
-            low, high = high, low
-    verdict = f": {row.verdict}" if row.better else ""
-    since = f"{row.newest.revision} ({row.newest.date})" if row.newest.date else row.newest.revision
+def _noisy_sentence(row: BenchmarkHistory) -> str:
+    unit, last = _unit(row), row.noisy[-1]
+    others = f"; so are {len(row.noisy) - 1} earlier ones" if len(row.noisy) > 1 else ""
     return (
-        f"{row.benchmark} is {by.lstrip('+-')} % {word} since {since}, {low} to {high} %{verdict}."
+        f"{row.benchmark}: {last.revision} alone is {last.size}{unit} {last.word}, one noisy "
+        f"revision{others}."
+    )
+
+
+def _rates_note() -> str:
+    alarms, found = false_alarm_rates()
+    return (
+        f"measured with simulated histories: with an autocorrelation of 0.3, {alarms:.1f} % of "
+        "those of 40 revisions without a change have an alarm within three further revisions, and a "
+        f"fall of 5 % at 2 % noise is found within three revisions in {found:.0f} %"
     )

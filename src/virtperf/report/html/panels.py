@@ -43,13 +43,15 @@ class Panel:
 
 PANEL_WORDS = (
     "A large dot is the geometric mean of a revision's runs, a small dot a single run; the oldest "
-    "revision is on the left; the scale is logarithmic. Solid lines are the levels between change "
-    "points, dashed lines the change points."
+    "revision is on the left; the scale is logarithmic where all values are positive. Solid lines "
+    "are the levels between change points, dashed lines the change points."
 )
 WORDS = (
-    "Verdicts are on the newest revisions, with Holm correction over the benchmarks. A change is "
-    "reported if its test statistic exceeds the critical value of simulated histories without a "
-    "change, of the same length and autocorrelation. Intervals have a confidence level of 95 %."
+    "A verdict is that of the changes which still hold and are not accepted. A change is listed if "
+    "its test statistic exceeds the critical value of simulated histories without a change, of the "
+    "same length and with an autocorrelation of up to 0.5, at a false alarm probability that is "
+    "divided by the number of benchmarks, and if its interval excludes no change. Intervals have a "
+    "confidence level of 95 %."
 )
 
 
@@ -67,7 +69,12 @@ def history_page(shown: Shown) -> str:
 
 def _panel(row: Mapping[str, Any]) -> Panel:
     measured = row["measured"]
-    values = [math.log(value) for each in measured for value in each["runs"]]
+    positive = min(value for each in measured for value in each["runs"]) > 0
+
+    def scaled(value: float) -> float:
+        return math.log(value) if positive else value
+
+    values = [scaled(value) for each in measured for value in each["runs"]]
     low, high = min(values), max(values)
     room = 0.05 * (high - low) or 0.01
     low, high = low - room, high + room
@@ -76,12 +83,10 @@ def _panel(row: Mapping[str, Any]) -> Panel:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * place / max(len(measured) - 1, 1), 1)
 
     def y(value: float) -> float:
-        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - math.log(value)) / (high - low), 1)
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - scaled(value)) / (high - low), 1)
 
-    means = [
-        math.exp(math.fsum(math.log(v) for v in each["runs"]) / len(each["runs"]))
-        for each in measured
-    ]
+    means = [math.fsum(map(scaled, each["runs"])) / len(each["runs"]) for each in measured]
+    means = [math.exp(mean) if positive else mean for mean in means]
     unit = "" if row["unit"] in ("", "1") else f" {row['unit']}"
     dots = tuple(
         Dot(

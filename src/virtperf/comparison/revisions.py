@@ -1,0 +1,327 @@
+"""Values of benchmarks by revision: of a table, of dated folders, or of run folders."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from virtperf.core.levels import Level
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest import own
+from virtperf.runs.ingest.columns import first_text, number_columns, row_place
+from virtperf.runs.run_values import ComparedQuantity, RunValues, key_text
+from virtperf.study.definition import REPLICATE
+
+if TYPE_CHECKING:
+    from virtperf.comparison.sides import Side
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+REVISION = "revision"
+DATE = "date"
+DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
+NOT_MEASURED = (REPLICATE, "provenance", "file")
+"""Columns of a table that are neither benchmarks nor keys."""
+
+
+@dataclass(frozen=True)
+class RevisionRuns:
+    """Values of a benchmark's runs at one revision, in order of run names."""
+
+    revision: str
+    date: str
+    runs: tuple[float, ...]
+
+
+PLACES = (
+    f"a table with one row per run ({', '.join(TABLE_SUFFIXES)}), a folder of runs for each revision, "
+    "run folders, or a study"
+)
+RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
+"""Values by benchmark and condition, then by revision."""
+
+
+def read_revisions(
+    place: str | Path,
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+    revision: str | None,
+    date: str,
+    by_date: bool,
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str], list[str]]:
+    """Read the values of a place, its quantities, the order of its revisions, and notes.
+
+    The parameters and errors are those of `history.history`.
+    """
+    path = Path(place)
+    if path.is_file() and path.suffix in TABLE_SUFFIXES:
+        if format_name is not None or where:
+            raise ParameterError(
+                "--input-format and --where do not apply to a table of revisions",
+                file=str(place),
+                remedy="leave them out",
+            )
+        values, quantities, notes = _read_table(path, revision, date)
+        order, more = _table_order(values, str(place), by_date)
+        return values, quantities, order, [*notes, *more]
+    values, quantities, notes = _read_runs(
+        place, layout, format_name, where, revision or REVISION, date
+    )
+    return values, quantities, _sorted_revisions(values, str(place)), notes
+
+
+def _read_table(
+    path: Path, revision: str | None, date: str
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
+    """Read a table of runs; its text columns other than revision and date tell benchmarks apart."""
+    frame = own.read(path, texts=(revision or REVISION,))
+    notes: list[str] = []
+    name = revision or REVISION
+    if name not in frame.columns:
+        if revision is not None:
+            names = [str(each) for each in frame.columns if each not in NOT_MEASURED]
+            raise RawperfError(
+                f"there is no column {revision!r}",
+                file=str(path),
+                expected=f"one of {', '.join(names)}",
+                remedy="name the column of revisions by --revision",
+            )
+        guess = _revision_column(frame, date)
+        if guess is None:
+            notes.append("no column tells revisions apart: each row is one")
+            frame[name] = [str(row + 1) for row in range(len(frame))]
+        else:
+            notes.append(f"column {guess!r} is taken as the revision; --revision names another")
+            name, frame = guess, own.read(path, texts=(guess,))
+    named = [each for each in (name, date, *NOT_MEASURED) if each in frame.columns]
+    for each in dict.fromkeys((name, date)):
+        if each in frame.columns:
+            _require_filled(frame[each], path)
+    rest = frame.drop(columns=list(dict.fromkeys(named)))
+    numbers = number_columns(rest, str(path))
+    revisions = frame[name].astype(str)
+    keys = []
+    for column in rest.columns.difference(list(numbers), sort=False):
+        if not rest[column].notna().any():
+            notes.append(f"column {column!r} is left out: it is empty")
+        elif (rest[column].astype(str).groupby(revisions, sort=False).nunique() > 1).any():
+            keys.append(column)
+        elif rest[column].astype(str).nunique() > 1:
+            notes.append(f"column {column!r} is left out: it has one text for each revision")
+    if not numbers:
+        raise RawperfError(
+            "there is no column of numbers",
+            file=str(path),
+            expected="a revision and a number in each row",
+            found=", ".join(map(str, rest.columns)) or "no other column",
+        )
+    dates = frame[date].astype(str) if date in frame.columns else None
+    if dates is not None:
+        for row, text in dates.items():
+            _require_date(text, f"column {date!r}", str(path), row)
+    groups = [revisions, *(rest[key].fillna("").astype(str) for key in keys)]
+    series: RevisionValues = {}
+    for at, rows in frame.groupby(groups, sort=False).indices.items():
+        revision_name, *levels = at if isinstance(at, tuple) else (at,)
+        condition = key_text(tuple(zip(keys, levels, strict=True)))
+        when = "" if dates is None else min(dates.iloc[rows], key=_timestamp)
+        for benchmark, column in numbers.items():
+            if values := tuple(column.iloc[rows].dropna().tolist()):
+                of = series.setdefault((benchmark, condition), {})
+                of[str(revision_name)] = RevisionRuns(str(revision_name), when, values)
+    return series, {name: ComparedQuantity() for name in numbers}, notes
+
+
+def _revision_column(frame: pd.DataFrame, date: str) -> str | None:
+    """Column that names revisions: of texts, that with the most different ones; else a first column
+    of numbers before others, without repetition; else the dates.
+    """
+    columns = [each for each in frame.columns if each not in (date, *NOT_MEASURED)]
+    texts = {each: frame[each].nunique() for each in columns if len(first_text(frame[each]))}
+    if texts:
+        return str(max(texts, key=lambda each: texts[each]))
+    if len(columns) > 1 and frame[columns[0]].is_unique:
+        return str(columns[0])
+    return date if date in frame.columns else None
+
+
+def _table_order(values: RevisionValues, place: str, by_date: bool) -> tuple[list[str], list[str]]:
+    """Revisions of a table, oldest first, and what its dates say against the order of its rows."""
+    dates = {each.revision: each.date for of in values.values() for each in of.values()}
+    order = list(dates)
+    if by_date:
+        return _sorted_revisions(values, place), []
+    times = [_timestamp(dates[name]) for name in order]
+    back = [k for k in range(1, len(order)) if times[k] < times[k - 1]]
+    if not back:
+        return order, []
+    if all(late <= early for early, late in itertools.pairwise(times)):
+        return order[::-1], ["the rows are newest first, by their dates: they are read in reverse"]
+    before, after = order[back[0] - 1], order[back[0]]
+    return order, [
+        f"dates disagree with the order of the rows, which is kept: {after} ({dates[after]}) comes "
+        f"after {before} ({dates[before]}); --by-date sorts"
+    ]
+
+
+def _read_runs(
+    place: str | Path,
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+    revision: str,
+    date: str,
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
+    from virtperf.comparison.compare import require_raw
+    from virtperf.comparison.sides import read_sides, varied_names
+    from virtperf.comparison.studies import measured_study
+
+    folder = Path(place)
+    if not folder.exists() and str(place) in layout.studies():
+        require_raw(format_name, [True])
+        sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
+    elif folder.is_dir() and (
+        dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
+    ):
+        return _read_dated_folders(dated, layout, format_name, where)
+    elif not folder.exists() and not any(c in str(place) for c in "*?[:"):
+        raise RawperfError("there is no such file or folder", file=str(place), expected=PLACES)
+    else:
+        sides = read_sides((place,), layout, format_name, where)
+    side = sides[0]
+    values: RevisionValues = {}
+    varied = varied_names([side]) - {revision, date}
+    by_revision: dict[str, list[RunValues]] = {}
+    for run in side.runs:
+        name = _factor_or_fact(run, revision)
+        if name is None:
+            raise RawperfError(
+                f"the run has no {revision}",
+                file=run.place,
+                expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
+                remedy="name another one by --revision"
+                + (
+                    f"; {near}"
+                    if (near := did_you_mean(revision, [*run.factors, *run.facts]))
+                    else ""
+                ),
+            )
+        by_revision.setdefault(name, []).append(run)
+    for name, runs in by_revision.items():
+        when = min((_revision_date(run, date) for run in runs), key=_timestamp)
+        _add_revision(values, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
+    return values, dict(side.quantities), [*side.notes, *side.warnings]
+
+
+def _read_dated_folders(
+    folders: Sequence[Path],
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
+    from virtperf.comparison.sides import read_sides, varied_names
+
+    values: RevisionValues = {}
+    named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
+    for folder, (day, _) in zip(folders, named, strict=True):
+        _require_date(day, "the folder's name", str(folder))
+    sides = read_sides(folders, layout, format_name, where)
+    varied = varied_names(sides)
+    for side, (day, revision) in zip(sides, named, strict=True):
+        _add_revision(values, side, varied, revision, day)
+    notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
+    return values, dict(sides[0].quantities), notes
+
+
+def _add_revision(
+    values: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
+) -> None:
+    """Add the runs of a revision, to those of other days if there are any."""
+    for (quantity, condition), runs in side.cells(varied).items():
+        of = values.setdefault((quantity, key_text(condition)), {})
+        before = of.get(revision, RevisionRuns(revision, date, ()))
+        first = min(before.date, date, key=_timestamp)
+        of[revision] = RevisionRuns(revision, first, (*before.runs, *runs.values.tolist()))
+
+
+def _factor_or_fact(run: RunValues, name: str) -> str | None:
+    value = run.factors.get(name, run.facts.get(name))
+    return None if value is None else str(value)
+
+
+def _revision_date(run: RunValues, name: str) -> str:
+    """Date of a run's revision, else that of the run; "" where neither is known."""
+    text = _factor_or_fact(run, name) or run.day
+    _require_date(text, f"{name!r} of a run", run.place)
+    return text
+
+
+def _require_filled(column: pd.Series, path: Path) -> None:
+    """Raise `RawperfError` for an empty cell: its row would have no revision, or no date."""
+    empty = column.isna() | (column.astype(str).str.strip() == "")
+    if not empty.any():
+        return
+    line, where = row_place(column.index[int(np.argmax(empty))], str(path))
+    raise RawperfError(
+        f"column {column.name!r} has an empty cell{where}",
+        file=str(path),
+        line=line,
+        expected="a value in every row",
+        found=f"{int(empty.sum())} of {len(column)} cells are empty",
+        remedy="fill in the cells, or drop these rows",
+    )
+
+
+def _require_date(text: str, place: str, file: str, row: object = None) -> None:
+    """Raise `RawperfError` for an invalid date; `row` is its row in a table."""
+    try:
+        _timestamp(text)
+    except ValueError:
+        line, where = (None, "") if row is None else row_place(row, file)
+        raise RawperfError(
+            f"invalid date in {place}{where}",
+            file=file,
+            line=line,
+            expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
+            found=repr(text),
+            remedy="write dates in ISO 8601",
+        ) from None
+
+
+def _timestamp(text: str) -> float:
+    """Parse an ISO 8601 date to a Unix timestamp, in UTC if it has no zone; "" sorts first.
+
+    Raises `ValueError` for an invalid date.
+    """
+    if not text:
+        return -math.inf
+    if not ISO_DATE.fullmatch(text.strip()):
+        raise ValueError(text)
+    at = datetime.fromisoformat(text.strip())
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
+    """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
+    dates = {each.revision: each.date for of in values.values() for each in of.values()}
+    undated = [name for name, date in dates.items() if not date]
+    if 0 < len(undated) < len(dates):
+        raise RawperfError(
+            f"revision {undated[0]} has no date",
+            file=place,
+            expected="a date for every revision, or for none",
+            found=f"{len(undated)} of {len(dates)} revisions have none",
+            remedy="state its date in run.yaml, or name another fact by --date",
+        )
+    return sorted(dates, key=lambda name: _timestamp(dates[name]))
