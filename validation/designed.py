@@ -195,40 +195,25 @@ class SessionRatio:
 
 
 class RegressionQuantile:
-    """Slope of a quantile over loads, of independent rows or over blocks."""
+    """Slope of a quantile over loads, of independent rows."""
 
     measures = COVERAGE
-    spread = 0.1
-    """Standard deviation of the slope between blocks, as a share of the slope."""
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        self.x, self.noise = np.repeat(np.asarray(s["x"], float), int(s["replicates"])), cell.noise
-        self.blocks, self.share = int(s.get("blocks", 0)), float(s["share"])
-        self.truth = s["truth"]
-        self.defaults = {"slope": "over blocks" if self.blocks else "rows"}
+        self.x, self.share = rows_of(cell, s["x"]), float(s["share"])
+        self.truth, self.noise = s["truth"], cell.noise * s["truth"]["intercept"]
+        self.defaults = {"slope": "rows"}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        count = max(self.blocks, 1)
-        block, x = np.repeat(np.arange(count), len(self.x)), np.tile(self.x, count)
-        slope = self.truth["slope"] * np.ones(count)
-        if self.blocks:
-            slope *= 1 + self.spread * rng.standard_normal(count)
-        y = self.truth["intercept"] + slope[block] * x
-        y += self.noise * self.truth["intercept"] * rng.standard_normal(len(x))
-        frame = pd.DataFrame({"block": block, "x": x, "y": y})
+        y = self.truth["intercept"] + self.truth["slope"] * self.x
+        frame = pd.DataFrame({"x": self.x, "y": y + self.noise * rng.standard_normal(len(y))})
 
-        def interval(alpha: float, over: str | None) -> Estimate:
-            return quantile_regression("y ~ x", frame, share=self.share, over=over, alpha=alpha)[
-                "x"
-            ]
+        def interval(alpha: float) -> Estimate:
+            return quantile_regression("y ~ x", frame, share=self.share, alpha=alpha)["x"]
 
-        ways = {"over blocks": "block", "rows": None} if self.blocks else {"rows": None}
-        return [
-            Outcome("slope", name, intervals(partial(interval, over=over), self.truth["slope"]))
-            for name, over in ways.items()
-        ]
+        return [Outcome("slope", "rows", intervals(interval, self.truth["slope"]))]
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {

@@ -40,8 +40,7 @@ NOTES = {
     "ratio over sessions": "Sessions are a random effect: they differ in level, and in the ratio of two conditions, "
     "whose typical value is sought. `models.ratios_over` and verdicts over sessions compare the means of each session; "
     "`pairs of runs` counts every pair of runs within a session.",
-    "quantile regression": "The slope by `models.quantile_regression`: of independent rows, or over blocks whose "
-    "slopes differ by a tenth. `rows` takes the rows of all blocks as independent.",
+    "quantile regression": "The slope of independent rows, by `models.quantile_regression`.",
     "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
     "closed network": "Service demand by `models.fit_closed`.",
     "percentile ratio": "A percentile of all values of one condition over that of another, by "
