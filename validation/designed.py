@@ -1,5 +1,5 @@
-"""Cases of `coverage` for contrasts of formulas, sequential stopping, closed networks and ratios of
-percentiles.
+"""Cases of `coverage` for contrasts of formulas, ratios over sessions, quantile regression, sequential
+stopping, closed networks and ratios of percentiles.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from scipy import special
 from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, rows_of
+from virtperf.models.checks import Array
 from virtperf.models.formula import contrasts
 from virtperf.models.percentiles import Distribution, percentile_ratio
 from virtperf.models.planning import stop_when
+from virtperf.models.quantile import quantile_regression
 from virtperf.models.queueing import closed_throughput, fit_closed
+from virtperf.models.ratio import ratio_of_pairs
 from virtperf.models.result import Estimate, Missing
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
@@ -158,9 +161,66 @@ class PercentileRatio:
         return [Outcome("ratio", "runs", tuple(hits))]
 
 
+class SessionRatio:
+    """Ratio of two conditions over sessions that differ in level and in the ratio."""
+
+    measures = COVERAGE
+
+    def __init__(self, cell: Cell) -> None:
+        s = cell.settings
+        self.sessions, self.runs = int(s["blocks"]), int(s["replicates"])
+        self.between, self.interaction = float(s["block_noise"]), float(s["interaction"])
+        self.noise, self.ratio = cell.noise, float(s["ratio"])
+        self.defaults = {"ratio": "over sessions"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        session = np.repeat(np.arange(self.sessions), self.runs)
+        level = self.between * rng.standard_normal(self.sessions)[session]
+        own = math.log(self.ratio) + self.interaction * rng.standard_normal(self.sessions)[session]
+        sides = [
+            np.exp(level + shift + self.noise * rng.standard_normal(len(session)))
+            for shift in (own, 0.0)
+        ]
+        means = (side.reshape(self.sessions, self.runs).mean(axis=1) for side in sides)
+
+        def interval(alpha: float, pair: tuple[Array, Array]) -> Estimate:
+            return ratio_of_pairs(*pair, alpha=alpha)
+
+        ways = {"over sessions": tuple(means), "pairs of runs": tuple(sides)}
+        return [
+            Outcome("ratio", name, intervals(partial(interval, pair=pair), self.ratio))
+            for name, pair in ways.items()
+        ]
+
+
+class RegressionQuantile:
+    """Slope of a quantile over loads, of independent rows."""
+
+    measures = COVERAGE
+
+    def __init__(self, cell: Cell) -> None:
+        s = cell.settings
+        self.x, self.share = rows_of(cell, s["x"]), float(s["share"])
+        self.truth, self.noise = s["truth"], cell.noise * s["truth"]["intercept"]
+        self.defaults = {"slope": "rows"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        y = self.truth["intercept"] + self.truth["slope"] * self.x
+        frame = pd.DataFrame({"x": self.x, "y": y + self.noise * rng.standard_normal(len(y))})
+
+        def interval(alpha: float) -> Estimate:
+            return quantile_regression("y ~ x", frame, share=self.share, alpha=alpha)["x"]
+
+        return [Outcome("slope", "rows", intervals(interval, self.truth["slope"]))]
+
+
 CASES: dict[str, Callable[[Cell], Case]] = {
     "contrast": Contrast,
     "stopping": Stopped,
     "closed network": ClosedNetwork,
     "percentile ratio": PercentileRatio,
+    "ratio over sessions": SessionRatio,
+    "quantile regression": RegressionQuantile,
 }

@@ -45,6 +45,7 @@ KNOWN = {
     "samples",
     "second_correlation",
     "share",
+    "interaction",
 }
 WORDS = {
     "spread": ("constant", "counts", "proportional"),
@@ -63,6 +64,8 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "robust scalability": CURVE,
     "breakpoint": (*CURVE, "form"),
     "contrast": ("noise", "spread", "ratio", "blocks", "block_noise"),
+    "ratio over sessions": ("noise", "spread", "ratio", "blocks", "block_noise", "interaction"),
+    "quantile regression": ("x", "noise", "spread", "share", "truth"),
     "stopping": ("noise", "spread"),
     "closed network": CURVE,
     "percentile ratio": ("noise", "spread", "ratio", "percent", "samples"),
@@ -80,6 +83,8 @@ SPREADS = dict.fromkeys(
         "ratio",
         "paired ratio",
         "percentile ratio",
+        "ratio over sessions",
+        "quantile regression",
         "verdict",
         "contrast",
         "stopping",
@@ -96,6 +101,7 @@ TRUTHS: Mapping[str, tuple[str, ...]] = {
     "amdahl": ("alpha", "gamma"),
     "closed network": ("demand", "cv2", "think", "servers"),
     "line": LINE,
+    "quantile regression": LINE,
     "free": ("breakpoint", "level", "slope1", "slope2"),
     "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
@@ -212,7 +218,7 @@ def conditions(cell: Cell) -> str:
         )
         more = f", filtered by {s['second_correlation']:g}" if "second_correlation" in s else ""
         parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{more}{slow}")
-    elif "share" in s:
+    elif "share" in s and "samples" in s:
         parts.append(f"{100 * s['share']:g}th percentile of {s['samples']} independent samples")
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
@@ -222,6 +228,10 @@ def conditions(cell: Cell) -> str:
             runs = (
                 f"{s['blocks']} blocks that differ by {100 * s['block_noise']:g} %, {runs} in each"
             )
+        if "interaction" in s:
+            runs += f", with ratios that differ by {100 * s['interaction']:g} %"
+        if "share" in s:
+            parts.append(f"{100 * s['share']:g}th percentile")
         if "percent" in s:
             parts.append(f"p{s['percent']:g} of {s['samples']} values a run")
         parts.append(f"{100 * cell.noise:g}{other} % noise, {s['spread']}; {runs}")

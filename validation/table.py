@@ -21,6 +21,8 @@ TITLES = {
     "ratio": "Ratio of two means",
     "paired ratio": "Ratio of two means from pairs",
     "contrast": "Contrasts of a formula",
+    "ratio over sessions": "Ratio over sessions or machines",
+    "quantile regression": "Quantile regression",
     "stopping": "Sequential stopping",
     "closed network": "Closed network with think time",
     "percentile ratio": "Ratio of a percentile",
@@ -35,6 +37,10 @@ NOTES = {
     "ratio": '"No cap" is the default with the degrees of freedom of Welch and Satterthwaite as they are.',
     "contrast": "The ratio of two of three conditions, from `models.contrasts` of `smf.ols` with the block as a factor "
     "and of `smf.mixedlm` with a random intercept of the block. In half of the data sets one run is lost.",
+    "ratio over sessions": "Sessions are a random effect: they differ in level, and in the ratio of two conditions, "
+    "whose typical value is sought. `models.ratios_over` and verdicts over sessions compare the means of each session; "
+    "`pairs of runs` counts every pair of runs within a session.",
+    "quantile regression": "The slope of independent rows, by `models.quantile_regression`.",
     "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
     "closed network": "Service demand by `models.fit_closed`.",
     "percentile ratio": "A percentile of all values of one condition over that of another, by "

@@ -17,6 +17,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
+from virtperf.study.hypotheses import EVERY
 from virtperf.study.samples import StudySamples
 from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, comparisons, judge
 from virtperf.verdicts.regions import Decision, decide
@@ -298,3 +299,42 @@ def test_two_quantities_of_the_same_runs_are_paired(tiny):
     text = pd.DataFrame({"claim": ["share"], "text_verdict": ["independent"]})
     found = judge(study, claims, text, both, level=0.95).iloc[0]
     assert found["measured_verdict"] == "reproduced"
+
+
+def test_verdict_over_sessions_has_the_spread_between_them(tiny):
+    """Within each of three sessions b is exactly 0.5, 0.52 and 0.46 of a, run by run.
+
+    Each session alone reproduces or refutes one half without doubt; over sessions, t with two
+    degrees of freedom covers 0.42 to 0.58, whatever the number of runs of a session.
+    """
+    study, claims = tiny("claims:\n" + RATIO + ORDER)
+    guests = study.factors["guests"].model_copy(update={"default": 3})
+    study = study.model_copy(update={"factors": {**study.factors, "guests": guests}})
+    sessions = {1: (0.5, 100.0, 3), 2: (0.52, 200.0, 12), 3: (0.46, 400.0, 2)}
+    frames = []
+    for session, (share, level, runs) in sessions.items():
+        a = level * (1 + 0.01 * np.arange(runs))
+        frame = observed(share * a, a=a, blocks=f"{session}-")
+        frames.append(frame.assign(guests=session, run_id=[f"{session}{r}" for r in frame.run_id]))
+    frame = pd.concat(frames, ignore_index=True)
+    found = judge(study, claims, TEXT, frame, level=0.95, elsewhere=("guests", EVERY))
+    found = found.set_index("claim")
+    logs = np.log([0.5, 0.52, 0.46])
+    half = stats.t(2).ppf(0.975) * logs.std(ddof=1) / np.sqrt(3)
+    ends = ["estimate", "estimate_low", "estimate_high"]
+    expected = np.exp([logs.mean(), logs.mean() - half, logs.mean() + half])
+    assert found.loc["b-half", ends].tolist() == pytest.approx(expected, rel=1e-6)
+    assert found.loc["b-half", "measured_verdict"] == "undecided"
+    assert found.loc["b-below-a", "measured_verdict"] == "reproduced"
+    alone = judge(study, claims, TEXT, frame[frame.guests == 3], level=0.95).set_index("claim")
+    assert alone.loc["b-half", "measured_verdict"] == "refuted"
+
+
+def test_condition_of_one_session_has_no_verdict_over_sessions(tiny):
+    study, claims = tiny("claims:\n" + RATIO + ORDER)
+    guests = study.factors["guests"].model_copy(update={"default": 3})
+    study = study.model_copy(update={"factors": {**study.factors, "guests": guests}})
+    found = judge(
+        study, claims, TEXT, observed((200.0, 201.0)), level=0.95, elsewhere=("guests", EVERY)
+    )
+    assert set(found["measured_verdict"]) == {"no measurement"}

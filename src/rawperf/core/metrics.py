@@ -70,6 +70,11 @@ class Metric(Model):
         """Formats that the metric can be read from, in order of preference."""
         return tuple(dict.fromkeys(source.format for source in self.sources))
 
+    @property
+    def kinds(self) -> dict[str, MetricKind]:
+        """Kind of the samples by format, which may differ: a mean of an interval, or single values."""
+        return {source.format: source.kind or self.kind for source in self.sources}
+
 
 class _File(Model):
     metrics: Annotated[dict[str, Metric], InsertKeyAsName]

@@ -373,7 +373,8 @@ VERDICTS_BY_LEVEL = TableSchema(
     digits=7,
 )
 """One row per claim and level of the factor named by the study in `judged_over`: the verdict by the
-runs at that level alone. Empty where a study names none."""
+runs at that level alone; level "every" is the verdict over all levels. Empty where a study names
+none."""
 
 VERDICTS_READ = TableSchema(
     "verdicts-readings.parquet",

@@ -14,6 +14,7 @@ from virtperf.models.frames import (
     pairs,
     ratio_of_printed,
     ratios,
+    ratios_over,
     robust_line,
     scaling,
     segmented,
@@ -22,6 +23,7 @@ from virtperf.models.frames import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.planning import blocks_needed, stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
+from virtperf.models.quantile import quantile_regression
 from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate, FitResult, Missing
@@ -53,10 +55,12 @@ __all__ = [
     "pairs",
     "power",
     "power_table",
+    "quantile_regression",
     "ratio_of_means",
     "ratio_of_pairs",
     "ratio_of_printed",
     "ratios",
+    "ratios_over",
     "robust_line",
     "runs_needed",
     "scaling",

@@ -263,6 +263,35 @@ def pairs(
     return _compare_sides(paired, [value, *names_of(on)], frame, of, to, by, label)
 
 
+def ratios_over(
+    value: str,
+    frame: pd.DataFrame,
+    *,
+    of: Levels,
+    to: Levels,
+    over: By,
+    by: By = None,
+    label: str | None = None,
+    alpha: float = 0.05,
+) -> EstimateTable:
+    """Estimate ratios that hold over sessions or machines, the levels of the columns `over`: a
+    random effect; see `ratios`.
+
+    The rows of a side at each level are averaged. The estimate is the typical ratio of these means
+    at the k levels that both sides have, with Student's t of the k log ratios (k - 1 degrees of
+    freedom): what differs between levels counts as error, however many rows a level has. It
+    estimates the ratio at another level of the same kind.
+    """
+
+    def averaged(a: pd.DataFrame, b: pd.DataFrame) -> Any:
+        above, below = (rows.groupby(list(names_of(over)))[value].mean() for rows in (a, b))
+        common = above.index.intersection(below.index)
+        return ratio.ratio_of_pairs(above[common], below[common], alpha=alpha)
+
+    require_columns(frame, *names_of(over))
+    return _compare_sides(averaged, [value, *names_of(over)], frame, of, to, by, label)
+
+
 def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> None:
     """Raise `ArgumentError` for the first level of `on` with several rows."""
     repeated = rows[rows.duplicated(list(on), keep=False)]

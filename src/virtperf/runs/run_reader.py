@@ -384,7 +384,7 @@ class RunReader:
         if run.excluded:
             return None
         metrics = {
-            name: {"unit": metric.unit, "formats": list(metric.formats)}
+            name: {"unit": metric.unit, "formats": list(metric.formats), "kinds": metric.kinds}
             for name, metric in dictionary.metrics.items()
         }
         with tempfile.TemporaryDirectory() as scratch:

@@ -24,6 +24,8 @@ from virtperf.study.definition import Study, load_study
 HYPOTHESES_FILE = "hypotheses.yaml"
 NO_TEST = "no test"
 """Verdict of runs at a level at which the premise of a hypothesis does not hold."""
+EVERY = "every"
+"""Level that stands for all levels of the factor in `judged_over`, in verdicts over them."""
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """Fields that a hypothesis inherits from the repeated claim unless it sets them."""
 

@@ -22,7 +22,7 @@ from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
 from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.hypotheses import EVERY, Hypothesis
 from virtperf.study.quantities import Expression, Instance, Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
 from virtperf.verdicts.regions import (
@@ -489,10 +489,13 @@ def judge(
     condition. `text_verdicts` is the table `CLAIMS`, or None for hypotheses without a text. Of
     `observations`, the table `OBSERVATIONS`, only runs of this `provenance` are used; intervals
     have this level. `elsewhere` is a factor and one of its levels: runs at that level replace those
-    at the default level, to which the claims refer.
+    at the default level, to which the claims refer. With `EVERY` for the level, the claims are
+    judged over all levels (`means_over_levels`), such as sessions or machines.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
-    if elsewhere:
+    if elsewhere and elsewhere[1] == EVERY:
+        observations = means_over_levels(study, observations, elsewhere[0])
+    elif elsewhere:
         observations = _relabelled_as_default(study, observations, *elsewhere)
     samples = samples_by_quantity(study, observations, provenance, level)
     text: Mapping[str, str] = (
@@ -509,6 +512,30 @@ def judge(
         }
         rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
+
+
+def means_over_levels(study: Study, observations: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """Replace the runs at each level of a factor by their mean: a block at the default level.
+
+    Levels such as sessions or machines are then a random effect: conditions are compared within
+    them, and the error of a ratio or difference is the spread of the k levels' own ratios or
+    differences, with k - 1 degrees of freedom (t over levels). The number of runs within a level
+    does not count: they share what is particular to it. Levels without a condition do not count for
+    its comparisons, and conditions at a single level are left out.
+    """
+    others = [name for name in study.factors if name != factor]
+    keys = ["quantity", "provenance", factor, *others]
+    known = observations[np.isfinite(observations["value"])]
+    rows = known.groupby(keys, sort=False, dropna=False, as_index=False).first()
+    rows["value"] = known.groupby(keys, sort=False, dropna=False)["value"].mean().to_numpy()
+    levels = rows.groupby(["quantity", "provenance", *others], sort=False, dropna=False)[factor]
+    rows = rows[levels.transform("size") > 1].copy()
+    rows["block"] = rows["run_id"] = rows[factor].map(str)
+    rows["method"], rows["se"], rows["day"] = "runs", math.nan, ""
+    rows[factor] = pd.Series(
+        [study.factors[factor].default] * len(rows), index=rows.index, dtype=object
+    )
+    return rows
 
 
 def _relabelled_as_default(

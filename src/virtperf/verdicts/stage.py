@@ -19,9 +19,9 @@ from virtperf.core.stage_tables import (
     VERDICTS_BY_LEVEL,
     VERDICTS_READ,
 )
-from virtperf.study.claims import Claims
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import NO_TEST, Hypothesis, reread_claims, study_claims
+from virtperf.study.hypotheses import EVERY, NO_TEST, Hypothesis, reread_claims, study_claims
 from virtperf.verdicts.from_runs import (
     CONTRADICTED_ELSEWHERE,
     OF_A_HYPOTHESIS,
@@ -73,8 +73,8 @@ def _verdicts_by_level(
     *,
     level: float,
 ) -> pd.DataFrame:
-    """Build the verdicts by the runs at each level of the factor in `judged_over` alone; `verdicts`
-    are those at its default.
+    """Build the verdicts by the runs at each level of the factor in `judged_over` alone, and those
+    over all its levels; `verdicts` are those at its default.
     """
     factor = study.factors.get(study.judged_over)
     rows: list[dict[str, Any]] = []
@@ -91,6 +91,18 @@ def _verdicts_by_level(
         if isinstance(claim, Hypothesis)
         for at, reason in claim.no_test.items()
     }
+    if factor and len(factor.levels) > 1:
+        alike: dict[tuple[Any, ...], list[Claim]] = {}
+        for claim in claims:
+            left_out = claim.no_test if isinstance(claim, Hypothesis) else {}
+            alike.setdefault(tuple(left_out), []).append(claim)
+        for levels, some in alike.items():
+            counted = observations[~observations[study.judged_over].isin(levels)]
+            chosen = replace(claims, claims=tuple(some))
+            every = (study.judged_over, EVERY)
+            judged = judge(study, chosen, text, counted, level=level, elsewhere=every)
+            records = judged.assign(level=EVERY).to_dict("records")
+            rows += [{str(name): value for name, value in row.items()} for row in records]
     for row in rows:
         if reason := untested.get((row["claim"], row["level"])):
             row |= {"measured_verdict": NO_TEST, "reason": reason}
@@ -120,7 +132,9 @@ def contradicted_elsewhere(
     }
     for row in by_level.to_dict("records") if factor else ():
         if row["measured_verdict"] == opposite.get(here[row["claim"]]):
-            words = f"{factor.place(row['level'])}: {row['measured_verdict']} ({row['reason']})"
+            every = row["level"] == EVERY
+            place = f"over every {factor.label}" if every else factor.place(row["level"])
+            words = f"{place}: {row['measured_verdict']} ({row['reason']})"
             against.setdefault(row["claim"], []).append(words)
     at = f"{factor.place(factor.default or '')}: " if factor else ""
     rows = [

@@ -73,3 +73,15 @@ def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy)
         ("more-at-8", "a"): "does not hold here",
         ("more-at-8", "b"): "holds here",
     }
+
+
+def test_verdict_over_every_level_has_its_own_column(loaded: LoadedStudy) -> None:
+    numbers = {"estimate": 55.0, "estimate_low": 50.0, "estimate_high": 60.0, "reason": ""}
+    rows = [
+        {"claim": "more-at-8", "level": level, "measured_verdict": verdict, **numbers}
+        for level, verdict in (("a", "holds here"), ("b", "holds here"), ("every", "undecided"))
+    ]
+    study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
+    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
+    text = " ".join(plain(record(replace(loaded.context, data=data))).split())
+    assert "over every system" in text and "undecided 55 (50 to 60) %" in text

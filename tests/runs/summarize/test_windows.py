@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rawperf.registry import build_dictionary
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.distributions import run_buckets
 from virtperf.runs.summarize.observations import observe
-from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
+from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate, load_series
 from virtperf.runs.summarize.windows import overlap, sample_begins
 from virtperf.study.definition import load_study
 
@@ -150,3 +152,25 @@ def test_counts_of_buckets_are_interpolated():
         run = RunSeries(info, METRICS, series, 0.95)
         found = run_buckets(run, {"metric": kind, "entity_kind": "bucket"}, "q", "ms")
         assert found.counts.n == pytest.approx(35)
+
+
+def test_samples_of_each_format_have_its_kind(tmp_path):
+    """One metric may be a mean of intervals in one format and single values in another."""
+    metrics = build_dictionary().metrics
+    assert metrics["response_time"].kinds["vegeta"] == "event"
+    assert metrics["group_cpu"].kinds["cgroup-cpu"] == "counter"
+    facts = {"response_time": {"kind": "gauge", "kinds": metrics["response_time"].kinds}}
+    t = [1.0, 1.1, 5.0, 5.1, 6.0]
+    rows = [
+        {"run_id": "r", "source": source, "entity_kind": "driver", "entity": "d", "t_s": at}
+        | {"metric": "response_time", "value": value, "file": "f", "line": 1}
+        for source in ("iwl-console", "vegeta")
+        for at, value in zip(t, (1.0, 3.0, 5.0, 7.0, 9.0), strict=True)
+    ]
+    path = tmp_path / "r.parquet"
+    SAMPLES.write(SAMPLES.frame(rows), path)
+    info = {"run_id": "r", "window_s": [0.0, 5.5], "warmup_s": 0, "factors": {}}
+    run = load_series(path, info, facts, 0.95)
+    single = run.steady(("vegeta", "driver", "d", "response_time")).mean
+    assert (single.value, single.n) == (4.0, 4)
+    assert run.steady(("iwl-console", "driver", "d", "response_time")).mean.value != 4.0

@@ -13,7 +13,7 @@ from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, interval, pretty
-from virtperf.study.hypotheses import NO_TEST
+from virtperf.study.hypotheses import EVERY, NO_TEST
 
 NUMBERS = ("estimate", "estimate_low", "estimate_high")
 LIMITS = ("allowed_low", "allowed_high")
@@ -33,7 +33,8 @@ def record(context: Context) -> Record:
         (row["claim"], row["level"]): row for row in verdicts.to_dict("records")
     }
     others = [level for level in factor.levels if level != factor.default]
-    levels = [factor.default, *others]
+    over = [EVERY] if (verdicts["level"] == EVERY).any() else []
+    levels = [factor.default, *others, *over]
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -52,7 +53,12 @@ def record(context: Context) -> Record:
     default_level = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
-        columns=(*heads, default_level, *(factor.show(level) for level in others)),
+        columns=(
+            *heads,
+            default_level,
+            *map(factor.show, others),
+            *(f"over every {factor.label}" for _ in over),
+        ),
         rows=tuple(rows),
         stacks=True,
     )
@@ -70,6 +76,11 @@ def record(context: Context) -> Record:
         f"{what.lower()} with several comparisons are simultaneous. An empty cell has no runs. Undecided are also "
         "cells without runs for some of the comparisons, unless the others refute the statement."
     )
+    if over:
+        words += (
+            f" The last column takes each {factor.label} as one block: its interval is that of the spread between "
+            f"what each {factor.label} has, and it is about another {factor.label} of the same kind."
+        )
     return register(
         context,
         "elsewhere",

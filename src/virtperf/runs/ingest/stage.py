@@ -144,7 +144,7 @@ def ingest(
             "unit": m.unit,
             "kind": m.kind,
             "formats": list(m.formats),
-            "counters": [s.format for s in m.sources if (s.kind or m.kind) == "counter"],
+            "kinds": m.kinds,
             "definition": m.definition,
         }
         for name, m in dictionary.metrics.items()

@@ -32,7 +32,7 @@ from virtperf.runs.summarize.steady import (
     warmup,
     without_error,
 )
-from virtperf.runs.summarize.windows import COUNTER, EVENT, Overlap, overlap, sample_begins
+from virtperf.runs.summarize.windows import EVENT, Overlap, overlap, sample_begins
 
 WARMUP_CONFIDENCE = 0.999
 """Confidence level at which a warm-up detected later than declared shortens the window: MSER
@@ -343,7 +343,7 @@ def _sample_kind(
     if info["window_s"] is None:
         return EVENT
     facts = metrics[metric]
-    return COUNTER if source in facts.get("counters", ()) else str(facts.get("kind", ""))
+    return str(facts.get("kinds", {}).get(source, facts.get("kind", "")))
 
 
 def evaluate(
