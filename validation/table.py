@@ -118,6 +118,8 @@ def page(
     parts.append(_summary(found, cells))
     for model in dict.fromkeys(c.model for c in cells):
         rows = found[found["model"] == model]
+        if rows.empty:  # not simulated yet
+            continue
         parts.append(f"## {TITLES[model]}\n")
         if model in NOTES:
             parts.append(NOTES[model] + "\n")
