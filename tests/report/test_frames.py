@@ -154,3 +154,42 @@ def test_quantities_of_one_unit_share_an_axis(tmp_path: Path) -> None:
         math.inf,
     ]
     assert load_study("toy", tmp_path / "data").points("figure-2").attrs["axes"]["panels"] == {}
+
+
+def test_number_with_a_reading_of_its_rounding_is_printed(tmp_path: Path) -> None:
+    from tests.report import toy
+
+    claims = toy.build(tmp_path) / "published" / "toy" / "claims.yaml"
+    text = claims.read_text()
+    of = 'of: "utilization[guests=4, cipher=hardware]", value: 80, half_width: 0.5'
+    assert of in text
+    claims.write_text(text.replace(of, f"{of}, reading: rounded twice"))
+    assert load_study("toy", tmp_path / "data").printed("figure-3")["value"].tolist() == [80]
+    counted = of.replace("0.5", "0")  # "all of them"
+    claims.write_text(text.replace(of, f"{counted}, reading: all means 80"))
+    assert load_study("toy", tmp_path / "data").printed("figure-3").empty
+
+
+def test_interval_of_a_mean_ends_at_a_natural_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.report import toy
+
+    near = ("measured", "b", 4, "none", "utilization", (99.0, 99.8, 99.9))
+    monkeypatch.setattr(toy, "RUNS", [*toy.RUNS[:2], near])
+    means = load_study("toy", toy.build(tmp_path)).means("figure-3")
+    (row,) = means.to_dict("records")
+    assert (
+        row["high"] == 100 and row["low"] < 99 and row["value"] == pytest.approx(99.5667, rel=1e-4)
+    )
+
+
+def test_axis_of_a_share_says_of_what(tmp_path: Path) -> None:
+    from tests.report import toy
+
+    path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
+    old = 'utilization: {label: CPU utilization, unit: "%",'
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, f"{old} share_of: the memory touched,"))
+    axes = load_study("toy", tmp_path / "data").points("figure-3").attrs["axes"]
+    assert axes["labels"]["utilization"] == "CPU utilization, % of the memory touched"

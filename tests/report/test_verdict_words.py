@@ -25,7 +25,6 @@ from virtperf.report.wording import (
     verdict_kind,
 )
 from virtperf.study.claims import Claim
-from virtperf.study.parts import Finding
 
 
 def test_every_verdict_has_a_word_and_an_explanation() -> None:
@@ -80,8 +79,8 @@ def test_findings_use_the_same_words(
 ) -> None:
     data = load_study("toy", build(tmp_path)).data
     monkeypatch.setattr(Claim, "n_places", property(lambda claim: places.get(claim.id, 1)))
-    finding = Finding(says="Both claims of the toy study.", rests_on=("busy", "best-at-8"))
-    assert certainty(data, finding) == ("independent", words)
+    claims = [claim for claim in data.claims or () if claim.id in ("busy", "best-at-8")]
+    assert certainty(data, claims) == ("independent", words)
 
 
 def test_good_and_bad_verdicts_have_colours() -> None:

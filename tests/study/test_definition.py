@@ -206,3 +206,9 @@ def test_missing_file_and_broken_yaml(tmp_path):
 def test_unknown_exhibit_lists_the_known(tmp_path):
     with pytest.raises(StudyError, match="one of figure-1, table-1"):
         load_study(write(tmp_path)).exhibit("figure-2")
+
+
+def test_document_names_the_columns_that_no_factor_may_have(root: Path) -> None:
+    text = " ".join((root / "docs" / "add-a-study.md").read_text("utf-8").split())
+    names = text.partition("tables of runs: ")[2].partition(".")[0].split(", ")
+    assert set(names) == {name for table in TABLES_WITH_FACTORS for name in table.columns}

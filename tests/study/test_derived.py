@@ -26,6 +26,15 @@ derived:
 EIGHT = STUDY.replace("levels: [1, 2, 4], label: guests", "levels: [1, 2, 4, 8], label: guests")
 
 
+def test_label_of_one_is_singular(tmp_path: Path) -> None:
+    one = DERIVED.replace(
+        'label: "{system}, {guests} guests"', 'label: "{system}, {guests} guests / 1"'
+    )
+    study = load_study(write(tmp_path, EIGHT + one.replace("guests: [2, 4]", "guests: [1, 2]")))
+    labels = [d.label for d in derivations(study) if d.derived.id == "gain"]
+    assert labels[:2] == ["System A, 1 guest / 1", "System A, 2 guests / 1"]
+
+
 def test_numbers_have_label_unit_and_parts(tmp_path: Path) -> None:
     study = load_study(write(tmp_path, EIGHT + DERIVED))
     found = {(d.derived.id, d.label): d for d in derivations(study)}

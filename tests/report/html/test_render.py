@@ -234,6 +234,14 @@ def test_markdown_is_sanitised(source: str, expected: str) -> None:
     assert "javascript:" not in main and "<img" not in main and "authors" not in main
 
 
+def test_title_replaces_the_first_heading() -> None:
+    cells = [new_markdown_cell("# EXAMPLE of a title\n\nText."), new_markdown_cell("## Part")]
+    page = to_html(new_notebook(cells=cells), title="Caches of 2 *sizes* <b>")
+    assert "EXAMPLE" not in page and ">Part" in page
+    assert "Caches of 2 *sizes* &lt;b&gt;" in page[page.index("<h1") : page.index("</h1>")]
+    assert "EXAMPLE of a title" in to_html(new_notebook(cells=cells))
+
+
 def test_page_without_heading_gets_its_title() -> None:
     page = to_html(new_notebook(cells=[new_markdown_cell("text")]), title="A <title>")
     assert "<h1>A &lt;title&gt;</h1>" in page and "<title>A &lt;title&gt;</title>" in page

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import RawperfError, StudyError
 from tests.cases import each_case
 from tests.report.plain import plain
 from tests.report.toy import HOSTILE
@@ -59,6 +59,14 @@ def test_common_kind_of_interval_is_stated_once(loaded: LoadedStudy, origin: Ori
     other = replace(one, method="delta")
     record = loaded.estimates({"a": one, "b": other}, title="Ratios").record
     assert record.caption == "" and "Type of interval" in plain(record)
+
+
+def test_several_mappings_are_one_table(loaded: LoadedStudy, origin: Origin) -> None:
+    one = Estimate(1.5, 1.4, 1.6, 0.95, "log-ratio", (), origin)
+    text = plain(loaded.estimates({"first": one}, {"second": one}, title="Ratios"))
+    assert "first" in text and "second" in text
+    with pytest.raises(StudyError, match="two estimates of one table are named 'first'"):
+        loaded.estimates({"first": one}, {"first": one}, title="Ratios")
 
 
 def test_estimate_without_figure_links_to_its_runs(measured: LoadedStudy) -> None:
