@@ -337,7 +337,11 @@ def json_mutants(data: bytes, rng: np.random.Generator, per_kind: int) -> Iterat
         documents, by_line = [json.loads(text)], False
         indent = 1 if "\n" in text.strip() else None
     except ValueError:
-        documents, by_line, indent = [json.loads(line) for line in text.split("\n") if line], True, None
+        documents, by_line, indent = (
+            [json.loads(line) for line in text.split("\n") if line],
+            True,
+            None,
+        )
 
     def dump(items: list[Any]) -> bytes:
         return ("\n".join(json.dumps(item, indent=indent) for item in items) + "\n").encode()
@@ -353,9 +357,7 @@ def json_mutants(data: bytes, rng: np.random.Generator, per_kind: int) -> Iterat
     def changed(number: int, new: Any, kind: str, path: tuple[Any, ...]) -> Mutant:
         mutated = [*documents[:number], new, *documents[number + 1 :]]
         lines = range(number + 1, number + 2) if by_line else range(0, 0)
-        old_text, new_text = (
-            json.dumps(_at(part, path[:-1])) for part in (documents[number], new)
-        )
+        old_text, new_text = (json.dumps(_at(part, path[:-1])) for part in (documents[number], new))
         where = "/".join(map(str, path))
         return Mutant(dump(mutated), kind, lines, old_text, new_text, path=where)
 
@@ -419,7 +421,9 @@ def xml_mutants(data: bytes, rng: np.random.Generator, per_kind: int) -> Iterato
             start, end = match.start(2) - match.start(), match.end(2) - match.start()
             if NUMBER.search(match[2]):
                 new = NUMBER.sub(replacement, match[2], 1)
-                yield changed(match, match[0][:start] + new + match[0][end:], f"number {replacement}")
+                yield changed(
+                    match, match[0][:start] + new + match[0][end:], f"number {replacement}"
+                )
 
 
 def mutants(form: Format, data: bytes, per_kind: int) -> list[Mutant]:
@@ -680,7 +684,9 @@ def main(names: list[str]) -> None:
         result = score(name, SEEDS[name])
         total += result.counts
         bad = {v: result.counts[v] for v in (Verdict.WRONG, Verdict.LOST)}
-        print(f"{name}: {result.counts.total()} mutants, {bad[Verdict.WRONG]} wrong, {bad[Verdict.LOST]} lost")
+        print(
+            f"{name}: {result.counts.total()} mutants, {bad[Verdict.WRONG]} wrong, {bad[Verdict.LOST]} lost"
+        )
         for verdict, place, reason in result.failures:
             print(f"  {verdict.name} {place}\n      {reason}")
     print(f"{total.total()} mutants: {', '.join(f'{n} {v}' for v, n in total.items())}")

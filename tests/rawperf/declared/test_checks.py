@@ -186,7 +186,9 @@ def test_renamed_key_is_named(members: dict[str, object], words: str | None) -> 
 
 
 def test_key_that_some_rows_lack_is_told() -> None:
-    text = json.dumps({"jobs": [{"id": n, "read": {"bw": 5} if n else {}} for n in (1, 0, 2)]}, indent=0)
+    text = json.dumps(
+        {"jobs": [{"id": n, "read": {"bw": 5} if n else {}} for n in (1, 0, 2)]}, indent=0
+    )
     (warning,) = read(JSON, text).warnings
     assert warning.endswith("read/bw has no value; this is so in 1 of 3 rows")
 
@@ -219,6 +221,8 @@ def test_histogram_with_a_gap_is_damaged() -> None:
         read(BUCKETS, damaged)
     assert caught.value.line == 3
     assert "a bucket from 2; found from 4" in str(caught.value)
-    assert len(read(BUCKETS.replace("whole: true", "whole: true, gaps: true"), damaged).records) == 4
+    assert (
+        len(read(BUCKETS.replace("whole: true", "whole: true, gaps: true"), damaged).records) == 4
+    )
     with pytest.raises(StudyError, match="gaps needs both bounds"):
         declared(BUCKETS.replace("lower: low, ", "").replace("whole: true", "gaps: true"))
