@@ -126,9 +126,12 @@ class Boots:
         """Store the verdicts for reports."""
         folder = self.data / "verdicts" / "boots"
         folder.mkdir(parents=True)
-        VERDICTS.write(self.judged().reset_index(), folder / VERDICTS.file)
-        elsewhere = self.judged(elsewhere=("machine", "small")).reset_index().assign(level="small")
-        table = VERDICTS_BY_LEVEL.frame(elsewhere.to_dict("records"))
+        here = self.judged().reset_index()
+        VERDICTS.write(here, folder / VERDICTS.file)
+        elsewhere = self.judged(elsewhere=("machine", "small")).reset_index()
+        rows = [*here.assign(level="big").to_dict("records")]
+        rows += elsewhere.assign(level="small").to_dict("records")
+        table = VERDICTS_BY_LEVEL.frame(rows)
         VERDICTS_BY_LEVEL.write(table, folder / VERDICTS_BY_LEVEL.file)
 
 

@@ -250,10 +250,8 @@ def verdicts(values: dict[str, Three], machine: str) -> dict[str, dict[str, obje
         judge(claim, [both(lambda a, b: minus(b, a), a, b) for a, b in pairs], 0.0, math.inf)
 
     def between(claim: str, a: Three | None, b: Three | None, low: float, high: float) -> None:
-        """A difference: 2 % of the mean size of both sides is allowed beyond the limits."""
-        number = both(minus, a, b)
-        room = 0.0 if a is None or b is None else TOLERANCE / 2 * (abs(a[0]) + abs(b[0]))
-        judge(claim, [number], low - room, high + room)
+        """A difference: 2 % of its limits is allowed beyond them."""
+        judge(claim, [both(minus, a, b)], *wider(low, high))
 
     def overhead(system: str, sizes: tuple[int, ...] = SIZES) -> list[Three | None]:
         return [get("overhead", f"mem-{system}-{size}") for size in sizes]

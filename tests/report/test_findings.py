@@ -111,7 +111,9 @@ def test_number_outside_of_the_range_of_the_page_is_reported(data: StudyData) ->
     assert not lint(data, of)
     points = data.points.copy()
     row = points.index[(points["exhibit"] == "figure-3") & (points["x"] == "hardware")][0]
-    points.at[row, "pieces_text"] = np.array([60.0, 70.0])
+    changed = points["pieces_text"].tolist()
+    changed[row] = np.array([60.0, 70.0])
+    points["pieces_text"] = changed
     (outside,) = lint(replace(data, points=points), of)
     assert "the number of busy lies outside the page's own range; 60 to 70" in outside
     disputed = data.claim_results.assign(text_verdict="contradicted")
@@ -136,12 +138,14 @@ def test_utilization_is_known_by_its_unit(unit: str, label: str, *, expected: bo
 
 def test_utilization_is_not_called_use(data: StudyData) -> None:
     terms = {"of": "utilization[cipher=hardware, guests=4]", "to": "utilization[guests=4]"}
-    (claim,) = (c for c in data.claims or () if c.id == "more-at-8")
+    claims = data.claims
+    assert claims is not None
+    (claim,) = (c for c in claims if c.id == "more-at-8")
     parts = tuple(data.study.expression(text) for text in terms.values())
     change = claim.model_copy(
         update={"id": "busier", "instances": (replace(claim.instances[0], parts=parts),)}
     )
-    changed = replace(data, claims=replace(data.claims, claims=(change,)))
+    changed = replace(data, claims=replace(claims, claims=(change,)))
     (wrong,) = lint(changed, finding("With encryption, it uses {busier} more CPU.", "busier"))
     assert "a change of “CPU utilization” is stated without the word utilization" in wrong
     right = finding("With encryption, CPU utilization is {busier} higher.", "busier")
@@ -149,7 +153,7 @@ def test_utilization_is_not_called_use(data: StudyData) -> None:
     # two guests of one run: the same time, so shares are amounts
     same = tuple(data.study.expression("utilization[guests=4]") for _ in parts)
     within = change.model_copy(update={"instances": (replace(claim.instances[0], parts=same),)})
-    beside = replace(data, claims=replace(data.claims, claims=(within,)))
+    beside = replace(data, claims=replace(claims, claims=(within,)))
     assert not lint(beside, finding("One guest uses {busier} more CPU.", "busier"))
 
 

@@ -100,10 +100,14 @@ def _results(study: Study, claims: Claims | None, report: Report) -> None:
                 state(data, finding, level)
         except StudyError as err:
             found.append(err)
-        for err in found:
-            parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
+        for problem in found:
+            parts = {
+                "expected": problem.expected,
+                "found": problem.found,
+                "remedy": problem.remedy,
+            }
             details = {name: part for name, part in parts.items() if part}
-            report(study.document.error(err.problem, "findings", position, **details))
+            report(study.document.error(problem.problem, "findings", position, **details))
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:

@@ -311,9 +311,9 @@ def _phrase(point: Any) -> str:
     """
     printed = math.isfinite(point.printed)
     if not point.known and not printed:
-        low, high = _ends(point)
-        sides = f" ({short_number(low)} to {short_number(high)})"
-        return f"{short_number(point.measured)}{'' if is_narrow(low, high) else sides}"
+        ends = _ends(point)
+        sides = " to ".join(map(short_number, ends))
+        return f"{short_number(point.measured)}{'' if is_narrow(*ends) else f' ({sides})'}"
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"

@@ -361,10 +361,14 @@ def _elsewhere(
     scale, shift = _SCALES[stated.show]
     here = scale * _contrast(data, of, to, level).value + shift
     for at in factor.levels:
-        moved = tuple({q.moved({factor.name: at}): c for q, c in side.items()} for side in (of, to))
-        if at == factor.default or moved in quoted or not samples.keys() >= {*moved[0], *moved[1]}:
+        there_of, there_to = (
+            {q.moved({factor.name: at}): c for q, c in side.items()} for side in (of, to)
+        )
+        if at == factor.default or (there_of, there_to) in quoted:
             continue
-        contrast = _contrast(data, *moved, level)
+        if not samples.keys() >= {*there_of, *there_to}:
+            continue
+        contrast = _contrast(data, there_of, there_to, level)
         low, high = _interval(contrast, level)
         if low > ends[1] or high < ends[0]:
             value, low, high = (scale * v + shift for v in (contrast.value, low, high))

@@ -362,13 +362,13 @@ class LoadedStudy:
         nothing to compute from (an empty mapping or frame, None, or only values missing for
         lack of rows), this and `computed` show one line in the notebook and nothing in the report.
         """
-        first, *others = estimates
-        if others and not all(isinstance(each, Mapping) for each in estimates):
-            raise StudyError("a table has several mappings of estimates, or one frame")
-        labels = [label for each in estimates if others for label in each]
-        if twice := [label for label in labels if labels.count(label) > 1]:
-            raise StudyError(f"two estimates of one table are named {twice[0]!r}")
-        table = {label: each[label] for each in estimates for label in each} if others else first
+        table: Mapping[str, Any] | pd.DataFrame = estimates[0]
+        for more in estimates[1:]:
+            if not isinstance(table, Mapping) or not isinstance(more, Mapping):
+                raise StudyError("a table has several mappings of estimates, or one frame")
+            if twice := table.keys() & more.keys():
+                raise StudyError(f"two estimates of one table are named {min(twice)!r}")
+            table = {**table, **more}
         return (
             Shown(None)
             if _is_empty(table)

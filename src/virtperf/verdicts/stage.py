@@ -130,27 +130,23 @@ def contradicted_elsewhere(
         for claim in claims
         if isinstance(claim, Hypothesis) and claim.against and here[claim.id] in opposite
     }
-    for row in by_level.to_dict("records") if factor else ():
-        if row["measured_verdict"] == opposite.get(here[row["claim"]]):
-            every = row["level"] == EVERY
-            place = f"over every {factor.label}" if every else factor.place(row["level"])
-            words = f"{place}: {row['measured_verdict']} ({row['reason']})"
-            against.setdefault(row["claim"], []).append(words)
-    at = f"{factor.place(factor.default or '')}: " if factor else ""
-    rows = [
-        row
-        | (
-            {
-                "measured_verdict": CONTRADICTED_ELSEWHERE,
-                "reason": "; ".join(
-                    [f"{at}{row['measured_verdict']} ({row['reason']})", *against[row["claim"]]]
-                ),
-            }
-            if row["claim"] in against
-            else {}
-        )
-        for row in verdicts.to_dict("records")
-    ]
+    at = ""
+    if factor is not None:
+        at = f"{factor.place(factor.default or '')}: "
+        for other in by_level.to_dict("records"):
+            if other["measured_verdict"] == opposite.get(here[other["claim"]]):
+                every = other["level"] == EVERY
+                place = f"over every {factor.label}" if every else factor.place(other["level"])
+                words = f"{place}: {other['measured_verdict']} ({other['reason']})"
+                against.setdefault(other["claim"], []).append(words)
+    rows: list[dict[str, Any]] = []
+    for found in verdicts.to_dict("records"):
+        row = {str(name): value for name, value in found.items()}
+        if row["claim"] in against:
+            own = f"{at}{row['measured_verdict']} ({row['reason']})"
+            row["reason"] = "; ".join([own, *against[row["claim"]]])
+            row["measured_verdict"] = CONTRADICTED_ELSEWHERE
+        rows.append(row)
     return VERDICTS.frame(rows)
 
 

@@ -113,9 +113,8 @@ def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
         )
         allows = ""
         if limits:
-            allows = (
-                f"; allowed: {interval(*(float(result.get(n, math.nan)) for n in LIMITS), unit)}"
-            )
+            least, most = (float(result.get(name, math.nan)) for name in LIMITS)
+            allows = f"; allowed: {interval(least, most, unit)}"
         parts.append(Span(text=f"{ends}{unit}{allows}", style="small"))
     return tuple(parts)
 
