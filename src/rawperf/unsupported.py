@@ -92,9 +92,9 @@ _UNSUPPORTED = (
         "keep the complete response of query_range, or of a query with a vector result",
     ),
     (
-        "sysbench 0.4 or 0.5",
-        rb"^sysbench 0\.\d",
-        "collect with sysbench 1.0, or declare its lines, see docs/formats/declared.md",
+        "sysbench 0.4",
+        rb"^sysbench v?0\.[0-4]",
+        "collect with sysbench 0.5 or 1.0, or declare its lines, see docs/formats/declared.md",
     ),
     (
         "a fio log with another file name",

@@ -175,7 +175,11 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         json.dumps(json.loads(as_json(SWINGBENCH)), indent=1).encode(),
     ),
     "sysbench": _files(
-        "sysbench/sysbench-cpu.txt", "sysbench/sysbench-mem.txt", "sysbench/sysbench-fileio.txt"
+        "sysbench/sysbench-cpu.txt",
+        "sysbench/sysbench-mem.txt",
+        "sysbench/sysbench-fileio.txt",
+        "sysbench/sysbench-0.5-cpu.txt",
+        "sysbench/sysbench-0.5-mem.txt",
     ),
     "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
     "uperf": (*_files("uperf/uperf-a.txt", "uperf/uperf-R.txt"), UPERF_OLD.encode()),

@@ -30,7 +30,6 @@ class Raw:
 REFUSED = {
     "dstat-without-t.csv": ("dstat's CSV without times", "dstat -t --output FILE"),
     "pcp-dstat-epoch.csv": ("times as seconds (-T, --epoch)", "dstat -t --output FILE"),
-    "sysbench-0.5.txt": ("sysbench 0.4 or 0.5", "sysbench 1.0"),
     "iperf3-failed.json": ("unable to connect to server: Connection refused", "collect again"),
 }
 READ = {
