@@ -35,6 +35,16 @@ _UNSUPPORTED = (
         "another version or option of the tool may print another heading, or the tool was stopped "
         "before its first sample",
     ),
+    (
+        "numastat -m, -p or -c",
+        rb"^Per-node (?:system memory usage|process memory usage|numastat info) \(in MBs\)",
+        "collect with numastat without options, or declare its columns with melt",
+    ),
+    (
+        "GNU time with a decimal comma",
+        rb"^\d+,\d\duser \d+,\d\dsystem |^\s*(?:User|System) time \(seconds\): \d+,\d\d$",
+        "collect in the C locale: LC_ALL=C time ...",
+    ),
     ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect with iostat -x, or vmstat without -d"),
     ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect with vmstat SECONDS COUNT"),
     ("fio --minimal of another version", rb"^[25];fio-", "collect with fio --output-format=json"),
@@ -296,8 +306,7 @@ def identify_unsupported(head: bytes) -> tuple[str, str]:
     if not head.strip():
         return (
             "the file is empty",
-            "the tool may have written to standard error, or was stopped before it wrote: collect the "
-            "run again",
+            "collect the run again; the tool may have written to standard error",
         )
     compression = next(
         (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None

@@ -82,6 +82,8 @@ def test_times_of_jmeter_in_text_are_those_of_its_milliseconds(tmp_path: Path) -
 
 
 NAMED = {
+    "numastat -m, -p or -c": "\nPer-node system memory usage (in MBs):\n",
+    "GNU time with a decimal comma": "0,10user 0,02system 0:01,00elapsed 12%CPU\n",
     "STREAM": "Function    Best Rate MB/s  Avg time     Min time     Max time\n",
     "UnixBench": "   BYTE UNIX Benchmarks (Version 5.1.3)\n",
     "HPL": "T/V                N    NB     P     Q               Time                 Gflops\n",

@@ -144,7 +144,7 @@ class DeclaredFormat(Streaming):
             if reads == "xml"
             else PieceReader(stream, cut_after_line, file)
         )
-        texts = (
+        texts: Iterator[str] = (
             recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
             for piece in pieces
         )

@@ -200,6 +200,8 @@ def test_documented_examples_read_their_sample(root: Path) -> None:
         [("", "%CPU", 12.5), ("web-01", "%CPU", 8.3), ("db-01", "%CPU", 4.2)],
         [("", "[CPU]User%", 33.0)],
         [("web", "used", 5.629 * 1024**2), ("web", "limit", 1.944 * 1024**3)],
+        [("READ", "AverageLatency", 1.2273), ("READ", "99thPercentileLatency", 12.0)],
+        [("", "busy", 12.0), ("", "busy", 13.0)],
         [("", "sum/bits_per_second", 21387913781.1)],
         [
             ('handler="/query" 0 to 0.1 s', "count", 8.0),
@@ -208,6 +210,13 @@ def test_documented_examples_read_their_sample(root: Path) -> None:
         [("scan 68608 to 69632 ns", "count", 1.0), ("scan 74752 to 75776 ns", "count", 4.0)],
         [('instance="a",job="web"', "up", 1.0), ('instance="a",job="web"', "up", 0.0)],
         [("Percentage CPU", "average", 3.5)],
+        [
+            ("0", "user", 2.5),
+            ("0", "system", 1.5),
+            ("0", "idle", 96.0),
+            ("0", "used", 3.0),
+            ("0", "size", 8.0),
+        ],
     ]
 
 
@@ -224,7 +233,7 @@ def test_documented_examples_read_their_sample(root: Path) -> None:
             "reserved for the melted number",
         ),
         ("reads: csv\nmelt: '(?P<a>x)'\nrepeat: b\nothers: true", "melt and repeat"),
-        ("reads: csv\ncolumns: [a]\nheading: a\nfields: [{field: a}]", "files without a heading"),
+        ("reads: csv\ncolumns: [a]\nfirst: a\nfields: [{field: a}]", "leave out first"),
         (
             "reads: csv\nentity: {line: '(?P<name>a)'}\nfields: [{field: a}]",
             "only valid with reads: pairs or lines",
