@@ -164,7 +164,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                     _check_uniform(chunk, form, context)
                 context.sink(number, chunk)
             has_heading[number] |= len(headings) > 0
-        for pattern in declaration.ignore:
+        for pattern in (*declaration.ignore, *declaration.failed):
             if lines.lines:
                 lines.match_lines(pattern)
         unmatched = np.flatnonzero(~lines.used)

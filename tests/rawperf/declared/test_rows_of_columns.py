@@ -208,6 +208,13 @@ def test_documented_examples_read_their_sample(root: Path) -> None:
         [("scan 68608 to 69632 ns", "count", 1.0), ("scan 74752 to 75776 ns", "count", 4.0)],
         [('instance="a",job="web"', "up", 1.0), ('instance="a",job="web"', "up", 0.0)],
         [("Percentage CPU", "average", 3.5)],
+        [
+            ("0", "user", 2.5),
+            ("0", "system", 1.5),
+            ("0", "idle", 96.0),
+            ("0", "used", 3.0),
+            ("0", "size", 8.0),
+        ],
     ]
 
 
