@@ -192,7 +192,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
 
 def _check_uniform(chunk: Chunk, form: int, context: ReadContext) -> None:
     """Raise `FormatError` at a row that matches another expression than the first one."""
-    for line, index in zip(chunk.lines, chunk.pattern_indices or (), strict=True):
+    for line, index in zip(chunk.lines, chunk.pattern_indices or [], strict=True):
         if index != form:
             raise context.error(
                 "a row has other cells than those before it",
