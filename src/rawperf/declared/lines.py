@@ -145,7 +145,9 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     for text in texts:
         lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
-            headings = lines.match_lines(part.heading) if part.heading and lines.lines else ()
+            headings = np.zeros(0, dtype=int)
+            if part.heading and lines.lines:
+                headings = lines.match_lines(part.heading)
             chunk = _match_rows(lines, part, forms.get(number))
             if chunk is not None:
                 first = chunk.lines[0]
