@@ -464,7 +464,7 @@ def _records(reading: Reading) -> Records:
     for *key, value, line in zip(*columns, reading.lines.tolist(), strict=True):
         t = key[4]
         short = (*key[:4], -1.0 if math.isnan(t) else t)
-        records[(*short, counts[short])] = (value, line)  # type: ignore[index]
+        records[(*short, counts[short])] = (value, line)
         counts[short] += 1
     return records
 
@@ -558,7 +558,7 @@ def _is_ignored(form: Format, mutant: Mutant) -> bool:
             readings.append(read(form, "\n".join(lines).encode()))
         if readings[0] is None or readings[1] is None:
             return False
-        first, second = map(_records, readings)
+        first, second = _records(readings[0]), _records(readings[1])
         changed.append({key for key in first | second if first.get(key) != second.get(key)})
     return bool(changed[0]) and changed[0] == changed[1]
 

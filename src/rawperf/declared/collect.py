@@ -296,7 +296,7 @@ class Collector:
             if is_allowed.all():
                 continue
             cells = _to_list(chunk.column(name))
-            wrong = [row for row in np.flatnonzero(~is_allowed) if cells[row] is not None]
+            wrong = [row for row in np.flatnonzero(~is_allowed).tolist() if cells[row] is not None]
             if wrong:
                 raise FormatError(
                     f"{name} has a text that is not among those declared",

@@ -145,7 +145,9 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     for text in texts:
         lines = _IndexedLines(text, context, lines_before, time, entity, unit)
         for number, part in enumerate(declaration.parts):
-            headings = lines.match_lines(part.heading) if part.heading and lines.lines else ()
+            headings = np.zeros(0, dtype=int)
+            if part.heading and lines.lines:
+                headings = lines.match_lines(part.heading)
             chunk = _match_rows(lines, part, forms.get(number))
             if chunk is not None:
                 first = chunk.lines[0]
@@ -192,7 +194,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
 
 def _check_uniform(chunk: Chunk, form: int, context: ReadContext) -> None:
     """Raise `FormatError` at a row that matches another expression than the first one."""
-    for line, index in zip(chunk.lines, chunk.pattern_indices or (), strict=True):
+    for line, index in zip(chunk.lines, chunk.pattern_indices or [], strict=True):
         if index != form:
             raise context.error(
                 "a row has other cells than those before it",

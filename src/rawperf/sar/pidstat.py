@@ -62,6 +62,7 @@ _CELLS |= {"CPU": r"(\d+|-)", "USER": r"(\S+)", "policy": r"(\S+)"}
 _NUMBER = re.compile(r"-?\d+(?:[.,](\d+))?", re.ASCII)
 _OF_A_THREAD = re.compile(r"\|__|\([^()]*\)__")
 """Marks before the command of a thread."""
+_DIGITS = frozenset("-.,0123456789")
 _NUMBER_AS_COMMAND = re.compile(r"[\d.,-]+ .*", re.ASCII)
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
@@ -296,15 +297,15 @@ class _HeadingColumns:
         if not id_cells:
             return None
         number, kind = id_cells[-1]
-        if kind == PROCESS and _OF_A_THREAD.match(cells[-1]):
+        command = cells[-1].rstrip()
+        if kind == THREAD:
+            command = command.removeprefix("|__").rpartition(")__")[2].strip()
+        elif command[0] in "|(" and _OF_A_THREAD.match(command):
             return None
-        command = (
-            cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
-        ).strip()
         return (
             kind,
             f"{' '.join(cells[index] for index in self.read_positions)} {command} {number}",
-            _NUMBER_AS_COMMAND.match(command) is not None,
+            command[:1] in _DIGITS and _NUMBER_AS_COMMAND.match(command) is not None,
         )
 
 

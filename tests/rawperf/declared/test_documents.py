@@ -60,7 +60,10 @@ def test_leading_text_and_several_documents() -> None:
     assert both.lines.tolist() == [4]  # type: ignore[union-attr]
     cut = read(form + "documents: last\n", f'{one}\n{{"n": 2')
     assert rows(cut, "value") == [(1,)]
-    assert cut.warnings == (f"{FILE} line 3: a JSON document is incomplete and was left out",)
+    assert cut.warnings == (
+        f"{FILE} line 3: the JSON document that begins in line 3 is incomplete or damaged and was "
+        "left out",
+    )
 
 
 def test_json_lines() -> None:
