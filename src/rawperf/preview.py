@@ -86,7 +86,8 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     columns = [
         c
         for c in first.columns
-        if c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any()
+        if c != "kind"
+        and (c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any())
     ]
     yield ""
     yield f"The first of {_format_count(preview.records, 'record')}"

@@ -44,6 +44,7 @@ COLUMNS = (
     "metric",
     "metric_value",
     "metric_unit",
+    "kind",
 )
 """Columns of a tidy table; `t`, `value` and `metric_value` are float, `line` is int, others text."""
 
@@ -115,7 +116,8 @@ class RawTables:
 
         With `categorical`, texts may be categorical, which are faster to write. `line` is the file's line
         that holds the number, 0 if unknown; `metric` is "" and `metric_value` NaN if the dictionary
-        has no metric for a field.
+        has no metric for a field. `kind` is ``gauge``, ``counter``, ``total`` or ``event`` (one row
+        a request), "" without a metric.
 
         Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
         not number its samples.
@@ -168,7 +170,8 @@ class MetricTranslator:
         self._rates = CounterRates(lambda number: list(self._series)[number])
 
     def translate(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
-        """Add columns for the metric of each record, its value in the metric's unit, and that unit.
+        """Add columns for the metric of each record, its value in the metric's unit, that unit, and
+        the kind of the value.
 
         `records` are indexed from 0; no part of a file ends within a sample. `clock` is that of
         `RawTables`.
@@ -189,11 +192,13 @@ class MetricTranslator:
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
         code[rows["order"]] = rows["series"] + 1
         metrics = [metric for _, _, metric, _ in found.series]
+        kinds = [kind for *_, kind in found.series]
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),
             metric_value=values,
             metric_unit=category(code, ["", *units]),
+            kind=category(code, ["", *kinds]),
         )
 
     def messages(self) -> list[str]:

@@ -82,11 +82,6 @@ _UNSUPPORTED = (
         _DECLARE,
     ),
     (
-        "k6 data points (--out json or csv)",
-        rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
-        "collect with k6 run --summary-export, or declare them with names and value",
-    ),
-    (
         "the response of aws cloudwatch get-metric-data",
         rb'"MetricDataResults"\s*:',
         "collect with aws cloudwatch get-metric-statistics, one file per metric",

@@ -155,9 +155,9 @@ def test_rows_are_matched_by_numbers_that_repeat_equally_often(tmp_path):
     table = virtperf.compare(*sides, rows="runs")
     single = {r.condition: (r.ratio, r.runs_a) for r in table.rows if not r.is_mean}
     assert single == {f"queries={n}": (pytest.approx(0.5), 5) for n in (10, 100)}
-    assert {"A": "1000", "B": "5000"} == {
+    assert {
         note[0]: note.rpartition("=")[2] for note in table.notes if "not on both sides" in note
-    }
+    } == {"A": "1000", "B": "5000"}
 
 
 def test_keys_and_averages_on_request(tmp_path):

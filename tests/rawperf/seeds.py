@@ -102,7 +102,8 @@ def _files(*names: str) -> tuple[bytes, ...]:
 
 
 SEEDS: dict[str, tuple[bytes, ...]] = {
-    "ab": _files("ab/ab.txt", "ab/ab-err.txt"),
+    "ab": _files("ab/ab.txt", "ab/ab-err.txt", "ab/ab-failing.txt"),
+    "ab-gnuplot": _files("ab/ab-failing.tsv"),
     "cgroup-cpu": _files("cgroup/cpu-1.stat", "cgroup/cpu-2.stat"),
     "cgroup-io": _files("cgroup/io-2.stat"),
     "cgroup-memory": _files("cgroup/memory-2.stat"),
@@ -120,9 +121,13 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         ).encode(),
     ),
     "iwl-xml": (IWL_DOCUMENT.encode(),),
-    "jmeter-csv": _files("jmeter/jmeter.csv"),
+    "jmeter-csv": _files(
+        "jmeter/jmeter.csv", "jmeter/jmeter-5.6.3.csv", "jmeter/jmeter-5.6.3-dates.csv"
+    ),
     "jmeter-csv-bare": _files("jmeter/jmeter-bare.csv"),
-    "jmeter-xml": _files("jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"),
+    "jmeter-xml": _files(
+        "jmeter/jmeter.xml", "jmeter/jmeter-parents.xml", "jmeter/jmeter-5.6.3.xml"
+    ),
     "meminfo": _files("proc/meminfo.txt"),
     "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
@@ -211,8 +216,13 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "azure-metrics": _files("azure/metrics.json"),
     "cloudwatch-statistics": _files("aws/cpu.json", "aws/network.json"),
     "iperf3": _files("iperf3/iperf3.json"),
-    "k6": _files("k6/summary.json"),
-    "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv"),
+    "k6": _files("k6/k6-summary.json"),
+    "k6-csv": _files("k6/k6.csv"),
+    "k6-json": _files("k6/k6.jsonl"),
+    "locust-stats": _files("locust/failing_stats.csv"),
+    "locust-history": _files("locust/failing_stats_history.csv"),
+    "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv", "vegeta/failing.csv"),
+    "vegeta-json": _files("vegeta/failing.json"),
     "vegeta-report": _files("vegeta/vegeta-report.json"),
     "kvm-stat-once": _files("kvm_stat/kvm_stat-1.txt"),
     "kvm-stat": _files("kvm_stat/kvm_stat.csv"),

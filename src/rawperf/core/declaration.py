@@ -127,12 +127,12 @@ class Time(Model):
     `then` is a field with the second part of the text, appended to `field` after a blank; `plus` is
     a field that is added. Of several `format`, the first time of a file decides. `date` is a line
     with the date of the first row, for times of day. Numbers since 1970 and times with a UTC offset
-    are converted to `zone`.
+    are converted to `zone`; ``auto`` takes the unit of each number since 1970 from its size.
     """
 
     field: str | None = None
     line: Groups | None = None
-    unit: Literal["s", "ms", "us", "ns", "s or ms"] = "s"
+    unit: Literal["s", "ms", "us", "ns", "auto"] = "s"
     since: Literal["epoch", "start"] = "epoch"
     format: Annotated[
         tuple[Annotated[str, AfterValidator(_check_time_format)], ...], WrapSingleString
@@ -160,6 +160,8 @@ class Time(Model):
             raise ValueError("line needs a regular expression with one group, (?P<time>...)")
         if self.plus is not None and self.field is None:
             raise ValueError("plus is added to the time in a field: field is missing")
+        if self.unit == "auto" and self.plus is not None:
+            raise ValueError("plus needs a unit that is known: unit is auto")
         if self.then is not None and (self.field is None or not self.format):
             raise ValueError("then needs a time that is text: set field and format")
         if len(self.format) > 1 and not all(map(_has_date, self.format)):
@@ -179,8 +181,10 @@ class Time(Model):
 
     @property
     def per_second(self) -> float:
-        """Units per second: a divisor, since dividing rounds only once, and correctly."""
-        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "s or ms": 1.0}[self.unit]
+        """Units per second: a divisor, since dividing rounds only once, and correctly; the largest
+        one of ``auto``.
+        """
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "auto": 1e9}[self.unit]
 
 
 class Entity(Model):
@@ -260,7 +264,6 @@ def is_number(text: str) -> bool:
     return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None
 
 
-Aggregation = Literal["mean", "max", "sum", "count", "rate"]
 Printed = dict[str, str | Number] | Literal["duration"] | None
 Condition = dict[str, Texts]
 """Patterns by field, with ``*`` and ``?``; one of them must match the field's text."""
@@ -269,7 +272,7 @@ Condition = dict[str, Texts]
 class FieldRule(Model):
     """One numeric field of each row; docs/formats/declared.md explains the attributes."""
 
-    field: str = ""
+    field: Annotated[str, Field(min_length=1)]
     name: str = ""
     metric: str | None = None
     unit: str | None = None
@@ -279,21 +282,23 @@ class FieldRule(Model):
     within: Groups | None = None
     suffix: str | None = None
     where: Condition = {}
+    unless: Condition = {}
     needs: Texts = ()
     per: str | None = None
-    each: Aggregation = "mean"
+    plus: Texts = ()
+    minus: Texts = ()
+    complement: Flag = False
+    absent: Number | None = None
     optional: Flag = False
 
     @model_validator(mode="after")
     def _check_rule(self) -> FieldRule:
-        if not self.field and (self.each not in ("count", "rate") or not self.name):
-            raise ValueError(
-                "field is missing: it is optional only with each: count or rate, and a name"
-            )
         if self.metric is not None and self.unit is None:
             raise ValueError(
-                f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
+                f"the unit of {self.field} is missing: its metric {self.metric} needs one"
             )
+        if self.complement and self.unit != "1":
+            raise ValueError('complement subtracts a share from 1: its unit is "1"')
         if self.within is not None and group_names(self.within) != ("value",):
             raise ValueError(
                 "within needs a regular expression for the cell with one group, (?P<value>...)"
@@ -303,7 +308,7 @@ class FieldRule(Model):
                 f"suffix of {self.field} needs printed: what the texts in {self.suffix} mean"
             )
         if self.unit is None:
-            _check_common_unit(self.printed, self.field or self.name)
+            _check_common_unit(self.printed, self.field)
         self.printed_factors()
         return self
 
@@ -396,7 +401,6 @@ class TableDeclaration(Model):
     value: str | None = None
     unnamed: Annotated[str, Field(min_length=1)] | None = None
     fields: tuple[FieldRule, ...] = ()
-    every_s: Positive | None = None
     printed: Printed = None
     others: Flag = False
     heading: Pattern | None = None
@@ -422,19 +426,21 @@ class TableDeclaration(Model):
             )
         if self.histogram is not None:
             self._check_histogram()
+        if any(rule.absent is not None for rule in self.fields) and (
+            self.time is not None or self.entity.name or self.entity.line or self.entity.file
+        ):
+            raise ValueError(
+                "absent is for totals of a whole file: leave out time and entity names"
+            )
         names = [rule.record for rule in self.fields]
         duplicate = next((name for index, name in enumerate(names) if name in names[:index]), None)
         if duplicate is not None:
             raise ValueError(
                 f"two fields are named {duplicate!r}: set another name for one of them"
             )
-        if self.every_s is None and any(rule.each != "mean" for rule in self.fields):
-            raise ValueError("each is for rows that are aggregated: every_s is missing")
-        if self.every_s is not None and (self.others or self.names):
-            raise ValueError("every_s aggregates declared fields only: leave out others and names")
         for rule in self.fields:
             if rule.unit is None and not rule.printed:
-                _check_common_unit(self.printed, rule.field or rule.name)
+                _check_common_unit(self.printed, rule.field)
         if self.others or self.names is not None:
             _check_common_unit(self.printed, "fields that are not declared")
         if self.names is not None and any(rule.needs for rule in self.fields):
@@ -446,10 +452,11 @@ class TableDeclaration(Model):
             raise ValueError(
                 f"{several.field} stands for several numbers: leave out metric and name"
             )
-        if self.names is not None and any(rule.per for rule in self.fields):
-            raise ValueError(
-                "per needs both fields in one row, but tables with names have one field per row"
-            )
+        for word in ("per", "plus", "minus"):
+            if self.names is not None and any(getattr(rule, word) for rule in self.fields):
+                raise ValueError(
+                    f"{word} needs both fields in one row, but tables with names have one field per row"
+                )
         return self
 
     @property
@@ -474,8 +481,6 @@ class TableDeclaration(Model):
             raise ValueError(
                 "a histogram needs exactly one field, the count of the bucket, without others"
             )
-        if self.every_s is not None:
-            raise ValueError("buckets cannot be aggregated over intervals: leave out every_s")
         other = next((r for r in self.fields if r.unit not in (None, "count") or r.within), None)
         if other is not None:
             raise ValueError(
@@ -574,7 +579,16 @@ class Declaration(TableDeclaration):
         names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             field = rule.field if part.names is None else None
-            names += (*rule.where, *rule.needs, rule.per, rule.suffix, field)
+            names += (
+                *rule.where,
+                *rule.unless,
+                *rule.needs,
+                *rule.plus,
+                *rule.minus,
+                rule.per,
+                rule.suffix,
+                field,
+            )
         names += part.checked_columns
         return tuple(dict.fromkeys(filter(None, names)))
 
@@ -587,8 +601,6 @@ class Declaration(TableDeclaration):
             part.rows if self.reads == "xml" else part.lines
         ):
             raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
-        if part.every_s is not None and (part.time is None or part.time.field is None):
-            raise ValueError("every_s needs a time in each row: set time: {field: ...}")
         if (
             part.time is not None
             and part.time.line is not None

@@ -49,12 +49,14 @@ class Metric(Model):
     """One metric of the dictionary.
 
     `kind`: ``gauge`` (instantaneous, or the mean of the interval that ends then), ``counter``
-        (cumulative in the raw file, a rate in samples), ``total`` (one number a run), ``event`` (a
-        single value, such as the time of one request, which covers no interval).
+        (cumulative in the raw file, a rate in samples), ``total`` (one number a run), ``event``
+        (one sample an event, such as a request, with the event's own number, at its end).
     `combine`: ``"sum"``: sum of all fields of one report; ``"present"``: sum of those that are
         present; ``"rest"``: 1 minus the sum of those that are present, the first of which is
         required; ``""``: fields are alternative spellings.
     `better`: ``"higher"`` (a throughput), ``"lower"`` (a response time), or ``""`` for neither.
+    `counts`: metric whose events this one counts, per second or as a share of the events of all
+        metrics in `among`.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
@@ -63,12 +65,19 @@ class Metric(Model):
     kind: MetricKind = "gauge"
     combine: Literal["", "sum", "present", "rest"] = ""
     better: Literal["", "higher", "lower"] = ""
+    counts: str = ""
+    among: Texts = ()
     sources: tuple[Source, ...] = ()
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Formats that the metric can be read from, in order of preference."""
-        return tuple(dict.fromkeys(source.format for source in self.sources))
+        """Formats that the metric can be read from, in order of preference: events come first."""
+        return tuple(dict.fromkeys((*self.event_formats, *(s.format for s in self.sources))))
+
+    @property
+    def event_formats(self) -> tuple[str, ...]:
+        """Formats with one sample an event."""
+        return tuple(dict.fromkeys(s.format for s in self.sources if s.kind == "event"))
 
     @property
     def kinds(self) -> dict[str, MetricKind]:
@@ -91,8 +100,8 @@ class Translation:
     """Samples in the dictionary's units, in the order of their records.
 
     `series` of `rows` is an index into `series`, `order` the position of the record, of the first
-    part for a combined metric; `counter` is set, `file` and `line` are not. A record has no row, or
-    one for each metric of its field.
+    part for a combined metric; `counter` and `event` are set, `file` and `line` are not. A record
+    has no row, or one for each metric of its field.
     """
 
     rows: SampleRows
@@ -129,6 +138,14 @@ class MetricDictionary:
     def __contains__(self, name: str) -> bool:
         return name in self.metrics
 
+    def counted(self, metric: Metric) -> tuple[Metric, ...]:
+        """Metrics of the events among which a metric counts: where these have samples, it has a
+        value, be it 0.
+        """
+        groups = [m.among for m in self.metrics.values() if metric.counts in m.among]
+        names = dict.fromkeys((metric.counts, *(name for group in groups for name in group)))
+        return tuple(self.metrics[name] for name in names if name in self.metrics)
+
     def suggest(self, name: str) -> str:
         """Remedy for a name that is not in the dictionary: its new name, or similar names."""
         if name in self.renamed:
@@ -145,13 +162,17 @@ class MetricDictionary:
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)
         position, code = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
         factors = np.array([source.factor for _, source in sources], dtype=float)
-        is_counter = np.array([kind == "counter" for *_, kind in series], dtype=bool)
+        is_counter, is_event = (
+            np.array([kind == wanted for *_, kind in series], dtype=bool)
+            for wanted in ("counter", "event")
+        )
         with np.errstate(over="ignore"):
             value = records["value"].to_numpy(dtype=float)[position] * factors[code]
         rows = build_samples(
             len(code),
             series=code,
             counter=is_counter[code],
+            event=is_event[code],
             t=records["t"].to_numpy(dtype=float)[position],
             value=value,
             order=position,
@@ -267,6 +288,10 @@ def _load(path: Path, report: Report) -> MetricDictionary:
     for old, new in file.renamed.items():
         if new not in file.metrics:
             report(document.error(f"{new!r} is not a metric", "renamed", old))
+    for name, metric in file.metrics.items():
+        for counted in filter(None, (metric.counts, *metric.among)):
+            if counted not in file.metrics:
+                report(document.error(f"{counted!r} is not a metric", "metrics", name))
     metrics = (_with_factors(document, metric, report) for metric in file.metrics.values())
     return MetricDictionary(metrics, file.renamed)
 

@@ -14,6 +14,7 @@ ROW = np.dtype(
         ("series", "i4"),
         ("file", "u2"),
         ("counter", "?"),
+        ("event", "?"),
         ("t", "f8"),
         ("value", "f8"),
         ("line", "i8"),
@@ -21,7 +22,8 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""A sample: indices of its series and its file; `order` is the order of reading."""
+"""A sample: indices of its series and its file; `order` is the order of reading. Events of one
+series may have equal times."""
 
 SampleRows = NDArray[np.void]
 
@@ -82,8 +84,8 @@ SAME_NUMBER = 0.01
 class DuplicateFilter:
     """Drop duplicate samples of one series and time, keeping the first.
 
-    `key_of` returns the key of a series number. Duplicates on one line in other units are not
-    reported.
+    Events of one file are no duplicates. `key_of` returns the key of a series number. Duplicates on
+    one line in other units are not reported.
     """
 
     def __init__(self, key_of: Callable[[int], SeriesKey]) -> None:
@@ -98,6 +100,7 @@ class DuplicateFilter:
         is_duplicate[1:] = (series[1:] == series[:-1]) & (
             (t[1:] == t[:-1]) | (np.isnan(t[1:]) & np.isnan(t[:-1]))
         )
+        is_duplicate[1:] &= ~rows["event"][1:] | (rows["file"][1:] != rows["file"][:-1])
         if not is_duplicate.any():
             return rows
         reported = select_rows(rows, is_duplicate & ~_same_value_other_unit(rows))

@@ -20,7 +20,6 @@ from rawperf.core.patterns import capture_groups, first_group, full_match_mask, 
 from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.checks import MissingCells, RedundancyChecker
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.intervals import IntervalAggregator
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
@@ -56,6 +55,7 @@ class Collector:
         self._rows_to_skip = declaration.leave_out_rows
         self._has_times: bool | None = None  # whether the file has its optional times
         self._seen_fields: set[str] = set()
+        self._last_line = 0
         self._seen_keys: dict[str, None] = {}
         self._field_rules = [
             rule.model_copy(update={"printed": rule.printed or part.printed})
@@ -66,12 +66,6 @@ class Collector:
         self._default_rule = FieldRule(field="*", printed=printed)
         self._entity_from_file_name = part.entity.file and first_group(
             part.entity.file, file.rpartition("/")[2]
-        )
-        aggregations = {rule.record: rule.each for rule in part.fields}
-        self._intervals = (
-            IntervalAggregator(part.every_s, aggregations, file, part.report)
-            if part.every_s is not None
-            else None
         )
         self._buckets = BucketConverter(part, self._number_parser, file) if part.histogram else None
         self._checker = RedundancyChecker(part, frozenset(declaration.missing), file)
@@ -106,6 +100,8 @@ class Collector:
     def add(self, chunk: Chunk) -> None:
         """Add the records of some rows; raises `FormatError` at a cell that is not as declared."""
         part = self.part
+        if len(chunk.lines):
+            self._last_line = max(self._last_line, int(chunk.lines[-1]))
         self._seen_keys |= dict.fromkeys(chunk.keys or chunk.cells)
         if self.declaration.reads == "pairs":
             keys = frozenset(chunk.cells)
@@ -146,15 +142,6 @@ class Collector:
         if part.names is not None and part.value is not None:
             self._add_long_rows(chunk, entity, t, part.names, part.value)
             return
-        if self._intervals is not None:
-            addends = [
-                self._values(chunk, rule)[0]
-                if rule.field
-                else _count_addends(self._condition_mask(chunk, rule.where, True))
-                for rule in self._field_rules
-            ]
-            self._intervals.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
-            return
         columns = [(rule.record, *self._values(chunk, rule)) for rule in self._field_rules]
         if part.others:
             used = {rule.field for rule in part.fields} | self._text_fields()
@@ -174,15 +161,18 @@ class Collector:
             self._store(entity, record, t, values, lines)
 
     def finish(self) -> list[str]:
-        """Add the aggregates, and return messages; raises `FormatError` as `_check_missing` does."""
+        """Add the numbers of fields that the file lacks, and return messages; raises `FormatError`
+        as `_check_missing` does.
+        """
         self._check_missing()
+        for rule in self.part.fields if self._seen_keys else ():
+            if rule.absent is not None and rule.field not in self._seen_fields:
+                entity = np.array([self._entities[""]], dtype=CODE)
+                nowhere = np.array([np.nan]), np.array([rule.absent]), [self._last_line]
+                self._store(entity, rule.record, *nowhere)
         messages = self._missing_cells.messages() if self._missing_cells is not None else []
         messages += self._renamed_messages() + self._snapshot_messages()
-        if self._intervals is None:
-            return messages
-        for name, entity, t, values, lines in self._intervals.aggregates():
-            self._store(entity, name, t, values, lines.tolist())
-        return messages + self._intervals.messages
+        return messages
 
     def _snapshot_messages(self) -> list[str]:
         """One message on keys that only some snapshots of key-value pairs have."""
@@ -309,7 +299,7 @@ class Collector:
 
     def _check_missing(self) -> None:
         """Raise `FormatError` if a declared field is missing from the whole file."""
-        required = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
+        required = [rule.field for rule in self.part.fields if not rule.optional]
         if not self._seen_keys:
             if required:
                 problem = f"no row of {self.part.report or 'the table'} is in the file"
@@ -349,7 +339,7 @@ class Collector:
             *entity_columns,
             *part.where,
             *part.unless,
-            *(name for rule in part.fields for name in rule.where),
+            *(name for rule in part.fields for name in (*rule.where, *rule.unless)),
         }
         if time is not None and time.field is not None and not time.optional:
             fields |= {time.field, *filter(None, (time.plus, time.then))}
@@ -523,7 +513,7 @@ class Collector:
         """Numbers of a rule, NaN where missing, and their lines."""
         lines = chunk.column_lines(rule.field)
         cells = chunk.column(rule.field)
-        is_selected = self._condition_mask(chunk, rule.where, True)
+        is_selected = self._is_selected(chunk, rule)
         if rule.needs:
             has_any = np.zeros(len(chunk.lines), dtype=bool)
             for name in rule.needs:
@@ -540,7 +530,19 @@ class Collector:
         if rule.suffix is not None:
             cells = _append_suffixes(cells, chunk.column(rule.suffix))
         values = self._number_parser.parse(cells, lines, rule.field, rule)
+        for sign, names in ((1.0, rule.plus), (-1.0, rule.minus)):
+            for name in names:
+                others, other_lines = chunk.column(name), chunk.column_lines(name)
+                values = values + sign * self._number_parser.parse(others, other_lines, name, rule)
+        if rule.complement:
+            values = 1.0 - values
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
+
+    def _is_selected(self, chunk: Chunk, rule: FieldRule) -> np.ndarray:
+        """Mask of the rows that a rule's conditions select."""
+        return self._condition_mask(chunk, rule.where, True) & ~self._condition_mask(
+            chunk, rule.unless, False
+        )
 
     def _extract_values(
         self, cells: list[Any], lines: Sequence[int] | np.ndarray, rule: FieldRule
@@ -571,7 +573,7 @@ class Collector:
         return extracted
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
-        """Divide counts by each row's interval; raises `FormatError` if that is not above 0 s."""
+        """Divide numbers by another of their row; raises `FormatError` if that is not above 0."""
         cells, lines = chunk.column(name), chunk.column_lines(name)
         seconds = self._number_parser.parse(cells, lines, name)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -579,10 +581,10 @@ class Collector:
         invalid = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
         if len(invalid):
             raise FormatError(
-                f"{name} is not a valid interval length",
+                f"{name} is 0, below it, or too small to divide by",
                 file=self._file,
                 line=int(lines[invalid[0]]),
-                expected="seconds above 0",
+                expected="a number above 0",
                 found=_cell_text(cells[invalid[0]]).strip() or "nothing",
                 remedy="the interval of this row is unknown: correct or remove the row.",
             )
@@ -640,9 +642,7 @@ class Collector:
                 continue
             rows = chunk.take(rows_of_name)
             is_match = (
-                self._condition_mask(rows, rule.where, True)
-                if rule
-                else np.ones(len(rows_of_name), dtype=bool)
+                self._is_selected(rows, rule) if rule else np.ones(len(rows_of_name), dtype=bool)
             )
             rule_cells = [
                 cells[p] if fit else None for p, fit in zip(rows_of_name, is_match, strict=True)
@@ -772,11 +772,6 @@ def _mask_cells(cells: Any, mask: np.ndarray) -> Any:
     if isinstance(cells, pa.Array):
         return pc.if_else(pa.array(mask), _decode(cells), pa.scalar(None, pa.string()))
     return [cell if is_kept else None for cell, is_kept in zip(cells, mask, strict=True)]
-
-
-def _count_addends(mask: np.ndarray) -> np.ndarray:
-    """Summand of a count: 1 in rows that fit, else NaN."""
-    return np.where(mask, 1.0, np.nan)
 
 
 def _cell_text(cell: Any) -> str:

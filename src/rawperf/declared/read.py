@@ -209,11 +209,7 @@ class _TableBuffer:
             for part in declaration.parts
         ]
         self._clocks: set[str] = set()
-        # Aggregates come at the end of the file: records of other tables must not come before.
-        aggregated_flags = {part.every_s is not None for part in declaration.parts}
-        self._timed = len(aggregated_flags) == 1 and all(
-            part.time is not None for part in declaration.parts
-        )
+        self._timed = all(part.time is not None for part in declaration.parts)
 
     def find_failure(self, text: str, lines_before: int = 0) -> None:
         """Find the first line with an error that the tool reports."""

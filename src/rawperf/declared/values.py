@@ -260,12 +260,7 @@ class TimeParser:
             with np.errstate(over="ignore"):  # infinite times are rejected below
                 t = t + (added if self._format is None else added / time.per_second)
         if self._format is None:
-            per_second = (
-                np.where(np.abs(t) >= MILLISECONDS, 1e3, 1.0)
-                if time.unit == "s or ms"
-                else time.per_second
-            )
-            t = t / per_second
+            t = t / (_units_per_second(t) if time.unit == "auto" else time.per_second)
         if time.is_time_of_day and len(t):
             t = self._unwrap(t)
             if time.date is not None:
@@ -474,6 +469,12 @@ def _parse_iso_vectorized(texts: pa.Array) -> np.ndarray | None:
     return None
 
 
+def _units_per_second(t: np.ndarray) -> np.ndarray:
+    """Units per second of numbers since 1970, by their size: those of years from 1973 to 5138 differ."""
+    steps = np.searchsorted(MILLISECONDS * np.array([1.0, 1e3, 1e6]), np.abs(t), side="right")
+    return np.array([1.0, 1e3, 1e6, 1e9])[steps]
+
+
 @lru_cache(MAX_CACHED_TEXTS)
 def _parse_time(text: str, format_: str, zone: str) -> float:
     time = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
@@ -659,8 +660,8 @@ def _column_roles(
         add("name", *part.entity.name, *part.where, *part.unless, part.names)
         add(plain_role if part.names is not None else "text", part.value)
         for rule in part.fields:
-            add("name", *rule.where)
-            add("text", *rule.needs, rule.per, rule.suffix)
+            add("name", *rule.where, *rule.unless)
+            add("text", *rule.needs, rule.per, rule.suffix, *rule.plus, *rule.minus)
             if part.names is None:
                 add(
                     "number" if plain_role == "number" and _is_unconditional(rule) else "text",
@@ -684,13 +685,8 @@ def _column_roles(
 
 
 def _is_unconditional(rule: Any) -> bool:
-    return (
-        rule.printed is None
-        and rule.within is None
-        and rule.suffix is None
-        and not rule.needs
-        and rule.per is None
-    )
+    conversions = (rule.printed, rule.within, rule.suffix, rule.needs, rule.per)
+    return not any((*conversions, rule.plus, rule.minus))
 
 
 def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
@@ -699,7 +695,12 @@ def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
     return (
         _is_parsed(declaration)
         and part.printed is None
-        and (is_unmelted or all(_is_unconditional(rule) and not rule.where for rule in part.fields))
+        and (
+            is_unmelted
+            or all(
+                _is_unconditional(rule) and not (rule.where or rule.unless) for rule in part.fields
+            )
+        )
     )
 
 

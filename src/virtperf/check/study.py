@@ -171,7 +171,9 @@ def _entity_kind(
     """
     if dictionary is None or metric not in dictionary:
         return
-    known = {HOST if s.entity else s.entity_kind for s in dictionary[metric].sources}
+    described = dictionary[metric]
+    read_from = (described, *(dictionary.counted(described) if described.counts else ()))
+    known = {HOST if s.entity else s.entity_kind for m in read_from for s in m.sources}
     if HOST in known:  # a tool's own host is a guest, or whatever kind run.yaml gives it
         known |= {"guest"} | ({kind} & _kinds_of_runs(study))
     if kind not in known:

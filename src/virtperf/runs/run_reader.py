@@ -66,8 +66,6 @@ if TYPE_CHECKING:
     from virtperf.runs.summarize.series import RunSeries
     from virtperf.study.definition import Study
 
-SINGLE_VALUES = frozenset({"response_time"})
-"""Metrics with one sample per request."""
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 STATISTICS_FILE = "stats.json"
@@ -312,8 +310,25 @@ class RunReader:
                 {cell: np.array([recorded.mean])},
                 singles={cell: (recorded.values, recorded.counts)},
             )
+        from virtperf.runs.requests import request_logs
+
         values: dict[CellName, np.ndarray] = {}
         singles: dict[CellName, np.ndarray] = {}
+        counts: dict[CellName, tuple[int, int]] = {}
+        for log in request_logs(frame, self._dictionary):
+            time, rate, share = (
+                self._cell(metric.name, log.entity_kind, log.entity, metric.unit, str(path))
+                for metric in (log.time, log.rate, log.share)
+            )
+            values[share] = np.array([log.failure_rate])
+            counts[share] = len(log.failed_times), log.count
+            if np.isfinite(log.throughput):
+                values[rate] = np.array([log.throughput])
+            if len(log.times):
+                values[time] = log.times
+                of_all = (log.time.name, ())  # percentiles are of all drivers together
+                singles[of_all] = np.concatenate([singles.get(of_all, np.empty(0)), log.times])
+            frame = frame[~((frame["kind"] == "event") & frame["metric"].isin(log.share.among))]
         named = frame["metric"] != ""
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
@@ -326,11 +341,7 @@ class RunReader:
                 unit = str(part.loc[of_cell.index[0], "metric_unit"]) if known else ""
                 cell = self._cell(str(metric), str(kind), str(entity), unit, str(path))
                 values[cell] = finite.to_numpy(dtype=float)
-                if metric in SINGLE_VALUES:
-                    singles[str(metric), ()] = np.concatenate(
-                        [singles.get((str(metric), ()), np.empty(0)), values[cell]]
-                    )
-        return Cells(values, singles=singles if self._singles else {})
+        return Cells(values, singles=singles if self._singles else {}, counts=counts)
 
     def _cell(self, metric: str, kind: str, entity: str, unit: str, file: str) -> CellName:
         """Register a metric; returns its cell, with the entity as key."""
@@ -440,9 +451,11 @@ class RunReader:
 
         begin, end = run.window
         found: list[dict[CellName, Any]] = []
-        for (_, _, _, metric), series in run.series.items():
+        for key, series in run.series.items():
             inside = (series.t > begin) & (series.t <= end)
-            if metric in SINGLE_VALUES and inside.any():
+            metric = key[3]
+            rated = metric in self._dictionary and self._dictionary[metric].better
+            if run.is_events(key[0], metric) and key not in run.behind and rated and inside.any():
                 cell = self._cell(metric, "", "", run.metrics[metric]["unit"], str(path))
                 found.append({cell: series.value[inside]})
         start = _seconds(run.info["start"])

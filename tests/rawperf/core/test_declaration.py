@@ -78,12 +78,6 @@ fields:
             1,
             "there is no group 'tps'; did you mean 'tp'",
         ),
-        (
-            "reads: csv",
-            "reads: csv\nevery_s: 1\nothers: true",
-            1,
-            "aggregates declared fields only",
-        ),
         ('{file: "driver*.csv"}', "{}", 3, "match is empty"),
         ('{file: "driver*.csv"}', "{text: '(x'}", 3, "missing )"),
         (
@@ -99,7 +93,9 @@ fields:
             "two fields are named 'tps'",
         ),
         ("unit: 1/s}", "unit: 1/s, printed: {ms: ms}}", 6, "no conversion exists"),
-        ("unit: 1/s}", "unit: 1/s, each: max}", 1, "every_s is missing"),
+        ("unit: 1/s}", "unit: 1/s, each: max}", 6, "unknown key 'each'"),
+        ("unit: 1/s}", "unit: 1/s, complement: true}", 6, "complement subtracts a share"),
+        ("unit: 1/s}", "unit: 1/s, absent: 0}", 1, "absent is for totals of a whole file"),
         ("reads: csv", "reads: csv\ndecimal: ','\nthousands: ','", 1, "the same character"),
         ("reads: csv", "reads: csv\nnames: a", 1, "names and value need each other"),
     ],

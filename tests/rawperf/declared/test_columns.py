@@ -234,7 +234,7 @@ def test_interval_counts_become_rates() -> None:
 @each_case(("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")])
 def test_interval_of_invalid_length_is_rejected(length: str, found: str) -> None:
     with pytest.raises(
-        FormatError, match=rf"line 3: s is not a valid interval length; .*found {found}"
+        FormatError, match=rf"line 3: s is 0, below it, or too small.*found {found}"
     ):
         read(COUNTS, f"t,s,n\n1,1,5\n2,{length},70\n")
 

@@ -15,10 +15,13 @@ CASES = {
         "entity: {kind: driver, name: [host, port]}\nfields: [{field: tps}, {field: lat, printed: {ms: ms, s: s}, unit: s, optional: true}]",
         '# mine\nwhen,host,port,tps,lat\n2026-11-22T10:00:00Z,"a, b",1,5.5,3ms\n2026-11-22T10:00:10Z,c,2,NA,4s\n2026-11-22 10:00:20+02:00,d,3,7,5ms\n',
     ),
-    "summed": (
-        "reads: csv\ndelimiter: ' '\ntime: {field: t, unit: ms, plus: d}\nevery_s: 1\nentity: {kind: driver, name: who}\n"
-        "fields: [{name: n, each: rate}, {field: d}, {field: d, name: most, each: max}]",
-        "t d who\n" + "".join(f"{1000 * k + 7} {50 + k} {'ab'[k % 2]}\n" for k in range(20)),
+    "requests": (
+        "reads: csv\ndelimiter: ' '\ntime: {field: t, unit: ms, plus: d}\nentity: {kind: driver, name: who}\n"
+        "fields: [{field: d, unless: {ok: 'no'}}, {field: d, name: failed, where: {ok: 'no'}}, {field: d, name: sum, plus: [d, t], minus: t}]",
+        "t d who ok\n"
+        + "".join(
+            f"{1000 * k + 7} {50 + k} {'ab'[k % 2]} {('no', 'yes')[k % 3 > 0]}\n" for k in range(20)
+        ),
     ),
     "rates": (
         "reads: csv\ntime: {field: t, since: start}\nfields: [{field: n, per: s}, {field: m, per: s, optional: true}]",

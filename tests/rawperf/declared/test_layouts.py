@@ -219,7 +219,7 @@ def test_rows_without_either_time_have_none(tmp_path: Path) -> None:
     declaration = r"""
         reads: lines
         lines: '(?P<name>[a-z]) (?P<value>\d+)(?: (?P<stamp>\d+))?'
-        time: {field: stamp, line: '(?P<time>\d{10})', unit: s or ms, optional: true}
+        time: {field: stamp, line: '(?P<time>\d{10})', unit: auto, optional: true}
         entity: {kind: x, name: name}
         fields: [{field: value}]
     """

@@ -408,30 +408,15 @@ def test_collectl_dstat_and_nmon() -> None:
     assert (found["t"].diff().dropna() == 1).all()
 
 
-def test_vegeta() -> None:
-    rows = list(csv.reader(sample("vegeta/vegeta.csv").decode().splitlines()))
-    single = of("vegeta/vegeta.csv", metric="response_time")
-    answered = sorted((int(row[0]) + int(row[2]), int(row[2])) for row in rows)
-    assert sorted(single["metric_value"]) == pytest.approx(sorted(ns / 1e9 for _, ns in answered))
-    assert single["t"].max() == pytest.approx(answered[-1][0] / 1e9)
-    report = json.loads(sample("vegeta/vegeta-report.json"))
-    assert np.mean(single["metric_value"]) == pytest.approx(report["latencies"]["mean"] / 1e9)
-    failed = of("vegeta/vegeta.csv", metric="failures_per_second")
-    sent = of("vegeta/vegeta.csv", metric="throughput")
-    assert 2 * failed["metric_value"].sum() == pytest.approx(sent["metric_value"].sum(), rel=0.05)
-    totals = of("vegeta/vegeta-report.json").set_index("metric")["metric_value"]
-    p99 = report["latencies"]["99th"] / 1e9
-    assert totals["response_time_p99"] == pytest.approx(p99)
+def test_vegeta_report() -> None:
+    report = json.loads(sample("vegeta/failing-report.json"))
+    totals = of("vegeta/failing-report.json").set_index("metric")["metric_value"]
+    assert totals["response_time_p99"] == pytest.approx(report["latencies"]["99th"] / 1e9)
     assert totals["throughput"] == report["throughput"]
-    refused = of("vegeta/vegeta-refused.csv", metric="response_time")
-    assert len(refused) == len(sample("vegeta/vegeta-refused.csv").splitlines())
+    assert totals["failure_rate"] == pytest.approx(1 - report["success"])
 
 
-def test_k6_and_wrk2() -> None:
-    found = of("k6/summary.json")
-    metrics = dict(zip(found["metric"], found["metric_value"], strict=True))
-    assert metrics["response_time_p90"] == pytest.approx(0.0225)
-    assert metrics["throughput"] == 39.9
+def test_wrk2() -> None:
     assert sniff(sample("wrk2/wrk2.txt")).name == "wrk"
     text = sample("wrk2/wrk2.txt").decode()
     at_most = [int(n) for n in re.findall(r"(?m)^ +[\d.]+ +\d\.\d+ +(\d+) +(?:[\d.]+|inf)$", text)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -88,67 +86,6 @@ def test_last_fio_status_report_replaces_earlier_ones(metrics) -> None:  # type:
     }  # w1 has no reads, so no latency
 
 
-def _in_whole_seconds(samples: list[tuple[int, int, bool]]) -> dict[int, list[tuple[int, bool]]]:
-    """Samples (start and duration in ms, success) by whole second of their end, relative to the first."""
-    ends = [t + d for t, d, _ in samples]
-    count = (max(ends) - min(ends)) // 1000
-    seconds: dict[int, list[tuple[int, bool]]] = {k: [] for k in range(count)}
-    for t, d, ok in samples:
-        if (k := (t + d - min(ends)) // 1000) < count:
-            seconds[k].append((d, ok))
-    return {min(ends) + 1000 * (k + 1): rows for k, rows in seconds.items()}
-
-
-def _compare(
-    found: pd.DataFrame, samples: list[tuple[int, int, bool]], throughput: str, time: str
-) -> None:
-    want = _in_whole_seconds(samples)
-    assert want
-    rate = found[found["metric"] == throughput]
-    assert dict(zip((rate["t"] * 1000).round().astype(int), rate["value"], strict=True)) == {
-        at: len(v) for at, v in want.items()
-    }
-    mean = found[found["metric"] == time]
-    got = dict(zip((mean["t"] * 1000).round().astype(int), mean["value"], strict=True))
-    assert got.keys() == {at for at, v in want.items() if v}
-    assert all(
-        np.isclose(got[at] * 1000, np.mean([d for d, _ in v])) for at, v in want.items() if v
-    )
-
-
-@each_case("name", ["jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"])
-def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
-    root = ElementTree.fromstring(sample(name))
-
-    def of(*paths: str) -> list[tuple[int, int, bool]]:
-        elements = [e for path in paths for e in root.findall(path)]
-        return [
-            (int(e.attrib["ts"]), int(e.attrib["t"]), e.attrib["s"] == "true") for e in elements
-        ]
-
-    found = metrics(name)
-    http = of("httpSample", "sample/httpSample")
-    _compare(found, http, "throughput", "response_time")
-    _compare(found, of("sample"), "transaction_rate", "transaction_response_time")
-    failed = found.loc[found["metric"] == "failures_per_second", "value"].sum()
-    assert failed == sum(not ok for rows in _in_whole_seconds(http).values() for _, ok in rows)
-    assert 0 < failed < len(http)
-
-
-@each_case("name", ["jmeter/jmeter.csv", "jmeter/jmeter-bare.csv"])
-def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
-    lines = sample(name).decode().splitlines()
-    rows = [row for row in csv.reader(lines) if row[0] != "timeStamp"]
-    is_transaction = ["Number of samples" in row[4] for row in rows]
-    samples = [(int(row[0]), int(row[1]), row[7] == "true") for row in rows]
-    for chosen, throughput, time in (
-        (False, "throughput", "response_time"),
-        (True, "transaction_rate", "transaction_response_time"),
-    ):
-        some = [s for s, t in zip(samples, is_transaction, strict=True) if t == chosen]
-        _compare(metrics(name), some, throughput, time)
-
-
 def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     wrk = metrics("wrk/wrk-latency.txt")
     assert one(wrk, "throughput") == 1037.06
@@ -158,13 +95,19 @@ def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     # requests over duration, both rounded by the tool
     assert one(wrk, "requests") / one(wrk, "driver_run_time") == pytest.approx(1037.06, rel=0.01)
     assert one(metrics("wrk/wrk-err.txt"), "http_errors") == 1714
+    assert (one(wrk, "http_errors"), one(wrk, "failures")) == (0, 0), "no line of errors: none"
+    wr = metrics("wrk/wrk-failing.txt")
+    assert (one(wr, "http_errors"), one(wr, "failures"), one(wr, "requests")) == (41, 0, 207)
     ab = metrics("ab/ab.txt")
     assert one(ab, "throughput") == 1504.56
     assert one(ab, "response_time") == pytest.approx(0.001329)
     assert one(ab, "clients_configured") / one(ab, "throughput") == pytest.approx(
         0.001329, rel=1e-3
     )
+    assert one(ab, "http_errors") == 0
     assert one(metrics("ab/ab-err.txt"), "http_errors") == 20
+    failing = metrics("ab/ab-failing.txt")
+    assert (one(failing, "failures"), one(failing, "http_errors")) == (80, 80)
 
 
 def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]

@@ -1,19 +1,17 @@
-"""Times: numbers, texts, zones, midnight, numbered samples; aggregation over intervals."""
+"""Times: numbers, texts, zones, midnight, numbered samples."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import FormatError
-from rawperf.declared import delimited, intervals
 from tests.cases import each_case
-from tests.rawperf.declared.declaring import read, rows
+from tests.rawperf.declared.declaring import read
 
 
 def times(rule: str, *stamps: str) -> tuple[str, list[float]]:
@@ -123,107 +121,29 @@ def test_samples_are_numbered_per_entity(rule: str, clock: str, t: list[float]) 
     assert (reading.clock, reading.records["t"].tolist()) == (clock, t)
 
 
-SUMMED = """
-reads: csv
-time: {field: t, unit: ms, since: start, plus: d}
-every_s: 0.5
-entity: {kind: driver, name: who}
-fields:
-  - {name: n, each: count}
-  - {name: per second, each: rate}
-  - {name: failures, each: count, where: {ok: "false"}}
-  - {field: d}
-  - {field: d, name: longest, each: max}
-  - {field: d, name: total, each: sum}
-  - {field: d, name: total rate, each: rate}
-"""
-ROWS = st.lists(
-    st.tuples(st.integers(0, 4000), st.integers(0, 900), st.sampled_from("ab"), st.booleans()),
-    min_size=2,
-    max_size=40,
-)
-
-
-@settings(max_examples=120, deadline=None, derandomize=True)
-@given(ROWS)
-def test_aggregation_equals_a_plain_loop(
-    written: list[tuple[int, int, str, bool]],
-) -> None:
-    data = "t,d,who,ok\n" + "".join(
-        f"{t},{d},{who},{str(ok).lower()}\n" for t, d, who, ok in written
-    )
-    ends = [t + d for t, d, _, _ in written]
-    count = (max(ends) - min(ends)) // 500
-    if count == 0:
-        with pytest.raises(FormatError, match="cover less than one interval"):
-            read(SUMMED, data)
-        return
-    reading = read(SUMMED, data)
-    got = {
-        (e, f, round(t * 1000)): v for e, f, t, v in rows(reading, "entity", "field", "t", "value")
-    }
-    want = {}
-    for who in {who for _, _, who, _ in written}:
-        for k in range(count):
-            begin = min(ends) + 500 * k
-            inside = [
-                (d, ok) for t, d, w, ok in written if w == who and begin <= t + d < begin + 500
-            ]
-            at, d = begin + 500, [d for d, _ in inside]
-            want |= {
-                (who, "n", at): len(d),
-                (who, "per second", at): len(d) / 0.5,
-                (who, "total", at): sum(d),
-                (who, "total rate", at): sum(d) / 0.5,
-            }
-            want[who, "failures", at] = sum(not ok for _, ok in inside)
-            if d:
-                want |= {(who, "d", at): sum(d) / len(d), (who, "longest", at): max(d)}
-    assert got.keys() == want.keys()
-    assert all(np.isclose(got[key], value, rtol=1e-12) for key, value in want.items())
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(ROWS)
-def test_spilled_rows_are_aggregated_like_rows_in_memory(
-    written: list[tuple[int, int, str, bool]],
-) -> None:
-    data = "t,d,who,ok\n-5000,0.1,a,true\n"
-    data += "".join(f"{t},{d}.1,{who},{str(ok).lower()}\n" for t, d, who, ok in written)
-    memory = read(SUMMED, data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intervals, "MAX_BUFFERED_BYTES", 100)
-        patch.setattr(intervals, "ROWS", 3)
-        patch.setattr(delimited, "ROWS", 4)
-        file = read(SUMMED, data)
-    assert file.records.equals(memory.records)
-    assert (file.lines.tolist(), file.warnings) == (memory.lines.tolist(), memory.warnings)  # type: ignore[union-attr]
-
-
-def test_rows_after_the_last_complete_interval_are_reported() -> None:
-    reading = read(SUMMED, "t,d,who,ok\n0,0,a,true\n600,0,a,true\n")
-    assert reading.warnings == (
-        "a/b.txt: rows after the last complete interval of 0.5 s were left out",
-    )
-
-
 @each_case(
-    ("data", "words"),
+    ("rule", "stamps"),
     [
-        (
-            "0,0,a,true\n99999999999999,0,a,true\n1,0,a,true\n",
-            "line 3: the rows of the table are too far apart in time; expected 1 to 1000000 "
-            "intervals of 0.5 s; found 1e+11 s from line 2 to line 3",
-        ),
-        (
-            "5,0,a,true\n7,2,a,true\n4,0,a,true\n",
-            "line 4: the rows of the table cover less than one interval; expected 1 to 1000000 "
-            "intervals of 0.5 s; found 0.005 s from line 4 to line 3",
-        ),
-        ("0,,a,true\n600,0,a,true\n", "line 2: d, which is added to the time t, is missing"),
+        ("unit: auto", ("1795341600", "1795341601")),
+        ("unit: auto", ("1795341600000", "1795341601000")),
+        ("unit: auto", ("1795341600000000", "1795341601000000")),
+        ("unit: auto", ("1795341600000000000", "1795341601000000000")),
+        ("format: ['%Y/%m/%d %H:%M:%S', iso]", ("2026/11/22 10:00:00", "2026/11/22 10:00:01")),
+        ("format: ['%Y/%m/%d %H:%M:%S', iso]", ("2026-11-22T10:00:00", "2026-11-22T10:00:01")),
     ],
 )
-def test_rows_that_give_no_interval_are_located(data: str, words: str) -> None:
+def test_unit_or_format_is_that_of_the_first_time(rule: str, stamps: tuple[str, str]) -> None:
+    assert times(rule, *stamps) == ("absolute", [1795341600, 1795341601])
+
+
+def test_milliseconds_are_added_to_a_time_that_is_text() -> None:
+    text = "reads: csv\ntime: {field: t, format: iso, unit: ms, plus: d}\nfields: [{field: n}]"
+    reading = read(text, "t,d,n\n2026-11-22T10:00:00.250,500,1\n2026-11-22T10:00:01,0,2\n")
+    assert reading.records["t"].tolist() == [1795341600.75, 1795341601]
+
+
+def test_missing_number_that_is_added_to_the_time_is_located() -> None:
+    text = "reads: csv\ntime: {field: t, unit: ms, plus: d}\nfields: [{field: n}]"
     with pytest.raises(FormatError) as caught:
-        read(SUMMED, f"t,d,who,ok\n{data}")
-    assert words in str(caught.value)
+        read(text, "t,d,n\n1795341600000,,1\n")
+    assert "line 2: d, which is added to the time t, is missing" in str(caught.value)

@@ -163,7 +163,7 @@ def test_declared_field_is_preferred(study: Study, root: Path) -> None:
         ("metric: throughput", "metric: failed_request_rate", 8, "Write 'failures_per_second'"),
         ("unit: ms}", "unit: KiB}", 9, "no conversion exists"),
         ("reads: pairs", "reads: pair", 12, "Did you mean 'pairs'"),
-        ("field: tps", "feld: tps", 8, "unknown key 'feld'"),
+        ("field: tps", "feld: tps", 8, "'field' is missing. 'feld' may be"),
     ],
 )
 def test_mistake_is_reported_with_line_of_study_yaml(

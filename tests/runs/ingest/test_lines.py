@@ -30,7 +30,8 @@ WITHOUT_METRIC = {
 
 # format, metric, value, file, text on the line
 PICKS = (
-    ("vegeta", "response_time", 0.000514712, "0.txt", ",514712,"),
+    ("vegeta", "failed_response_time", 0.000514712, "0.txt", ",514712,"),
+    ("vegeta", "response_time", 0.001258252, "0.txt", ",1258252,"),
     ("proc-vmstat", "page_fault_rate", 13315, "0.txt", "pgfault 453421757"),
     ("vegeta-report", "requests", 150, "0.txt", '"requests":150'),
     ("ab", "throughput", 1504.56, "0.txt", "Requests per second:    1504.56"),
@@ -57,7 +58,13 @@ PICKS = (
     ("dstat", "context_switch_rate", 70, "0.txt", ",46,70"),
     ("esxtop", "guest_memory", 8192 * 1024**2, "0.txt", '"8192.00"'),
     ("iperf3", "network_throughput", 19485643437.190044 / 8, "0.txt", "19485643437.190044"),
-    ("k6", "throughput", 39.9, "0.txt", '"rate": 39.9'),
+    ("k6", "throughput", 72.26069331353197, "0.txt", '"rate": 72.26069331353197'),
+    ("k6-csv", "response_time", 0.053510517, "0.txt", ",53.510517,"),
+    ("k6-json", "response_time", 0.053510517, "0.txt", '"value":53.510517,'),
+    ("vegeta-json", "response_time", 0.055698535, "0.txt", '"latency":55698535,'),
+    ("ab-gnuplot", "response_time", 0.078, "0.txt", "\t78\t"),
+    ("locust-stats", "requests", 177, "0.txt", ",Aggregated,177,"),
+    ("locust-history", "failures_per_second", 5, "0.txt", ",25.250000,5.000000,"),
     ("nmon", "context_switch_rate", 66, "0.txt", "PROC,T0003,1,0,66.0"),
     ("podman-stats-json", "group_cpu", 0.0355, "0.txt", '"cpu_percent": "3.55%"'),
     ("prometheus", "memory_free", 22324715520, "0.txt", "MemFree_bytes 2.232471552e+10"),
@@ -71,7 +78,7 @@ PICKS = (
     ("iostat", "cpu_busy", 0.0305, "0.txt", "1.52    0.00    1.52"),
     ("iwl-console", "clients", 7, "0.txt", "# clients 7/8 |"),
     ("iwl-xml", "page_element_response_time_to_date", 0.006, "0.txt", "<"),
-    ("jmeter-csv", "throughput", 26, "0.txt", "127.0.0.1"),
+    ("jmeter-csv", "response_time", 0.483, "0.txt", ",483,home page"),
     ("jmeter-csv-bare", "clients", 2, "0.txt", ",users 1-"),
     ("jmeter-xml", "clients", 2, "0.txt", 'na="2"'),
     ("meminfo", "memory_total", 24684092 * 1024, "0.txt", "MemTotal:       24684092 kB"),

@@ -8,7 +8,7 @@ the reason, and the others are processed.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,18 +138,7 @@ def ingest(
     for root, place in roots.items():
         _check_unchanged(root, before[root], state(place))
     progress("writing")
-    used = {name for run in runs for name in run["metrics"]}
-    described = {
-        name: {
-            "unit": m.unit,
-            "kind": m.kind,
-            "formats": list(m.formats),
-            "kinds": m.kinds,
-            "definition": m.definition,
-        }
-        for name, m in dictionary.metrics.items()
-        if name in used
-    }
+    described = _described(dictionary, {name for run in runs for name in run["metrics"]})
     index = {"study": study.id, "metrics": described, "runs": runs, "quarantined": quarantined}
     if len(read) > len(runs):
         left_out = ("run_id", "root", "provenance", "factors", "disturbed", "excluded")
@@ -164,6 +153,31 @@ def ingest(
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(read) - len(runs), len(missing), quarantined)
+
+
+def _described(dictionary: MetricDictionary, used: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Describe the metrics with samples, and those that count the events of such metrics."""
+    described = {}
+    for name, metric in dictionary.metrics.items():
+        counted = dictionary.counted(metric) if metric.counts else ()
+        if name not in used and not any(m.name in used and m.event_formats for m in counted):
+            continue
+        of_events = list(dict.fromkeys(form for m in counted for form in m.event_formats))
+        described[name] = {
+            "unit": metric.unit,
+            "kind": metric.kind,
+            "formats": list(dict.fromkeys([*of_events, *metric.formats])),
+            "kinds": metric.kinds,
+            "events": of_events if metric.among else list(metric.event_formats),
+            "definition": metric.definition,
+        }
+        if counted:
+            described[name] |= {
+                "counts": metric.counts,
+                "counted": [m.name for m in counted],
+                "share": bool(metric.among),
+            }
+    return described
 
 
 def _require_current_names(study: Study, dictionary: MetricDictionary) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from virtperf.core.mean import Mean
+from virtperf.runs.summarize.events import per_second
 from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 from virtperf.runs.summarize.windows import overlap
 
@@ -62,49 +64,83 @@ def audit(run: RunSeries) -> list[AuditRow]:
 def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
     """Check the interactive response time law: clients = throughput x (response + think time).
 
-    Computed sample by sample over all drivers. The limits are the interval of the mean, widened by
-    the rounding of the printed numbers. Without a declared think time only the upper limit counts.
+    Computed sample by sample over all drivers; where they log single requests, over all requests,
+    failed ones included, in intervals of `count_edges`. The limits are the interval of the mean,
+    widened by the rounding of the printed numbers. Without a declared think time only the upper
+    limit counts.
     """
     clients = run.info["clients"]
-    throughput, response = _workload(run)
-    source, x = run.of(throughput, "driver")
-    r = run.of(response, "driver", source)[1]
-    drivers = sorted(x)
-    same = sorted(r) == drivers and all(
-        np.array_equal(s.t, x[drivers[0]].t) for s in (*x.values(), *r.values())
-    )
-    if not clients or not drivers or not same:
-        return
     think = run.info["think_time_s"]
     z = float(think or 0)
-    t = x[drivers[0]].t
-    occupied = sum((x[d].value * (r[d].value + z) for d in drivers), np.zeros(len(t)))
-    busy = evaluate(SampleSeries(t, occupied), run.window, run.level).mean
-    if busy.n < 2:
+    load = _driver_load(run, z)
+    if not clients or load is None:
         return
-    served = sum((x[d].value for d in drivers), np.zeros(len(t)))
-    total = evaluate(SampleSeries(t, served), run.window, run.level).mean.value
+    busy = evaluate(
+        replace(load.rate, value=load.busy + load.rate.value * z), run.window, run.level
+    )
+    if busy.mean.n < 2:
+        return
+    total = evaluate(load.rate, run.window, run.level).mean.value
     if total <= 0:
         return
-    rounding = sum(
-        x[d].value.mean() * _printing_precision(r[d].value) / 2
-        + (r[d].value.mean() + z) * _printing_precision(x[d].value) / 2
-        for d in drivers
-    )
-    slack = max(rounding, AUDIT_TOLERANCE * clients)
-    low, high = busy.low - slack, busy.high + slack
+    slack = max(load.rounding, AUDIT_TOLERANCE * clients)
+    low, high = busy.mean.low - slack, busy.mean.high + slack
     passed = low <= clients if think is None else low <= clients <= high
-    implied = clients / total - (busy.value / total - z)
+    implied = clients / total - (busy.mean.value / total - z)
     declared = "none declared" if think is None else f"{z:g} s declared"
     yield _row(
         "response-time law",
-        busy.value,
+        busy.mean.value,
         clients,
         low,
         high,
         passed,
         f"implied think time {implied:.3g} s, {declared}",
     )
+
+
+@dataclass(frozen=True)
+class _DriverLoad:
+    """Load of all drivers over time: `rate` are requests per second, `busy` those in flight.
+
+    `rounding`: largest error of `busy`, with the think time, by the printing of the numbers.
+    """
+
+    rate: SampleSeries
+    busy: np.ndarray
+    rounding: float
+
+
+def _driver_load(run: RunSeries, think_s: float) -> _DriverLoad | None:
+    """Return the load of all drivers; None unless they report throughput and response times at
+    common times.
+    """
+    throughput, response = _workload(run)
+    source, x = run.of(throughput, "driver")
+    if not x:
+        return None
+    drivers = sorted(x)
+    first = x[drivers[0]]
+    if any(not np.array_equal(s.t, first.t) for s in x.values()):
+        return None
+    rate, busy, rounding = np.zeros(len(first.t)), np.zeros(len(first.t)), 0.0
+    for driver in drivers:
+        served, key = x[driver], (source, "driver", driver)
+        if (*key, throughput) in run.behind:
+            edges = np.append(first.since[:1], first.t)
+            places = [(*key, name) for name in run.metrics[throughput]["counted"]]
+            for events in (run.series[k] for k in places if k in run.series):
+                each = per_second(events.t, edges)
+                rate, busy = rate + each, busy + per_second(events.t, edges, events.value)
+                rounding += each.mean() * _printing_precision(events.value) / 2
+            continue
+        taken = run.series.get((*key, response))
+        if taken is None or not np.array_equal(taken.t, first.t):
+            return None
+        rate, busy = rate + served.value, busy + served.value * taken.value
+        rounding += served.value.mean() * _printing_precision(taken.value) / 2
+        rounding += (taken.value.mean() + think_s) * _printing_precision(served.value) / 2
+    return _DriverLoad(replace(first, value=rate), busy, rounding)
 
 
 def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
@@ -166,8 +202,11 @@ def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
         for kind, sources in kinds.items():
             names = [s for s in facts["formats"] if s in sources]
             for other in names[1:]:
-                if sources[other] != sources[names[0]] or facts["kind"] == "total":
+                if sources[other] != sources[names[0]]:
                     continue
+                keys = [(s, kind, e, metric) for s in (names[0], other) for e in sources[other]]
+                if any(np.isnan(run.series[key].t).any() for key in keys):
+                    continue  # a total is not of the window
                 a, b = (_total(run, metric, kind, s) for s in (names[0], other))
                 if a and b:
                     errors = np.nan_to_num([a.se, b.se])
@@ -210,14 +249,21 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
         return
     begin, end = run.window
     times: dict[str, dict[str, list[np.ndarray]]] = {}
-    for (source, kind, entity, _), series in run.series.items():
+    of_events: set[str] = set()
+    for key, series in run.series.items():
+        if key in run.behind:  # intervals without an event count 0
+            continue
+        source, kind, entity, metric = key
+        if run.is_events(source, metric):
+            of_events.add(source)
         timed = series.t[np.isfinite(series.t)]
         if len(timed) > 1:
             times.setdefault(source, {}).setdefault(f"{kind} {entity}".strip(), []).append(timed)
     for source, entities in sorted(times.items()):
         worst, low_at_worst, name = 2.0, 0.0, ""
         for entity, parts in entities.items():
-            share, step = _share_covered(np.unique(np.concatenate(parts)), (begin, end))
+            t = np.unique(np.concatenate(parts))
+            share, step = _share_covered(t, (begin, end), source in of_events)
             low = max(1 - 1.5 * step / (end - begin), 0.0)
             if share - low < worst - low_at_worst:
                 worst, low_at_worst, name = share, low, entity
@@ -232,15 +278,16 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
         )
 
 
-def _share_covered(t: np.ndarray, window: tuple[float, float]) -> tuple[float, float]:
+def _share_covered(t: np.ndarray, window: tuple[float, float], events: bool) -> tuple[float, float]:
     """Return the share of a window covered by samples at times `t`, and their usual step.
 
-    Of events it is the share of bins with at least one, and the length of a bin.
+    Of events, and of samples at irregular times, it is the share of bins with at least one, and the
+    length of a bin.
     """
     begin, end = window
     gaps = np.diff(t)
     step = float(np.median(gaps))
-    if np.median(np.abs(gaps - step)) > MAX_GAP_DEVIATION * step:
+    if events or np.median(np.abs(gaps - step)) > MAX_GAP_DEVIATION * step:
         step = max(EVENT_BIN_S, EVENTS_A_BIN * step)
         events = t[overlap(t, window, t).inside]
         covered = np.unique(np.ceil((events - begin) / step))
@@ -250,20 +297,20 @@ def _share_covered(t: np.ndarray, window: tuple[float, float]) -> tuple[float, f
 
 def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
     """Check the share of failed requests."""
-    elements = next(filter(None, (_total(run, name, "driver") for name in REQUEST_TOTALS)), None)
-    totals = [total for metric in ERROR_TOTALS if (total := _total(run, metric, "driver"))]
-    if elements is None or not totals:
-        return
-    errors, limit = sum(total.value for total in totals), MAX_ERROR_SHARE * elements.value
-    yield _row(
-        "failed requests",
-        errors,
-        0.0,
-        0.0,
-        limit,
-        errors <= limit,
-        "errors of all drivers in the whole run",
-    )
+    source, shares = run.of("failure_rate", "driver")
+    if shares and run.is_events(source, "failure_rate"):
+        requests = float(sum(len(s.value) for s in shares.values()))
+        errors = float(sum(s.value.sum() for s in shares.values()))
+    else:
+        counts = (_total(run, name, "driver") for name in REQUEST_TOTALS)
+        counted = next(filter(None, counts), None)
+        totals = [total for metric in ERROR_TOTALS if (total := _total(run, metric, "driver"))]
+        if counted is None or not totals:
+            return
+        requests, errors = counted.value, sum(total.value for total in totals)
+    limit = MAX_ERROR_SHARE * requests
+    note = "errors of all drivers in the whole run"
+    yield _row("failed requests", errors, 0.0, 0.0, limit, errors <= limit, note)
 
 
 AUDIT_CHECKS: tuple[Callable[[RunSeries], Iterator[AuditRow]], ...] = (

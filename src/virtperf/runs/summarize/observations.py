@@ -15,6 +15,7 @@ from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.provenance import Provenance
 from virtperf.runs.summarize.distributions import bucket_flags, bucket_mean, run_buckets
+from virtperf.runs.summarize.events import count_edges, per_second
 from virtperf.runs.summarize.series import (
     Combined,
     Reduction,
@@ -38,6 +39,9 @@ OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
 NO_MEAN = (
     "not measured in this run: {metric} has {n} entities, and the mean of percentiles is not a percentile; "
     "observe single values with statistic: quantile"
+)
+NO_EVENTS = (
+    "{source} has means of {metric}, but no single values, from which the {statistic} is computed"
 )
 ONE_WINDOW = (
     "{whole} is the mean of the whole run, {sampled} is sampled within the window; divide two metrics that "
@@ -79,20 +83,19 @@ def _observe(
         return _observe_buckets(kind, run, row)
     how = rule["combine"]
     merged = how == "mean" and rule.get("statistic") in OF_SINGLE_VALUES
+    events = rule.get("statistic", "mean") in (*OF_SINGLE_VALUES, "max")
     combined = next(
         filter(
             None,
             (
-                _combined_source(run, source, how, _reduction(kind, run, source), merged)
+                _combined_source(run, source, how, _reduction(kind, run, source), merged, events)
                 for source in rule["from"]
             ),
         ),
         None,
     )
     if combined is None:
-        return row | {
-            "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
-        }, []
+        return row | {"note": f"not measured in this run: {_missing(run, rule, events)}"}, []
     if len(combined.entities) > 1 and is_percentile(combined.metric):
         return row | {"note": NO_MEAN.format(metric=combined.metric, n=len(combined.entities))}, []
     per = None
@@ -226,14 +229,25 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     )
 
 
+def _missing(run: RunSeries, rule: Mapping[str, Any], events: bool) -> str:
+    """Say what a run lacks for an `observed` rule."""
+    for source in rule["from"] if events else ():
+        name, _ = run.of(source["metric"], source["entity_kind"])
+        if name:
+            return NO_EVENTS.format(source=name, statistic=rule["statistic"], **source)
+    return f"no {' or '.join(map(_source_text, rule['from']))}"
+
+
 def _combined_source(
     run: RunSeries,
     source: Mapping[str, str],
     how: str,
     reduce_by: Reduction | None = None,
     merged: bool = False,
+    events: bool = False,
     window: tuple[float, float] | None = None,
 ) -> Combined | None:
+    """Combine a source; with `events` only one of single events, if a metric has such formats."""
     return run.combined(
         source["metric"],
         source["entity_kind"],
@@ -241,6 +255,7 @@ def _combined_source(
         entity=source.get("entity", "*"),
         reduce_by=reduce_by,
         merged=merged,
+        events=events and bool(run.metrics.get(source["metric"], {}).get("events")),
         window=window,
     )
 
@@ -326,12 +341,13 @@ def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str
         for found, limit in zip((used.steady.begin_s, used.steady.end_s), declared, strict=True)
     )
     files: dict[str, list[np.ndarray]] = {}
-    for entity in used.entities:
-        series = run.series[used.key(entity)]
+    own = [used.key(entity) for entity in used.entities]
+    for key in (behind for one in own for behind in run.behind.get(one, (one,))):
+        series = run.series[key]
         if series.files is None or series.lines is None:
             continue
         timed = series.overlap((begin, end)).used
-        if used.times is not None:
+        if used.times is not None and key in own:
             timed &= np.isin(series.t, used.times)
         inside = timed | np.isnan(series.t)
         names, lines = series.files[inside], series.lines[inside]
@@ -375,11 +391,13 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
-        _, series = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
+        name, series = run.of(
+            spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*"))
+        )
         if not series:
             continue
         factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
-        total = _sum_entities(series)
+        total = _over_time(run, name, spec["metric"], series)
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id,
@@ -405,8 +423,10 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
     """
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
-            _, series = run.of(source["metric"], source["entity_kind"])
-            total = _sum_entities(series).value if series else np.zeros(0)
+            name, series = run.of(source["metric"], source["entity_kind"])
+            total = np.zeros(0)
+            if series:
+                total = _over_time(run, name, source["metric"], series).value
             if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
@@ -419,6 +439,23 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
                     "value": value,
                 }
             return
+
+
+def _over_time(
+    run: RunSeries, source: str, metric: str, series: Mapping[str, SampleSeries]
+) -> SampleSeries:
+    """Return the sum over entities at each time; of events the mean in each interval of
+    `count_edges`.
+    """
+    if run.independent or not run.is_events(source, metric):
+        return _sum_entities(series)
+    t, value = (np.concatenate([getattr(s, n) for s in series.values()]) for n in ("t", "value"))
+    order = np.argsort(t, kind="stable")
+    edges = count_edges(run.window, float(t.max()))
+    counts = per_second(t[order], edges)
+    with np.errstate(invalid="ignore"):
+        means = per_second(t[order], edges, value[order]) / counts
+    return SampleSeries(edges[1:][counts > 0], means[counts > 0])
 
 
 def _sum_entities(series: Mapping[str, SampleSeries]) -> SampleSeries:

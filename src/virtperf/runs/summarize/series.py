@@ -16,6 +16,7 @@ from rawperf.core.errors import RawperfError, StudyError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
+from virtperf.runs.summarize.events import Key, count_edges, counted_places, per_second
 from virtperf.runs.summarize.steady import (
     cosine_mean,
     departs,
@@ -163,13 +164,16 @@ class Combined:
 @dataclass(frozen=True)
 class RunSeries:
     """Series of a run by (source, entity kind, entity, metric), with the index entries of run and
-    metrics.
+    metrics. `behind`: the series of events that a series counts.
     """
 
     info: Mapping[str, Any]
     metrics: Mapping[str, Mapping[str, Any]]
     series: Mapping[tuple[str, str, str, str], SampleSeries]
     level: float
+    behind: Mapping[tuple[str, str, str, str], tuple[tuple[str, str, str, str], ...]] = field(
+        default_factory=dict
+    )
     _found: dict[tuple[str, str, str, str], Steady] = field(default_factory=dict, repr=False)
 
     @property
@@ -182,6 +186,10 @@ class RunSeries:
     def independent(self) -> bool:
         """Whether samples are only numbered, and mutually independent: the run has no clock."""
         return self.info["window_s"] is None
+
+    def is_events(self, source: str, metric: str) -> bool:
+        """Whether a format has one sample an event of a metric, such as a request."""
+        return source in self.metrics.get(metric, {}).get("events", ())
 
     def of(
         self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
@@ -227,13 +235,15 @@ class RunSeries:
         entity: str = "*",
         reduce_by: Reduction | None = None,
         merged: bool = False,
+        events: bool = False,
         window: tuple[float, float] | None = None,
     ) -> Combined | None:
         """Combine entities by sum or mean and reduce over the window, by default to the mean; None
-        if the run has none.
+        if the run has none, or with `events` none with single events.
 
         `merged`: single values of several entities, such as the response times of several drivers,
-        are pooled; not those sampled at common times by a clock. `window`: another window than the
+        are pooled; not those sampled at common times by a clock. The mean of events is always that
+        of all events. `window`: another window than the
         run's, used as given, without a warm-up.
 
         Entities that were sampled together are combined sample by sample, so that the error
@@ -241,8 +251,9 @@ class RunSeries:
         over one window are combined, with errors as for independent means.
         """
         name, series = self.of(metric, entity_kind, source, entity)
-        if not series:
+        if not series or (events and not self.is_events(name, metric)):
             return None
+        merged = merged or (how == "mean" and self.is_events(name, metric))
         entities = tuple(sorted(series))
         share = 1 / len(series) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
@@ -252,7 +263,8 @@ class RunSeries:
             return evaluate(values, window, self.level, reduce_by, detect_warmup=detect_warmup)
 
         parts = [series[e] for e in entities]
-        summed, times = _sum_at_common_times(parts), None
+        of_events = self.is_events(name, metric) and len(parts) > 1
+        summed, times = None if of_events else _sum_at_common_times(parts), None
         left_out = summed is not None and (
             max(int(s.overlap(window).inside.sum()) for s in parts)
             - int(summed.overlap(window).inside.sum())
@@ -330,7 +342,43 @@ def load_series(
         )
         for key, a, b in zip(named, begins, ends, strict=True)
     }
-    return RunSeries(info, metrics, series, level)
+    counts, behind = _count_events(series, info, metrics)
+    return RunSeries(info, metrics, {**series, **counts}, level, behind)
+
+
+def _count_events(
+    series: Mapping[Key, SampleSeries],
+    info: Mapping[str, Any],
+    metrics: Mapping[str, Mapping[str, Any]],
+) -> tuple[dict[Key, SampleSeries], dict[Key, tuple[Key, ...]]]:
+    """Return the series that count events, per second or as a share, and the events behind each.
+
+    A run without a clock has shares only.
+    """
+    counts: dict[Key, SampleSeries] = {}
+    behind: dict[Key, tuple[Key, ...]] = {}
+    of_events = [s.t[-1] for k, s in series.items() if k[0] in metrics[k[3]].get("events", ())]
+    last = float(max(of_events, default=0.0))
+    window = info["window_s"]
+    edges = None if window is None else count_edges((float(window[0]), float(window[1])), last)
+    for metric, facts in metrics.items():
+        if "counts" not in facts:
+            continue
+        for place, keys in counted_places(series, facts, metrics).items():
+            key = (*place, metric)
+            of = series.get((*place, facts["counts"]))
+            if facts["share"]:
+                events = _all_values([series[k] for k in keys])
+                values = [np.full(len(series[k].t), k[3] == facts["counts"], float) for k in keys]
+                order = np.argsort(np.concatenate([series[k].t for k in keys]), kind="stable")
+                counts[key] = replace(events, value=np.concatenate(values)[order])
+            elif edges is not None and key not in series:
+                t = np.zeros(0) if of is None else of.t
+                counts[key] = SampleSeries(edges[1:], per_second(t, edges), begins=edges[:-1])
+            else:
+                continue
+            behind[key] = keys if of is None or facts["share"] else ((*place, facts["counts"]),)
+    return counts, behind
 
 
 def _sample_kind(

@@ -1,0 +1,76 @@
+"""Numbers of the requests (or transactions) that a raw file lists one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.metrics import Metric, MetricDictionary
+
+
+@dataclass(frozen=True, eq=False)
+class RequestLog:
+    """Requests of one entity in a raw file.
+
+    `share` is the metric of the share that failed, `rate` that of successes per second, `time` that
+    of the successes' response times. `times` and `failed_times` are these of successful and failed
+    requests, in the unit of `time`; `span_s` is the time from the begin of the first request to the
+    end of the last one.
+    """
+
+    entity_kind: str
+    entity: str
+    share: Metric
+    rate: Metric | None
+    time: Metric
+    times: np.ndarray
+    failed_times: np.ndarray
+    span_s: float
+
+    @property
+    def count(self) -> int:
+        """Number of all requests."""
+        return len(self.times) + len(self.failed_times)
+
+    @property
+    def failure_rate(self) -> float:
+        """Share of the requests that failed."""
+        return len(self.failed_times) / self.count
+
+    @property
+    def throughput(self) -> float:
+        """Successful requests per second of the span; NaN if that is 0."""
+        return len(self.times) / self.span_s if self.span_s > 0 else float("nan")
+
+
+def request_logs(frame: pd.DataFrame, dictionary: MetricDictionary) -> Iterator[RequestLog]:
+    """Yield the request logs in a raw file's frame (`rawperf.tidy.COLUMNS`), by entity.
+
+    These are the rows of kind ``event`` of a metric of response times and of the one of failures: a
+    share with `among` in the dictionary names both. Other rows are no requests.
+    """
+    events = frame[frame["kind"] == "event"]
+    for share in dictionary.metrics.values():
+        if not share.among or not share.counts:
+            continue
+        (name,) = (other for other in share.among if other != share.counts)
+        time = dictionary[name]
+        rates = (m for m in dictionary.metrics.values() if m.counts == name and not m.among)
+        rate = next(rates, None)
+        requests = events[events["metric"].isin(share.among)]
+        for (kind, entity), rows in requests.groupby(["entity_kind", "entity"], sort=False):
+            values, is_failed = rows["metric_value"].to_numpy(), rows["metric"] == share.counts
+            begins = rows["t"].to_numpy() - values
+            yield RequestLog(
+                str(kind),
+                str(entity),
+                share,
+                rate,
+                time,
+                values[~is_failed],
+                values[is_failed],
+                float(rows["t"].max() - begins.min()),
+            )
