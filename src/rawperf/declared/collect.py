@@ -722,11 +722,14 @@ def _append_suffixes(cells: Any, suffixes: Any) -> list[str | None]:
 
 
 def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
-    """Mask of the cells without any text; none if words for a missing value hide them."""
+    """Mask of the cells without any text, not of those that melted rows lack; none if words for a
+    missing value hide them.
+    """
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), dtype=bool) if has_missing_words else np.isnan(cells)
     if isinstance(cells, pa.Array):
-        return pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "").to_numpy(zero_copy_only=False)
+        is_empty = pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "")
+        return pc.fill_null(is_empty, False).to_numpy(zero_copy_only=False)
     return np.array(
         [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]
     )
