@@ -726,7 +726,8 @@ def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), dtype=bool) if has_missing_words else np.isnan(cells)
     if isinstance(cells, pa.Array):
-        return pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "").to_numpy(zero_copy_only=False)
+        is_blank = pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "")
+        return pc.fill_null(is_blank, True).to_numpy(zero_copy_only=False)
     return np.array(
         [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]
     )
