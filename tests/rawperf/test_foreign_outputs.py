@@ -38,6 +38,7 @@ READ = {
     "fio-client-server.json": {("All clients", "read/iops"): [256]},
     "jmeter-date-text.csv": {("", "elapsed"): [170, 44]},
     "sar-only-restart.txt": {},
+    "sysbench-0.5.txt": {("", "events"): [422], ("", "time"): [4.001]},
 }
 
 
