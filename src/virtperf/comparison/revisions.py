@@ -134,7 +134,7 @@ def _read_table(
     series: RevisionValues = {}
     for at, rows in frame.groupby(groups, sort=False):
         revision_name, *levels = at
-        condition = key_text(tuple(zip(keys, levels, strict=True)))
+        condition = key_text(tuple(zip(keys, map(str, levels), strict=True)))
         day = "" if dates is None else min(dates[rows.index], key=_timestamp)
         for benchmark, cells in numbers.items():
             if values := tuple(cells[rows.index].dropna().tolist()):
