@@ -1,13 +1,15 @@
 """What `virtperf history` finds, misses and names, beside two other tools.
 
     python -m validation.histories null       # makes src/virtperf/comparison/null-distributions.json
+    python -m validation.histories looks [HISTORIES]
     python -m validation.histories rates [HISTORIES [TOOL ...]]
     python -m validation.histories labelled FOLDER
 
 `rates` simulates histories of 40 revisions and judges them as CI does, after each new revision:
 histories without a change, steps, single noisy revisions, slow drifts and short histories, with an
-autocorrelation of 0 and 0.3. `labelled` computes F1 on the labelled series of the Turing Change
-Point Dataset (van den Burg and Williams 2020, arXiv:2003.06222), of which FOLDER is a copy.
+autocorrelation of 0 and 0.3. `looks` measures three runs of CI with more histories. `labelled`
+computes F1 on the labelled series of the Turing Change Point Dataset (van den Burg and Williams 2020,
+arXiv:2003.06222), of which FOLDER is a copy.
 
 If `apache-otava` (0.8.0, with its defaults) and `ruptures` (PELT with a penalty of 3 log n, noise from
 the median absolute difference) are installed, they judge the same histories. They are no
@@ -19,7 +21,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,8 +70,12 @@ def pelt_changes(y: np.ndarray) -> Found:
 
 def tools(names: Sequence[str] = ()) -> dict[str, Callable[[np.ndarray], Found]]:
     """The tools that are installed, of `names` if there are any."""
-    found = {"virtperf": virtperf_changes, "otava": otava_changes, "PELT": pelt_changes}
-    found = {name: tool for name, tool in found.items() if not names or name in names}
+    known: dict[str, Callable[[np.ndarray], Found]] = {
+        "virtperf": virtperf_changes,
+        "otava": otava_changes,
+        "PELT": pelt_changes,
+    }
+    found = {name: tool for name, tool in known.items() if not names or name in names}
     for name, module in (("otava", "otava"), ("PELT", "ruptures")):
         if name in found and find_spec(module) is None:
             print(f"{name} is not installed and not compared", file=sys.stderr)
@@ -121,18 +127,35 @@ def write_stored(stored: dict[str, Any]) -> None:
     STORED.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
-def rates(count: int, names: Sequence[str]) -> None:
-    """Print a Markdown table of rates, one row a kind of history.
+def looks(count: int) -> None:
+    """Print the rates of three runs of CI, after each of three revisions.
 
-    The rates of virtperf within three revisions at an autocorrelation of 0.3 are stored for the
-    note below its results.
+    Those at an autocorrelation of 0.3 are stored for the note below a history's result.
     """
+    print(f"Of {count} histories of {REVISIONS} revisions, in three further runs of CI, in %.\n")
+    print("| autocorrelation | false alarms | falls of 5 % at 2 % noise that are found |")
+    print("|---|---|---|")
+    for phi in (0.0, 0.3):
+        rng = np.random.default_rng([SEED, round(10 * phi), count])
+        rows = 0.02 * simulate(REVISIONS + LOOKS, phi, count, rng)
+        fall = math.log(0.95) * (np.arange(REVISIONS + LOOKS) >= REVISIONS)
+        shares = {}
+        for name, shifted in (("alarms", rows), ("found", rows + fall)):
+            ends = range(REVISIONS + LOOKS, REVISIONS, -1)
+            found = [any(virtperf_changes(y[:n])[0] for n in ends) for y in shifted]
+            shares[name] = round(100 * float(np.mean(found)), 1)
+        print(f"| {phi} | {shares['alarms']} | {shares['found']} |", flush=True)
+    write_stored(json.loads(STORED.read_text()) | {WITHIN: shares})
+
+
+def rates(count: int, names: Sequence[str]) -> None:
+    """Print a Markdown table of rates, one row a kind of history."""
     used = tools(names)
     print(f"Of {count} histories of each kind, in %.\n")
     print("| autocorrelation | histories | question | " + " | ".join(used) + " |")
     print("|---|---|---" + "|---" * len(used) + "|")
 
-    def row(phi: float, kind: str, question: str, answers: dict[str, Sequence[bool]]) -> None:
+    def row(phi: float, kind: str, question: str, answers: Mapping[str, Sequence[bool]]) -> None:
         shown = (
             f"{100 * float(np.mean(list(of))):.1f}" if len(of) else "" for of in answers.values()
         )
@@ -145,7 +168,7 @@ def rates(count: int, names: Sequence[str]) -> None:
         def judge(rows: np.ndarray) -> dict[str, list[Found]]:
             return {name: [tool(y) for y in rows] for name, tool in used.items()}
 
-        def looks(rows: np.ndarray) -> list[dict[str, list[Found]]]:
+        def look(rows: np.ndarray) -> list[dict[str, list[Found]]]:
             return [judge(rows[:, : REVISIONS + more]) for more in range(1, LOOKS + 1)]
 
         def within(seen: list[dict[str, list[Found]]]) -> dict[str, list[bool]]:
@@ -154,7 +177,7 @@ def rates(count: int, names: Sequence[str]) -> None:
                 for name in used
             }
 
-        seen = looks(0.02 * noise)
+        seen = look(0.02 * noise)
         alarms = {name: [f[0] for f in seen[-1][name]] for name in used}
         row(phi, "no change", "alarm in one run of CI", alarms)
         false = within(seen)
@@ -167,13 +190,9 @@ def rates(count: int, names: Sequence[str]) -> None:
 
         fallen = 0.02 * noise
         fallen[:, REVISIONS:] += math.log(0.95)
-        seen = looks(fallen)
+        seen = look(fallen)
         falls = within(seen)
         row(phi, "fall of 5 % at 2 % noise", f"found within {LOOKS} revisions", falls)
-        if phi and "virtperf" in used:
-            shares = {"alarms": false["virtperf"], "found": falls["virtperf"]}
-            shares = {name: round(100 * float(np.mean(of)), 1) for name, of in shares.items()}
-            write_stored(json.loads(STORED.read_text()) | {WITHIN: shares})
         for size, spread in ((0.05, 0.02), (0.10, 0.01)):
             for back in (1, 2, 3, 20):
                 rows = spread * noise[:, :REVISIONS]
@@ -279,6 +298,8 @@ if __name__ == "__main__":
             null()
         case ["labelled", folder]:
             labelled(Path(folder))
+        case ["looks", *count]:
+            looks(int(count[0]) if count else 1000)
         case ["rates"]:
             rates(200, ())
         case ["rates", count, *names]:

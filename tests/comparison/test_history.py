@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -251,7 +252,8 @@ def test_text_columns_tell_benchmarks_apart(tmp_path):
     """A text with one value for each revision, such as its author, does not."""
     noise = np.exp(drawn(19, 2, noise=0.01, revisions=20))
     lines = ["commit,author,test,seconds"]
-    for k in range(20):
+    order = [5, *range(5), *range(6, 20)]
+    for k in order:
         for test, level in (("read", 1.0), ("write", 50.0 if k < 12 else 60.0)):
             lines.append(f"c{k:02},a{k % 3},{test},{level * noise[int(test == 'write'), k]:.4f}")
     found = virtperf.history(rows_of(tmp_path / "runs.csv", lines), lower=["*"])
@@ -259,6 +261,7 @@ def test_text_columns_tell_benchmarks_apart(tmp_path):
         ("seconds, test=read", []),
         ("seconds, test=write", ["c12"]),
     ]
+    assert [each.revision for each in found.rows[1].measured] == [f"c{k:02}" for k in order]
     assert any("'author' is left out" in note for note in found.notes)
 
 
@@ -360,7 +363,7 @@ def test_invalid_date_is_rejected_with_line_number(tmp_path, date):
     ) as caught:
         virtperf.history(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
-    assert date in caught.value.found
+    assert date in str(caught.value.found)
 
 
 @pytest.mark.parametrize("column", ["date", "revision"])
@@ -425,3 +428,29 @@ def test_options_not_applicable_to_a_table_are_rejected(tmp_path):
         result = CliRunner().invoke(main, ["history", str(path), *command])
         assert result.exit_code == (0 if "x" in command else 2), result.output
         assert ("do not apply to a table of revisions" in result.output) == ("x" not in command)
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "noisy", "noted"),
+    [
+        ("newest", [["c039"]], [], False),
+        ("one-outlier", [], ["c020"], False),
+        ("dates-not-in-order", [["c020"]], [], True),
+        ("sustained", [["r14"]], [], False),
+    ],
+)
+def test_example_histories(root, name, named, noisy, noted):
+    found = virtperf.history(root / "tests" / "cases" / f"history-{name}.csv", lower=["*"])
+    row = found.rows[0]
+    assert [list(each.revisions) for each in row.open_changes] == named
+    assert [each.revision for each in row.noisy] == noisy
+    assert any("dates disagree" in note for note in found.notes) == noted
+
+
+def test_hundred_revisions_of_twenty_benchmarks_take_little_processor_time():
+    rows = drawn(21, 20, revisions=100)
+    changes(rows[0])
+    start = time.process_time()
+    for row in rows:
+        changes(row, benchmarks=20)
+    assert time.process_time() - start < 1.0

@@ -33,6 +33,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -48,7 +49,7 @@ MAX_CHANGES = 30
 MAX_CORRELATION, MIN_CORRELATED = 0.5, 20
 """Autocorrelation of the white noise, from so many revisions, at which the noise is of another kind."""
 MAX_SWEEPS = 3
-ALPHA = {"newest": 0.022, "step": 0.01, "interval": 0.005, "drift": 0.005}
+ALPHA = {"newest": 0.022, "step": 0.007, "interval": 0.005, "drift": 0.005}
 """False alarm probability of one look at a history without a change, by kind of candidate."""
 SET_LEVEL = 0.97
 DRIFT_PENALTY = 2.0
@@ -122,10 +123,10 @@ def changes(y: Sequence[float] | np.ndarray, level: float = 0.95, benchmarks: in
     drifts = False
     while len(steps) + len(noisy) < min(MAX_CHANGES, (n - 3) // 2):
         model = Model(series, steps, noisy, drifts)
-        found = model.best(benchmarks)
-        if found is None:
+        interval = model.best(benchmarks)
+        if interval is None:
             break
-        a, b = found
+        a, b = interval
         if a == 0:
             drifts, new = True, []
         elif b == n and a > 1:
@@ -239,7 +240,9 @@ class Model:
         for phi, basis, _, _, residual, rss, weight in self.fits:
             trend = _whiten(_trend(n), phi)
 
-            def products(rows: np.ndarray, phi=phi, trend=trend) -> np.ndarray:
+            def products(
+                rows: np.ndarray, phi: float = phi, trend: np.ndarray = trend
+            ) -> np.ndarray:
                 of = _products(rows, phi)
                 return np.concatenate([of[..., a] - of[..., b], rows @ trend[:, None]], axis=-1)
 
@@ -370,9 +373,10 @@ def candidates(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @cache
-def _null_distributions() -> dict[str, list]:
+def _null_distributions() -> dict[str, Any]:
     text = resources.files("virtperf.comparison").joinpath("null-distributions.json").read_text()
-    return json.loads(text)
+    stored: dict[str, Any] = json.loads(text)
+    return stored
 
 
 @cache
@@ -395,5 +399,5 @@ def critical_value(kind: str, n: int, alpha: float) -> float:
 
 def false_alarm_rates() -> tuple[float, float]:
     """False alarms and found falls within three revisions, in %, at an autocorrelation of 0.3."""
-    rates = _null_distributions()["within three revisions"]
+    rates: dict[str, float] = _null_distributions()["within three revisions"]
     return rates["alarms"], rates["found"]

@@ -63,22 +63,27 @@ class Change:
 
     @property
     def word(self) -> str:
-        up = self.difference > 0 if self.ratio is None else self.ratio > 1  # type: ignore[operator]
-        return "higher" if up else "lower"
+        return "higher" if self._values()[0] > 0 else "lower"
 
     def __str__(self) -> str:
         by, low, high = self._texts()
         unit = "" if self.ratio is None else " %"
         return f"{by}{unit} ({low} to {high})"
 
+    def _values(self) -> tuple[float, float, float]:
+        """Estimate and limits, of a ratio in %."""
+        if self.ratio is None:
+            assert self.difference is not None
+            return self.difference, self.low, self.high
+        return 100 * (self.ratio - 1), 100 * (self.low - 1), 100 * (self.high - 1)
+
     def _texts(self) -> list[str]:
-        values = (self.difference, self.low, self.high)
-        if self.ratio is not None:
-            values = tuple(100 * (v - 1) for v in (self.ratio, self.low, self.high))
-        shown = [text.replace("−", "-") for text in as_precise(*values)]  # type: ignore[arg-type]
+        values = self._values()
+        shown = [text.replace("−", "-") for text in as_precise(*values)]
         return [
-            f"+{t}" if v > 0 and t[:1] != "-" else t for v, t in zip(values, shown, strict=True)
-        ]  # type: ignore[operator]
+            f"+{text}" if value > 0 and not text.startswith("-") else text
+            for value, text in zip(values, shown, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -353,7 +358,7 @@ def _analyze(
     if len(measured) < MIN_REVISIONS:
         return replace(row, reason=f"too few revisions (fewer than {MIN_REVISIONS})")
     positive = min(min(each.runs) for each in measured) > 0
-    means = [np.mean(np.log(each.runs) if positive else each.runs) for each in measured]
+    means = [float(np.mean(np.log(each.runs) if positive else each.runs)) for each in measured]
     found = changes(means, benchmarks=benchmarks)
     if found.wanders:
         reason = "the values wander: there are no levels to compare"

@@ -128,18 +128,18 @@ def _read_table(
         )
     dates = frame[date].astype(str) if date in frame.columns else None
     if dates is not None:
-        for row, text in dates.items():
-            _require_date(text, f"column {date!r}", str(path), row)
+        for row, when in dates.items():
+            _require_date(str(when), f"column {date!r}", str(path), row)
     groups = [revisions, *(rest[key].fillna("").astype(str) for key in keys)]
     series: RevisionValues = {}
-    for at, rows in frame.groupby(groups, sort=False).indices.items():
-        revision_name, *levels = at if isinstance(at, tuple) else (at,)
-        condition = key_text(tuple(zip(keys, levels, strict=True)))
-        when = "" if dates is None else min(dates.iloc[rows], key=_timestamp)
-        for benchmark, column in numbers.items():
-            if values := tuple(column.iloc[rows].dropna().tolist()):
+    for at, rows in frame.groupby(groups, sort=False):
+        revision_name, *levels = at
+        condition = key_text(tuple(zip(keys, map(str, levels), strict=True)))
+        day = "" if dates is None else min(dates[rows.index], key=_timestamp)
+        for benchmark, cells in numbers.items():
+            if values := tuple(cells[rows.index].dropna().tolist()):
                 of = series.setdefault((benchmark, condition), {})
-                of[str(revision_name)] = RevisionRuns(str(revision_name), when, values)
+                of[str(revision_name)] = RevisionRuns(str(revision_name), day, values)
     return series, {name: ComparedQuantity() for name in numbers}, notes
 
 
