@@ -557,7 +557,7 @@ def _common_pairs(
             condition,
             runs,
             second[quantity, frozenset(condition)],
-            _request_counts(a, b, quantity, condition) if selected[name].is_failure else None,
+            _request_counts(a, b, quantity, condition),
             b.name,
         )
         for name in selected

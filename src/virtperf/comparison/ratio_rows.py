@@ -62,6 +62,7 @@ ONE_BLOCK_EACH = (
     "between the sides is confounded with that between blocks, so there is no interval"
 )
 CLOCK = "all runs of a side have the same time: the resolution of the clock, not the spread of runs"
+COUNTED = "{name}: changes below one request of a run count as the same, the resolution of a count"
 ZEROS = (
     "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
     "number that was not measured; --zeros judges it"
@@ -104,8 +105,8 @@ class RatioRow:
     Undefined numbers are None: an interval with one run per side, an infinite limit. `more_runs` per
     side decide with a power of 80 % at the observed ratio and spread (without an outlying run); None
     where the row is decided, the spread unknown, or 1,000 runs are too few. `exact`: all runs of each
-    side have the same value, so that the sides differ in every run or not at all. `side` is the name
-    of B.
+    side have the same value, so that the sides differ in every run or not at all. `margin` is that of
+    the row, at least the resolution of its counts; `side` is the name of B.
     """
 
     quantity: str
@@ -126,6 +127,7 @@ class RatioRow:
     more_runs: int | None = None
     note: str = ""
     side: str = ""
+    margin: float = 0.0
     difference: float | None = None
     exact: bool = False
     without: WithoutRun | None = None
@@ -154,7 +156,7 @@ class RatioRow:
 @dataclass(frozen=True, eq=False)
 class Pair:
     """The runs of both sides at one condition; `counts` are failed and all requests of each side,
-    for failures. `side` is the name of B.
+    for failures and for rates of counted requests. `side` is the name of B.
     """
 
     quantity: str
@@ -163,6 +165,14 @@ class Pair:
     b: Replicates
     counts: tuple[tuple[int, int], tuple[int, int]] | None = None
     side: str = ""
+
+    @property
+    def resolution(self) -> float:
+        """Share of one request in the requests of a run: a rate of counts has no finer steps."""
+        if self.counts is None or not all(total for _, total in self.counts):
+            return 0.0
+        runs = (self.a.n, self.b.n)
+        return max(n / total for n, (_, total) in zip(runs, self.counts, strict=True))
 
 
 RunRatio = LogRatio | LinearRatio
@@ -225,25 +235,23 @@ def ratio_rows(
                 condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
                 row = replace(row, quantity=group, condition=condition, side=side)
                 if exact and min(counts) > 1:
-                    row = _exact_mean(row, margin)
+                    row = _exact_mean(row)
                 rows.append(_Tested(row, mean))
     alpha = (1 - level) / max(sum(each.row.p is not None for each in rows), 1)
     finished = [
-        _examine(each, quantities, contrast_function, margin, level, alpha, ranks=ranks)
-        if plan_runs
-        else each
+        _examine(each, contrast_function, level, alpha, ranks=ranks) if plan_runs else each
         for each in rows
     ]
-    return _adjust_holm(finished, margin, level, plan_runs)
+    return _adjust_holm(finished, level, plan_runs)
 
 
-def _exact_mean(row: RatioRow, margin: float) -> RatioRow:
+def _exact_mean(row: RatioRow) -> RatioRow:
     """Complete the row of a mean of exact ratios."""
     assert row.ratio is not None  # all values are positive
     row = replace(row, low=None, high=None, p=None, exact=True, note="")
     if abs(row.ratio - 1) <= EQUAL_RUNS:
         return replace(row, ratio=1.0, verdict="the same, exactly")
-    return replace(row, verdict=_verdict(row, margin))
+    return replace(row, verdict=_verdict(row))
 
 
 class _Tested(NamedTuple):
@@ -264,7 +272,9 @@ def _pair_row(
     zeros: bool,
 ) -> _Tested:
     ratio = contrast_function(pair)
-    row = _ratio_row(ratio, kind, margin, level, (pair.a.n, pair.b.n))
+    row = _ratio_row(ratio, kind, max(margin, pair.resolution), level, (pair.a.n, pair.b.n))
+    if pair.resolution > margin and not row.note:
+        row = replace(row, note=COUNTED.format(name=pair.quantity))
     row = replace(
         row,
         quantity=pair.quantity,
@@ -277,7 +287,7 @@ def _pair_row(
         nothing = {"ratio": None, "low": None, "high": None, "p": None}
         return _Tested(replace(row, verdict="not judged", note=note, **nothing), ratio)
     if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
-        return _Tested(_exact_row(row, pair, margin), ratio)
+        return _Tested(_exact_row(row, pair), ratio)
     return _Tested(row, ratio, pair)
 
 
@@ -296,7 +306,7 @@ def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
     return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
 
 
-def _exact_row(row: RatioRow, pair: Pair, margin: float) -> RatioRow:
+def _exact_row(row: RatioRow, pair: Pair) -> RatioRow:
     """Complete the row of two sides without spread: an exact comparison, with no interval."""
     a, b = pair.a, pair.b
     row = replace(row, low=None, high=None, p=None, exact=True, note="")
@@ -310,7 +320,7 @@ def _exact_row(row: RatioRow, pair: Pair, margin: float) -> RatioRow:
             f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
             f"the sides would differ in every run with a probability of {chance:.2g}"
         )
-    return replace(row, verdict=_verdict(row, margin), note=note)
+    return replace(row, verdict=_verdict(row), note=note)
 
 
 def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
@@ -370,9 +380,7 @@ def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
 
 def _examine(
     tested: _Tested,
-    quantities: Mapping[str, ComparedQuantity],
     contrast_function: ContrastFunction,
-    margin: float,
     level: float,
     alpha: float,
     *,
@@ -394,9 +402,9 @@ def _examine(
     if not math.isfinite(reduced.value) or math.isnan(reduced.se):
         return tested._replace(row=row)
     low, high = reduced.interval(level)
-    p = p_value(reduced, margin)
+    p = p_value(reduced, row.margin)
     alone = replace(row, ratio=reduced.value)
-    verdict: Verdict = _verdict(alone, margin) if p <= alpha else "undecided"
+    verdict: Verdict = _verdict(alone) if p <= alpha else "undecided"
     without = WithoutRun(
         found.name,
         found.side,
@@ -429,6 +437,7 @@ def _ratio_row(
         better=kind.better,
         verdict="undecided",
         ratio=_none_if_infinite(ratio.value),
+        margin=margin,
         low=_none_if_infinite(low),
         high=_none_if_infinite(high),
         p=p_value(ratio, margin) if known else None,
@@ -467,9 +476,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
-def _adjust_holm(
-    rows_tested: Sequence[_Tested], margin: float, level: float, plan_runs: bool
-) -> list[RatioRow]:
+def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) -> list[RatioRow]:
     rows = [each.row for each in rows_tested]
     open_rows = [
         place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None
@@ -479,23 +486,26 @@ def _adjust_holm(
     alpha = 1 - level
     for place, p in zip(failures, holm([rows[at].p or 0.0 for at in failures]), strict=True):
         row = replace(rows[place], p_holm=p)
-        rows[place] = replace(row, verdict=_verdict(row, margin)) if p <= alpha else row
+        rows[place] = replace(row, verdict=_verdict(row)) if p <= alpha else row
     adjusted = holm([rows[at].p or 0.0 for at in tested])
     clearest = sorted(tested, key=lambda at: rows[at].p or 0.0)[:MAX_PLANNED]
     for place, p in zip(tested, adjusted, strict=True):
         row, ratio = replace(rows[place], p_holm=p), rows_tested[place].ratio
         if p <= alpha:
-            row = replace(row, verdict=_verdict(row, margin))
+            row = replace(row, verdict=_verdict(row))
         elif plan_runs and place in clearest and ratio is not None:
             reduced = rows_tested[place].reduced
             decided = row.without is not None and row.without.verdict != "undecided"
-            more = None if decided else _more_runs(reduced or ratio, margin, alpha / len(tested))
+            more = (
+                None if decided else _more_runs(reduced or ratio, row.margin, alpha / len(tested))
+            )
             row = replace(row, more_runs=more)
         rows[place] = row
     return rows
 
 
-def _verdict(row: RatioRow, margin: float) -> Verdict:
+def _verdict(row: RatioRow) -> Verdict:
+    margin = row.margin
     if row.difference is not None:
         return "worse" if row.difference > 0 else "better"
     assert row.ratio is not None  # it has a p

@@ -347,9 +347,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
         whole = f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
         return whole + alone
     if row.verdict == "same within the margin":
-        return (
-            f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}.{alone}"
-        )
+        return f"{b} is the same as {a} within {number(100 * row.margin, 2)} % {of}: {by} %{within}.{alone}"
     down = row.ratio < 1
     ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
     ends = ends[::-1] if down and _excludes_one(row) else ends

@@ -324,6 +324,7 @@ class RunReader:
             counts[share] = len(log.failed_times), log.count
             if np.isfinite(log.throughput):
                 values[rate] = np.array([log.throughput])
+                counts[rate] = 0, len(log.times)
             if len(log.times):
                 values[time] = log.times
                 of_all = (log.time.name, ())  # percentiles are of all drivers together

@@ -76,7 +76,7 @@ class RunValues:
 
     `distributions` are its single values by cell, if percentiles are requested; `refused` maps
     rejected numbers of its files to reasons. `columns` are the numeric columns of a table. `counts`
-    are the failed and all requests behind a share of failures.
+    are the failed and all requests behind a share of failures, or the requests behind a rate.
     """
 
     run_id: str
