@@ -219,8 +219,6 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "k6": _files("k6/k6-summary.json"),
     "k6-csv": _files("k6/k6.csv"),
     "k6-json": _files("k6/k6.jsonl"),
-    "locust-stats": _files("locust/failing_stats.csv"),
-    "locust-history": _files("locust/failing_stats_history.csv"),
     "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv", "vegeta/failing.csv"),
     "vegeta-json": _files("vegeta/failing.json"),
     "vegeta-report": _files("vegeta/vegeta-report.json"),

@@ -28,7 +28,11 @@ PICKS = (
     ("kubectl-top", 0, "web-0", "cpu", 0, " 254m "),
     ("pcp-dstat", 0, "", "usr", 0, "09:08:58,93.506,"),
     ("proc-stat", 0, "cpu", "user", 0, "cpu  4747730 "),
-    ("vegeta", 0, "", "latency", 1, ",514712,"),
+    ("vegeta", 0, "", "latency (failed)", 0, ",514712,"),
+    ("vegeta-json", 0, "", "latency", 0, '"latency":6471447'),
+    ("k6-csv", 0, "", "http_reqs", 0, "http_reqs,1795944694561,1.000000"),
+    ("k6-json", 0, "", "http_reqs", 0, '"value":1,'),
+    ("ab-gnuplot", 0, "", "ttime", 0, "2026\t1795944264\t0\t1\t1\t1"),
     ("vegeta-report", 0, "", "latencies/50th", 0, '"50th":422666'),
     ("ab", 0, "", "response_time", 0, "Time per request:       1.329 [ms] (mean)"),
     ("cgroup-cpu", 1, "", "usage_usec", 1, "usage_usec 8"),
@@ -50,7 +54,7 @@ PICKS = (
     ("esxtop", 0, "system", "% Used", 1, '"03/01/2026 10:00:05"'),
     ("hdrhistogram", 0, "", "Interval_Max", 1, "Tag=b,1767268800.000,1.000,20.840,"),
     ("iperf3", 0, "", "sum/retransmits", 0, '"retransmits":'),
-    ("k6", 0, "", "metrics/http_reqs/count", 0, '"http_reqs": {"count": 1200'),
+    ("k6", 0, "", "metrics/http_reqs/count", 0, '"count": 28,'),
     ("kvm-stat-once", 0, "", "kvm_apic", 0, "kvm_apic  "),
     ("kvm-stat", 0, "", "kvm_apic", 1, "2026-11-29 09:15:47,"),
     ("nmon", 0, "002", "steal", 0, "CPU002,T0001"),
@@ -135,8 +139,9 @@ PICKS = (
 # Computed from several lines, or a count of lines.
 COMPUTED = {
     "prometheus": lambda r: r["entity_kind"] == "bucket",  # differences of cumulative counts
-    "wrk": lambda r: r["entity_kind"] == "bucket",
-    "vegeta": lambda r: r["field"] != "latency",
+    # no line of errors is 0 errors
+    "wrk": lambda r: (r["entity_kind"] == "bucket") | (r["value"] == 0),
+    "ab": lambda r: r["value"] == 0,
     "hdrhistogram": lambda r: r["field"] == "count",
     "jmeter-csv": lambda r: r["t"].notna(),
     "jmeter-csv-bare": lambda r: r["t"].notna(),

@@ -63,7 +63,6 @@ NAMED = {
         "declared.md",
     ),
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
-    "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6 data points", "--summary-export"),
     "CloudWatch's other answer": (
         b'{"MetricDataResults": [{"Id": "m1", "Timestamps": [], "Values": []}]}',
         "get-metric-data",

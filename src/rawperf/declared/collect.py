@@ -729,7 +729,7 @@ def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
         return np.zeros(len(cells), dtype=bool) if has_missing_words else np.isnan(cells)
     if isinstance(cells, pa.Array):
         is_empty = pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "")
-        return pc.fill_null(is_empty, False).to_numpy(zero_copy_only=False)
+        return pc.fill_null(is_empty, True).to_numpy(zero_copy_only=False)
     return np.array(
         [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]
     )

@@ -1,4 +1,4 @@
-"""Print expected_requests.json: numbers of the request logs in this folder, by pandas alone.
+"""Print expected_requests.json: numbers of the request logs among the samples, by pandas alone.
 
 Run it as ``python expected_requests.py > expected_requests.json``. `xml` and `csv` are pandas' own readers.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "samples"
 
 
 def numbers(start, seconds, ok):  # all in seconds
