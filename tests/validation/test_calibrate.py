@@ -444,7 +444,8 @@ def test_committed_page_matches_the_committed_designs(root, name):
         if not r.apart
         and r.columns[2].startswith("**")
         and r.title not in (table.TITLES["warm-up"], table.TITLES["verdict"])
-        for value in r.columns[3:]
+        # coverages given a flag are not those of a default
+        for value in r.columns[3 : 5 if r.title == "Mean of a run with a warm-up" else None]
         if value.strip()
     ]
     match = re.search(

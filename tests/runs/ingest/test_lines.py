@@ -26,6 +26,7 @@ WITHOUT_METRIC = {
     "hdrhistogram",
     "perf-stat-intervals",
     "perf-time-stat",
+    "perfmon",
 }
 
 # format, metric, value, file, text on the line
@@ -63,8 +64,6 @@ PICKS = (
     ("k6-json", "response_time", 0.053510517, "0.txt", '"value":53.510517,'),
     ("vegeta-json", "response_time", 0.055698535, "0.txt", '"latency":55698535,'),
     ("ab-gnuplot", "response_time", 0.078, "0.txt", "\t78\t"),
-    ("locust-stats", "requests", 177, "0.txt", ",Aggregated,177,"),
-    ("locust-history", "failures_per_second", 5, "0.txt", ",25.250000,5.000000,"),
     ("nmon", "context_switch_rate", 66, "0.txt", "PROC,T0003,1,0,66.0"),
     ("podman-stats-json", "group_cpu", 0.0355, "0.txt", '"cpu_percent": "3.55%"'),
     ("prometheus", "memory_free", 22324715520, "0.txt", "MemFree_bytes 2.232471552e+10"),
