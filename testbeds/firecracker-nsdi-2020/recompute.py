@@ -47,11 +47,8 @@ def cumulative(n: int, p: float) -> list[float]:
 
 
 def point(ordered: list[float], p: float) -> float:
-    """The quantile, linear between order statistics."""
-    place = p * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    """The smallest value that at least a share `p` of all values does not exceed."""
+    return ordered[max(math.ceil(p * len(ordered) - 1e-9), 1) - 1]
 
 
 def quantile(x: Iterable[float], p: float, level: float = LEVEL) -> Three:

@@ -265,6 +265,8 @@ def history(
         if quantity not in selected:
             continue
         measured = tuple(by_revision[name] for name in order if name in by_revision)
+        if selected[quantity].is_failure and not any(any(each.runs) for each in measured):
+            continue
         name = f"{quantity}, {condition}" if condition else quantity
         if len(measured) > MAX_REVISIONS:
             notes.append(f"{name}: only the last {MAX_REVISIONS} revisions are analyzed")

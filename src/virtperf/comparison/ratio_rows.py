@@ -247,9 +247,8 @@ def ratio_rows(
 
 def _exact_mean(row: RatioRow) -> RatioRow:
     """Complete the row of a mean of exact ratios."""
-    assert row.ratio is not None  # all values are positive
     row = replace(row, low=None, high=None, p=None, exact=True, note="")
-    if abs(row.ratio - 1) <= EQUAL_RUNS:
+    if row.ratio is not None and abs(row.ratio - 1) <= EQUAL_RUNS:
         return replace(row, ratio=1.0, verdict="the same, exactly")
     return replace(row, verdict=_verdict(row))
 
@@ -284,8 +283,8 @@ def _pair_row(
         side=pair.side,
     )
     if not zeros and (note := _zero_note(pair, kind)):
-        nothing = {"ratio": None, "low": None, "high": None, "p": None}
-        return _Tested(replace(row, verdict="not judged", note=note, **nothing), ratio)
+        row = replace(row, ratio=None, low=None, high=None, p=None)
+        return _Tested(replace(row, verdict="not judged", note=note), ratio)
     if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
         return _Tested(_exact_row(row, pair), ratio)
     return _Tested(row, ratio, pair)
@@ -373,9 +372,7 @@ def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
     note = "failures of single runs are judged by requests: the spread between runs is not known"
     if p > 1 - level:
         return replace(row, p=p, p_holm=p, note=note)
-    return replace(
-        row, p=p, p_holm=p, note=note, verdict="worse" if row.difference > 0 else "better"
-    )  # type: ignore[operator]
+    return replace(row, p=p, p_holm=p, note=note, verdict=_verdict(row))
 
 
 def _examine(

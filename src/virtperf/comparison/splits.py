@@ -201,8 +201,8 @@ def _random_block_halves(
             places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
             first += places[: len(places) // 2]
             second += places[len(places) // 2 :]
-        sides = (_subset(runs, np.array(side)) for side in (first, second))
-        pairs.append(Pair(quantity, condition, *sides))
+        a, b = (_subset(runs, np.array(side)) for side in (first, second))
+        pairs.append(Pair(quantity, condition, a, b))
     return pairs
 
 

@@ -168,8 +168,8 @@ class RunReader:
     def load(self, path: Path) -> LoadedRun | None:
         """Read the files of a run; None if its run.yaml excludes it."""
         if path.is_dir() and (path / RUN_FILE).is_file():
-            folder = self._run_folder(path)
-            return folder and LoadedRun(path, folder=folder, digest=folder.digest)
+            run = self._run_folder(path)
+            return None if run is None else LoadedRun(path, folder=run, digest=run.digest)
         folder, names = files_of(path)
         if path.is_dir() and STATISTICS_FILE in names:
             names = [STATISTICS_FILE]
@@ -227,7 +227,8 @@ class RunReader:
         cells = {
             name: table_cells(table, keys, singles=self._singles)
             for name, table in loaded.tables.items()
-        } | loaded.cells
+        }
+        cells |= dict(loaded.cells)
         cells = {name: average_over(of_file, over) for name, of_file in cells.items()}
         facts = {fact: text for of_file in cells.values() for fact, text in of_file.facts.items()}
         name, place = loaded.path.name, str(loaded.path)
@@ -305,7 +306,7 @@ class RunReader:
             self.quantities.add(
                 RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
             )
-            cell = (RECORDED_VALUE, ())
+            cell: CellName = (RECORDED_VALUE, ())
             return Cells(
                 {cell: np.array([recorded.mean])},
                 singles={cell: (recorded.values, recorded.counts)},
@@ -316,18 +317,19 @@ class RunReader:
         singles: dict[CellName, np.ndarray] = {}
         counts: dict[CellName, tuple[int, int]] = {}
         for log in request_logs(frame, self._dictionary):
-            time, rate, share = (
+            time, share, *rates = (
                 self._cell(metric.name, log.entity_kind, log.entity, metric.unit, str(path))
-                for metric in (log.time, log.rate, log.share)
+                for metric in (log.time, log.share, log.rate)
+                if metric is not None
             )
             values[share] = np.array([log.failure_rate])
             counts[share] = len(log.failed_times), log.count
-            if np.isfinite(log.throughput):
+            for rate in rates if np.isfinite(log.throughput) else ():
                 values[rate] = np.array([log.throughput])
                 counts[rate] = 0, len(log.times)
             if len(log.times):
                 values[time] = log.times
-                of_all = (log.time.name, ())  # percentiles are of all drivers together
+                of_all: CellName = (log.time.name, ())  # percentiles are of all drivers together
                 singles[of_all] = np.concatenate([singles.get(of_all, np.empty(0)), log.times])
             frame = frame[~((frame["kind"] == "event") & frame["metric"].isin(log.share.among))]
         named = frame["metric"] != ""

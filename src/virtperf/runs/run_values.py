@@ -434,10 +434,11 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
 
 def result_cells(table: ResultTable, *, singles: bool) -> Cells:
     """Group the numbers of a tool's results by key."""
-    values, runs = {}, {}
+    values: dict[CellName, np.ndarray] = {}
+    runs: dict[CellName, np.ndarray] = {}
     for name, rows in table.rows.groupby([*table.keys, QUANTITY], sort=False):
         *levels, quantity = name if isinstance(name, tuple) else (name,)
-        key = tuple((k, v) for k, v in zip(table.keys, levels, strict=True) if v != "")
+        key = tuple((k, str(v)) for k, v in zip(table.keys, levels, strict=True) if v != "")
         cell = (str(quantity), key)
         values[cell] = rows[VALUE].to_numpy(dtype=float)
         runs[cell] = rows[RUN].to_numpy(dtype=int)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -319,7 +319,7 @@ def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -
         name: [allowed(pieces, absent) for pieces in points[name]]
         for name in ("pieces_text", "pieces")
     }
-    cells = {
+    cells: dict[str, Iterable[Any]] = {
         "Series": points["series"],
         factor.label[:1].upper() + factor.label[1:]: [tick_label(factor, x) for x in points["x"]],
         "The text alone allows": ranges["pieces_text"],
@@ -332,9 +332,8 @@ def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -
             for kind in PROVENANCES
         },
     }
-    columns_shown = {
-        name: list(column) for name, column in cells.items() if set(column) - {"", absent}
-    }
+    columns = {name: list(column) for name, column in cells.items()}
+    columns_shown = {name: column for name, column in columns.items() if set(column) - {"", absent}}
     if columns_shown.get("With our assumptions") == columns_shown.get(
         "The text alone allows"
     ):  # they change nothing here

@@ -38,7 +38,7 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
         `core.mean.MAX_NUMBER`; with the line.
     """
-    numeric = frame.select_dtypes(["integer", "floating"]).astype(float)
+    numeric = frame.select_dtypes([np.integer, np.floating]).astype(float)
     bounded = numeric.isna() | (numeric.abs() <= MAX_NUMBER)
     checked = {*numeric.columns[bounded.all() & numeric.notna().any()]}
     return {

@@ -157,7 +157,7 @@ def ingest(
 
 def _described(dictionary: MetricDictionary, used: Collection[str]) -> dict[str, dict[str, Any]]:
     """Describe the metrics with samples, and those that count the events of such metrics."""
-    described = {}
+    described: dict[str, dict[str, Any]] = {}
     for name, metric in dictionary.metrics.items():
         counted = dictionary.counted(metric) if metric.counts else ()
         if name not in used and not any(m.name in used and m.event_formats for m in counted):
