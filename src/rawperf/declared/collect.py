@@ -337,8 +337,7 @@ class Collector:
         entity_columns = () if part.entity.file is not None else part.entity.name
         fields = {
             *entity_columns,
-            *part.where,
-            *part.unless,
+            *part.where,  # rows without a field of `unless` are kept
             *(name for rule in part.fields for name in (*rule.where, *rule.unless)),
         }
         if time is not None and time.field is not None and not time.optional:

@@ -114,3 +114,19 @@ def test_requests_that_end_at_one_time_are_all_kept() -> None:
     found = requests("jmeter/jmeter-5.6.3.csv")
     assert found["t"].duplicated().any()
     assert len(found) == sample("jmeter/jmeter-5.6.3.csv").count(b"\n") - 1
+
+
+def test_jmeter_without_messages_has_no_transactions(tmp_path: Path) -> None:
+    """JMeter's settings may leave out every attribute but the times and the success."""
+    path = tmp_path / "jmeter.jtl"
+    rows = [
+        f'<httpSample t="{t}" ts="{1795545414366 + t}" s="{str(ok).lower()}" ng="4" na="4"/>'
+        for t, ok in ((72, True), (73, True), (6, False))
+    ]
+    path.write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<testResults version="1.2">\n'
+        + "\n".join(rows)
+        + "\n</testResults>\n"
+    )
+    found = requests(str(path))
+    assert found["metric"].tolist() == ["response_time", "response_time", "failed_response_time"]
