@@ -388,6 +388,7 @@ class RunReader:
         from virtperf.runs.ingest.inputs import study_inputs
         from virtperf.runs.ingest.runs import load_run
         from virtperf.runs.ingest.samples import read_run
+        from virtperf.runs.ingest.stage import describe_metrics
         from virtperf.runs.summarize.observations import observe
         from virtperf.runs.summarize.series import load_series
         from virtperf.runs.summarize.stage import series_rows
@@ -397,10 +398,7 @@ class RunReader:
         run = load_run(path, study, "measured", names)
         if run.excluded:
             return None
-        metrics = {
-            name: {"unit": metric.unit, "formats": list(metric.formats), "kinds": metric.kinds}
-            for name, metric in dictionary.metrics.items()
-        }
+        metrics = describe_metrics(dictionary, dictionary.metrics)
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(scratch) / "samples.parquet"
             inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})

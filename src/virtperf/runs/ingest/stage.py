@@ -138,7 +138,7 @@ def ingest(
     for root, place in roots.items():
         _check_unchanged(root, before[root], state(place))
     progress("writing")
-    described = _described(dictionary, {name for run in runs for name in run["metrics"]})
+    described = describe_metrics(dictionary, {name for run in runs for name in run["metrics"]})
     index = {"study": study.id, "metrics": described, "runs": runs, "quarantined": quarantined}
     if len(read) > len(runs):
         left_out = ("run_id", "root", "provenance", "factors", "disturbed", "excluded")
@@ -155,7 +155,9 @@ def ingest(
     return IngestSummary(len(runs), len(read) - len(runs), len(missing), quarantined)
 
 
-def _described(dictionary: MetricDictionary, used: Collection[str]) -> dict[str, dict[str, Any]]:
+def describe_metrics(
+    dictionary: MetricDictionary, used: Collection[str]
+) -> dict[str, dict[str, Any]]:
     """Describe the metrics with samples, and those that count the events of such metrics."""
     described: dict[str, dict[str, Any]] = {}
     for name, metric in dictionary.metrics.items():
