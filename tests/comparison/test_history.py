@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -265,6 +264,25 @@ def test_text_columns_tell_benchmarks_apart(tmp_path):
     assert any("'author' is left out" in note for note in found.notes)
 
 
+def test_settings_tell_benchmarks_apart_and_numbers_of_runs_are_none(tmp_path):
+    noise = np.exp(drawn(23, 4, noise=0.01, revisions=20))
+    lines = ["commit,run,load,latency (ms)"]
+    for k in range(20):
+        for run in (1, 2):
+            for load, level in ((1, 5.0), (4, 20.0 if k < 12 else 24.0)):
+                row = 2 * int(load == 4) + run - 1
+                lines.append(f"c{k:02},{run},{load},{level * noise[row, k]:.4f}")
+    found = virtperf.history(rows_of(tmp_path / "runs.csv", lines), lower=["*"])
+    assert [(r.benchmark, [c.revision for c in r.changes]) for r in found.rows] == [
+        ("latency, load=1", []),
+        ("latency, load=4", ["c12"]),
+    ]
+    assert len(found.rows[0].measured[0].runs) == 2
+    assert found.rows[0].measured[0].runs[0] == pytest.approx(5e-3, rel=0.1)  # in seconds
+    assert "not compared: run (it numbers the rows)" in found.notes
+    assert "rows are matched by load, which looks like a setting" in found.notes
+
+
 def test_change_stays_until_it_is_accepted(tmp_path):
     path = steps_table(tmp_path)
     call = ["history", str(path), "--lower-is-better", "*", "--fail-on", "slower"]
@@ -445,12 +463,3 @@ def test_example_histories(root, name, named, noisy, noted):
     assert [list(each.revisions) for each in row.open_changes] == named
     assert [each.revision for each in row.noisy] == noisy
     assert any("dates disagree" in note for note in found.notes) == noted
-
-
-def test_hundred_revisions_of_twenty_benchmarks_take_little_processor_time():
-    rows = drawn(21, 20, revisions=100)
-    changes(rows[0])
-    start = time.process_time()
-    for row in rows:
-        changes(row, benchmarks=20)
-    assert time.process_time() - start < 1.0

@@ -289,3 +289,17 @@ def test_markdown_and_pages_escape_names(tmp_path):
     assert "<b>" not in page.read_text() and "x|y&lt;b&gt;" in page.read_text().replace(
         "<wbr>", ""
     ).replace("\u200b", "")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_runs_are_no_quantity_where_a_side_has_more(tmp_path, first):
+    sides = []
+    for name, values in (("a", [10.0, 10.2, 9.9, 10.1, 10.05]), ("b", [12.0, 12.1, 11.9, 12.2])):
+        rows = "".join(f"{first + n},{value}\n" for n, value in enumerate(values))
+        sides.append(tmp_path / f"{name}.csv")
+        sides[-1].write_text(f"run,latency\n{rows}")
+    code, output = run(*sides, "--rows", "runs", "--format", "json")
+    assert code == 0, output
+    found = json.loads(output)
+    assert [row["quantity"] for row in found["rows"]] == ["latency"]
+    assert found["rows"][0]["ratio"] == pytest.approx(12.05 / 10.05)

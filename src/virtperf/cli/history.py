@@ -78,9 +78,9 @@ def history(
     Finds changes of level that still hold, and names the revisions since which they do; a single
     revision apart from its neighbours is a noisy one.
     PLACE is a table with one row per run (revision, date, one number per benchmark; further text
-    columns tell benchmarks apart); or a folder with one folder of runs per revision, named
-    DATE-REVISION; or a study or a folder of run folders, whose run.yaml has the revision as a factor or
-    under tools.
+    columns and settings, such as a load, tell benchmarks apart); or a folder with one folder of runs
+    per revision, named DATE-REVISION; or a study or a folder of run folders, whose run.yaml has the
+    revision as a factor or under tools.
 
     \b
         virtperf history results.csv --lower-is-better '*' --fail-on slower

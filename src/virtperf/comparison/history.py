@@ -226,9 +226,9 @@ def history(
     ----------
     place : str or Path
         A table with a column of revisions and a numeric column per benchmark; further text columns
-        tell benchmarks apart. Or a folder with a folder of runs per revision, named by date and
-        revision (``2026-01-31-1a2b3c4``); a study of the repository, or a folder of run folders
-        with the revision in run.yaml.
+        and settings, such as a load, tell benchmarks apart. Or a folder with a folder of runs per
+        revision, named by date and revision (``2026-01-31-1a2b3c4``); a study of the repository, or a
+        folder of run folders with the revision in run.yaml.
     revision : str, optional
         Name of the column, or of the factor or fact of run.yaml; "revision" by default. A table
         without it gets its text column with the most different cells.

@@ -19,8 +19,15 @@ from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import first_text, number_columns, row_place
-from virtperf.runs.run_values import ComparedQuantity, RunValues, key_text
-from virtperf.study.definition import REPLICATE
+from virtperf.runs.run_values import (
+    ComparedQuantity,
+    Quantities,
+    RunValues,
+    choose_keys,
+    key_text,
+    plain_table,
+    table_cells,
+)
 
 if TYPE_CHECKING:
     from virtperf.comparison.sides import Side
@@ -30,8 +37,8 @@ REVISION = "revision"
 DATE = "date"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
-NOT_MEASURED = (REPLICATE, "provenance", "file")
-"""Columns of a table that are neither benchmarks nor keys."""
+NOT_MEASURED = ("provenance", "file")
+"""Columns of a table that its reader adds."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ def read_revisions(
 def _read_table(
     path: Path, revision: str | None, date: str
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    """Read a table of runs; its text columns other than revision and date tell benchmarks apart."""
+    """Read a table of runs: each row is one, and `choose_keys` says what tells benchmarks apart."""
     frame = own.read(path, texts=(revision or REVISION,))
     notes: list[str] = []
     name = revision or REVISION
@@ -104,21 +111,15 @@ def _read_table(
         else:
             notes.append(f"column {guess!r} is taken as the revision; --revision names another")
             name, frame = guess, own.read(path, texts=(guess,))
-    named = [each for each in (name, date, *NOT_MEASURED) if each in frame.columns]
     for each in dict.fromkeys((name, date)):
         if each in frame.columns:
             _require_filled(frame[each], path)
-    rest = frame.drop(columns=list(dict.fromkeys(named)))
+    dates = frame[date].astype(str).tolist() if date in frame.columns else [""] * len(frame)
+    for row, when in zip(frame.index, dates, strict=True):
+        _require_date(when, f"column {date!r}", str(path), row)
+    named = [each for each in dict.fromkeys((name, date, *NOT_MEASURED)) if each in frame.columns]
+    rest = frame.drop(columns=named)
     numbers = number_columns(rest, str(path))
-    revisions = frame[name].astype(str)
-    keys = []
-    for column in rest.columns.difference(list(numbers), sort=False):
-        if not rest[column].notna().any():
-            notes.append(f"column {column!r} is left out: it is empty")
-        elif (rest[column].astype(str).groupby(revisions, sort=False).nunique() > 1).any():
-            keys.append(column)
-        elif rest[column].astype(str).nunique() > 1:
-            notes.append(f"column {column!r} is left out: it has one text for each revision")
     if not numbers:
         raise RawperfError(
             "there is no column of numbers",
@@ -126,21 +127,25 @@ def _read_table(
             expected="a revision and a number in each row",
             found=", ".join(map(str, rest.columns)) or "no other column",
         )
-    dates = frame[date].astype(str) if date in frame.columns else None
-    if dates is not None:
-        for row, when in dates.items():
-            _require_date(str(when), f"column {date!r}", str(path), row)
-    groups = [revisions, *(rest[key].fillna("").astype(str) for key in keys)]
+    quantities = Quantities()
+    table = plain_table(rest, numbers, str(path), quantities)
+    codes, order = pd.factorize(frame[name].astype(str))
+    rows_of = {str(each): np.flatnonzero(codes == code) for code, each in enumerate(order)}
+    tables = {each: table.at(rows) for each, rows in rows_of.items()}
+    keys = choose_keys([[of_revision] for of_revision in tables.values()])
+    for fact in keys.facts:
+        texts = {of_revision.texts[fact][0] for of_revision in tables.values()}
+        if texts == {""}:
+            notes.append(f"column {fact!r} is left out: it is empty")
+        elif len(texts) > 1:
+            notes.append(f"column {fact!r} is left out: it has one text for each revision")
     series: RevisionValues = {}
-    for at, rows in frame.groupby(groups, sort=False):
-        revision_name, *levels = at
-        condition = key_text(tuple(zip(keys, map(str, levels), strict=True)))
-        day = "" if dates is None else min(dates[rows.index], key=_timestamp)
-        for benchmark, cells in numbers.items():
-            if values := tuple(cells[rows.index].dropna().tolist()):
-                of = series.setdefault((benchmark, condition), {})
-                of[str(revision_name)] = RevisionRuns(str(revision_name), day, values)
-    return series, {name: ComparedQuantity() for name in numbers}, notes
+    for each, of_revision in tables.items():
+        day = min((dates[row] for row in rows_of[each]), key=_timestamp)
+        for (quantity, key), values in table_cells(of_revision, keys, singles=False).values.items():
+            of = series.setdefault((quantity, key_text(key)), {})
+            of[each] = RevisionRuns(each, day, tuple(values.tolist()))
+    return series, quantities.known, [*notes, *keys.sentences()]
 
 
 def _revision_column(frame: pd.DataFrame, date: str) -> str | None:

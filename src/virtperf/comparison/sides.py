@@ -274,7 +274,7 @@ def read_sides(
             tables.keys,
             tables.over,
         )
-        of_all = (*keys.notes, *_left_out_notes(keys.left_out))
+        of_all = tuple(keys.sentences())
         sides = []
         for place, name, of_side, left_out in zip(resolved, names, loaded, notes, strict=True):
             runs = []
@@ -309,13 +309,6 @@ def _repetitions(runs: Sequence[LoadedRun], keys: Sequence[str]) -> tuple[int, s
             if cells.of_table:
                 most, repeats = max(most, cells.repetitions), cells.repeats
     return most, repeats
-
-
-def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in left_out.items():
-        by_reason.setdefault(reason, []).append(name)
-    return [f"not compared: {join_names(names)} ({reason})" for reason, names in by_reason.items()]
 
 
 def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
@@ -73,7 +74,7 @@ def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ..
     def loss(power: float) -> float:
         return float(total * np.log(squares @ np.exp(-power * log_mean)) + power * (df @ log_mean))
 
-    least = float(optimize.minimize_scalar(loss, bounds=(-6, 10), method="bounded").fun)
+    least = float(scipy.optimize.minimize_scalar(loss, bounds=(-6, 10), method="bounded").fun)
     p = {
         name: float(special.chdtrc(1, max(loss(power) - least, 0.0)))
         for name, power in NOISES.items()

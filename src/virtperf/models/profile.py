@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import elementwise
 
 from virtperf.models.checks import Array
 
@@ -109,6 +108,8 @@ def limits(
     low, high : ndarray, shape (m,)
         The end of the domain (possibly infinite) where it is reached first.
     """
+    from scipy.optimize import elementwise  # most commands need no root
+
     m = len(value)
     sign = np.repeat([-1.0, 1.0], m)
     start, end, which = np.tile(value, 2), np.concatenate(domain), np.tile(np.arange(m), 2)

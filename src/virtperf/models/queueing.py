@@ -26,8 +26,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -180,7 +181,7 @@ class OpenStation:
         """Quantile of the response time under first come, first served."""
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
-        root = optimize.brentq(
+        root = scipy.optimize.brentq(
             lambda t: self._survival(t) - (1 - share),
             0.0,
             100 * self.response * max(1.0, -math.log(1 - share)),
@@ -330,13 +331,13 @@ class ClosedResult(FitResult):
         while low > 0 and excess(low) < 0:
             low = max(low - step, 0.0)
         if low > 0 or excess(max(low, 1e-12)) > 0:
-            low = optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
+            low = scipy.optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
         else:
             notes.append(f"the data are compatible with {name} = 0, the bound")
         limit = 1e3 * max(value, 1.0)
         while high < limit and excess(high) < 0:
             high, step = high + step, 2 * step
-        high = optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
+        high = scipy.optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
         return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
 
     def _profile_rss(self, name: str, c: float) -> float:
@@ -350,7 +351,7 @@ class ClosedResult(FitResult):
             best = float(self.theta[0])
             inner, around = (lambda v: self._rss_at(v, c)), (best / 3, 3 * best)
         return float(
-            optimize.minimize_scalar(
+            scipy.optimize.minimize_scalar(
                 inner, bounds=around, method="bounded", options={"xatol": 1e-5 * around[1]}
             ).fun
         )
@@ -496,7 +497,9 @@ def _fit(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedRes
     first = [math.log(start)] + ([0.5] if cv2 is None else [])
     least = [-np.inf] + ([0.0] if cv2 is None else [])
     most = [np.inf] + ([MAX_CV2] if cv2 is None else [])
-    solution = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
+    solution = scipy.optimize.least_squares(
+        logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12
+    )
     theta = np.append(math.exp(solution.x[0]), np.where(solution.x[1:] < 1e-9, 0.0, solution.x[1:]))
     variation = float(theta[1]) if cv2 is None else cv2
     fit = closed_throughput(float(theta[0]), variation, n, z, m)

@@ -41,7 +41,6 @@ from virtperf.runs.ingest.columns import (
 )
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.run_values import (
-    FAILURES,
     CellName,
     Cells,
     ComparedQuantity,
@@ -293,10 +292,7 @@ class RunReader:
                 if not numbers:  # raise for the first non-numeric cell
                     to_numbers(text, str(name), str(path))
         empty += _empty_cells(numbers, str(path))
-        table = plain_table(frame, numbers, str(path), self.quantities)
-        if table.failed is not None:
-            self.quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), str(path))
-        return table
+        return plain_table(frame, numbers, str(path), self.quantities)
 
     def _samples(self, frame: pd.DataFrame, path: Path) -> Cells:
         """Group the samples of a raw file by metric and entity."""
@@ -565,7 +561,7 @@ def digest(folder: Path, names: Sequence[str]) -> str:
 def _empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
     """Name the cells without a number: ``lat line 3``; of several the first, and their count."""
     for name, column in numbers.items():
-        empty = column.index[column.isna()]
+        empty = column.index[np.isnan(column.to_numpy())]
         if len(empty):
             line, row = row_place(empty[0], file)
             place = row.removeprefix(" in ") if line is None else f"line {line}"

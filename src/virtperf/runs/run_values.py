@@ -38,13 +38,15 @@ SEVERAL_PERCENTILES = (
     "the run has several values of this percentile, and the mean of percentiles of several drivers "
     "or intervals is not a percentile"
 )
-INDEX_NAMES = re.compile(
-    r"(?i)#|i|n|t|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|"
-    r"trial|round|iter|iteration|sample|step|seconds?|secs?|time|time[_ ]?s|elapsed|unnamed: \d+"
+NUMBERING_NAMES = re.compile(
+    r"(?i)#|i|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|trial|"
+    r"round|iter|iteration|sample|step|unnamed: \d+"
 )
+INDEX_NAMES = re.compile(rf"{NUMBERING_NAMES.pattern}|t|seconds?|secs?|time|time[_ ]?s|elapsed")
 TIME_NAMES = re.compile(r"(?i)time[_ ]?stamps?|ts|epoch(_?m?s)?|date|date[_ ]?time")
 SUCCESS_NAMES = re.compile(r"(?i)success|successful|ok|passed|succeeded")
 FAILURE_NAMES = re.compile(r"(?i)failed|failure|error|is_error")
+NUMBERS_ROWS = "it numbers the rows"
 MAX_SETTING_LEVELS = 64
 """Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
 MAX_KEYS = 1000
@@ -155,21 +157,42 @@ class PlainTable:
         values = [float(f"{v / factor:.12g}") for v in self.numbers[name].tolist()]
         return tuple(int(v) if v.is_integer() else v for v in values)
 
+    def at(self, rows: np.ndarray) -> PlainTable:
+        """Select rows by position."""
+        return replace(
+            self,
+            numbers={name: column[rows] for name, column in self.numbers.items()},
+            texts={name: tuple(column[row] for row in rows) for name, column in self.texts.items()},
+            rows=len(rows),
+            failed=None if self.failed is None else self.failed[rows],
+        )
+
 
 @dataclass(frozen=True)
 class TableKeys:
     """How the rows of all tables are told apart.
 
     `keys` are columns whose levels are conditions, those `as_written` with the column's own name and
-    unit; `facts` texts that are one of a run, `left_out` the other columns with the reason why they
-    are not compared.
+    unit; `settings` those of them that are numbers and were not asked for. `facts` are texts that are
+    one of a run, `left_out` the other columns with the reason why they are not compared.
     """
 
     keys: tuple[str, ...] = ()
     as_written: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
     left_out: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """What a user has to know: the numbers that are keys, and the columns that are left out."""
+        names_by_reason: dict[str, list[str]] = {}
+        for name, reason in self.left_out.items():
+            names_by_reason.setdefault(reason, []).append(name)
+        names = ", ".join(self.settings)
+        return [
+            *([f"rows are matched by {names}, which looks like a setting"] if names else []),
+            *(f"not compared: {join_names(of)} ({why})" for why, of in names_by_reason.items()),
+        ]
 
 
 class Quantities:
@@ -215,11 +238,13 @@ def plain_table(
         written[short] = name, factor
     texts = {
         str(name): tuple(
-            "" if cell is None or cell != cell else str(cell).strip() for cell in column
+            "" if cell is None or cell != cell else str(cell).strip() for cell in frame[name]
         )
-        for name, column in frame.items()
+        for name in frame.columns
         if name not in numbers and name != success
     }
+    if failed is not None:
+        quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
     return PlainTable(file, in_base_units, texts, len(frame), written, failed)
 
 
@@ -227,11 +252,11 @@ def _success_column(
     frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
 ) -> tuple[str | None, np.ndarray | None]:
     """Find a column of truth values that says which rows are failed requests."""
-    for name, column in frame.items():
+    for name in frame.columns:
         is_success = SUCCESS_NAMES.fullmatch(str(name))
         if not is_success and not FAILURE_NAMES.fullmatch(str(name)):
             continue
-        cells = column.astype(str).str.strip().str.lower()
+        cells = frame[name].astype(str).str.strip().str.lower()
         if name in numbers and not set(numbers[str(name)].dropna()) <= {0.0, 1.0}:
             continue
         if name not in numbers and not set(cells) <= {"true", "false", "yes", "no"}:
@@ -278,26 +303,36 @@ def choose_keys(
         elif all(_is_time(cell) for column in columns for cell in column if cell):
             left_out[name] = "times of the rows"
         elif INDEX_NAMES.fullmatch(name):
-            left_out[name] = "it numbers the rows"
+            left_out[name] = NUMBERS_ROWS
         else:
             keys.append(name)
     short = {own: name for table in tables for name, (own, _) in table.written.items()}
     keys += [short.get(name, name) for name in named if name not in over]
     for name in dict.fromkeys(name for table in tables for name in table.numbers):
-        if TIME_NAMES.fullmatch(name) and name not in keys:
+        if name in keys:
+            continue
+        if TIME_NAMES.fullmatch(name):
             left_out[name] = "times of the rows"
-    notes = []
+        elif NUMBERING_NAMES.fullmatch(name) and all(_is_numbering(name, of) for of in sides):
+            left_out[name] = NUMBERS_ROWS
+    settings: list[str] = []
     if not named and any(_has_repeats(table, keys) for table in tables):
         over = [short.get(name, name) for name in over]
         settings, indexes = _settings(sides, {*keys, *left_out, *over})
         keys += settings
-        left_out |= dict.fromkeys(indexes, "it numbers the rows")
-        if settings:
-            notes.append(f"rows are matched by {', '.join(settings)}, which looks like a setting")
+        left_out |= dict.fromkeys(indexes, NUMBERS_ROWS)
     as_written = frozenset(
         name for name in keys if len({t.written[name] for t in tables if name in t.written}) == 1
     )
-    return TableKeys(tuple(keys), as_written, frozenset(facts), left_out, tuple(notes))
+    return TableKeys(tuple(keys), as_written, frozenset(facts), left_out, tuple(settings))
+
+
+def _is_numbering(name: str, side: Sequence[PlainTable]) -> bool:
+    """Whether the numbers of a column are 0 or 1 and their successors, over all runs of a side."""
+    levels = {level for table in side for level in table.levels(name) or ()}
+    return all(isinstance(level, int) for level in levels) and (
+        levels in ({*range(len(levels))}, {*range(1, len(levels) + 1)})
+    )
 
 
 def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:

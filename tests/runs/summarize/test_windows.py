@@ -34,9 +34,7 @@ def sampled(times: np.ndarray, kind: str = "counter") -> SampleSeries:
 @pytest.mark.parametrize("shift", [0.0, 0.04, 0.25, 0.5, 0.96])
 def test_mean_is_the_integral_of_a_counter_interpolated_at_both_ends(window, shift):
     """Read at times that cut the window and the steps of the rate anywhere."""
-    times = np.arange(shift, 13.0, 1.0)
-    if window[0] < shift:
-        pytest.skip("the window begins before the first reading")
+    times = np.arange(shift - 1.0, 13.0, 1.0)
     known = np.interp(window, times, total_until(times))
     got = evaluate(sampled(times), window, 0.95).mean.value
     assert got == pytest.approx((known[1] - known[0]) / (window[1] - window[0]), rel=1e-12)

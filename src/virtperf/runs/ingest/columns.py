@@ -38,11 +38,17 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
         `core.mean.MAX_NUMBER`; with the line.
     """
-    numeric = frame.select_dtypes([np.integer, np.floating]).astype(float)
-    bounded = numeric.isna() | (numeric.abs() <= MAX_NUMBER)
-    checked = {*numeric.columns[bounded.all() & numeric.notna().any()]}
+    numeric = frame.select_dtypes([np.integer, np.floating])
+    cells = numeric.to_numpy(dtype=float, na_value=np.nan)
+    empty = np.isnan(cells)
+    bounded = (empty | (np.abs(cells) <= MAX_NUMBER)).all(axis=0) & ~empty.all(axis=0)
+    checked = {
+        name: pd.Series(cells[:, at], index=frame.index, name=name)
+        for at, name in enumerate(numeric.columns)
+        if bounded[at]
+    }
     return {
-        str(name): numeric[name] if name in checked else to_numbers(column, str(name), file)
+        str(name): checked[name] if name in checked else to_numbers(column, str(name), file)
         for name, column in frame.items()
         if name in checked or _mostly_numbers(column)
     }
