@@ -135,8 +135,10 @@ def read_file(
     interval: float | None,
     spreadsheet: bool = False,
     inputs: Sequence[DeclaredFormat] = (),
+    place: str | None = None,
 ) -> None:
-    """Implementation of `read`; formats declared in `inputs` take precedence.
+    """Implementation of `read`; formats declared in `inputs` take precedence, and `place` is the path
+    of the file if it is not the name.
 
     Raises `click.UsageError` if the table can't be written as named, and `RawperfError`.
     """
@@ -151,7 +153,7 @@ def read_file(
         raise click.UsageError(
             f"-o {output}: this is the input file, which would be overwritten. Name another file"
         )
-    with open_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
+    with open_raw(place or file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:
             _show_preview(raw, file)
         elif output == "-":

@@ -36,7 +36,7 @@ PAGES = (
 PARTS = (
     "data/published",
     "data/measured/xen-2026",
-    "data/measured/firecracker-nsdi-2020/m5d.metal-boot-serial-fc-api",
+    "data/measured/firecracker-nsdi-2020/runs",
     "data/measured/kernels-2026/study.yaml",
     "data/measured/kernels-2026/hypotheses.yaml",
     "data/measured/linux-2026/study.yaml",

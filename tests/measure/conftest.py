@@ -17,6 +17,7 @@ from virtperf.measure import run as run_module
 from virtperf.measure.disturbance import Counters
 from virtperf.measure.harness import Harness, MeasureEvent, Outcome
 from virtperf.measure.plan import load_definition, plan
+from virtperf.runs.ingest.folder import run_folders
 from virtperf.study.definition import load_study
 
 STUDY = """\
@@ -99,9 +100,7 @@ class Repository:
         return made.measure(runs, events.append, messages.append), events, messages
 
     def present(self) -> list[str]:
-        return sorted(
-            p.name for p in self.runs.iterdir() if p.is_dir() and not p.name.startswith(".")
-        )
+        return [folder.name for folder in run_folders(self.runs)]
 
     def described(self, run: str) -> dict[str, Any]:
         return yaml.safe_load((self.runs / run / "run.yaml").read_text())

@@ -24,7 +24,7 @@ from virtperf.measure import run as run_module
 from virtperf.measure.machine import machine
 from virtperf.measure.plan import plan
 from virtperf.measure.processes import members
-from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 
@@ -47,7 +47,7 @@ def check_runs(repository):
     harness = repository.harness()
     for name in repository.present():
         folder = repository.runs / name
-        run = load_run(folder, harness.study, "measured", raw_files(folder))
+        run = load_run(RunFolder(folder), harness.study, "measured", raw_files(folder))
         for n in range(1, run.factors["guests"] + 1):
             assert (folder / f"work{n}.csv").read_text().endswith("1,2\n")
 
@@ -330,7 +330,7 @@ def test_real_monitors_around_busy_processes(repository, root):
     harness, metrics = repository.harness(), load_metrics(root / "src" / "rawperf" / "metrics.yaml")
     for name in repository.present():
         folder = repository.runs / name
-        run = load_run(folder, harness.study, "measured", raw_files(folder))
+        run = load_run(RunFolder(folder), harness.study, "measured", raw_files(folder))
         read_run(folder, run, metrics, repository.runs.parent / "samples.parquet")
         samples = SAMPLES.read(repository.runs.parent / "samples.parquet")
         inside = samples[

@@ -40,7 +40,7 @@ from virtperf.measure.remote import (
     unpack,
 )
 from virtperf.runs.ingest.clocks import align
-from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import load_run
 
 
@@ -128,7 +128,7 @@ def test_remote_run_collects_all_files_and_cleans_up_hosts(toy, far):
 
 def assert_on_one_clock(folder):
     """Assert that files of both hosts are converted to the run's clock."""
-    run = load_run(folder, None, "measured", raw_files(folder))
+    run = load_run(RunFolder(folder), None, "measured", raw_files(folder))
     seconds = {}
     for file in run.files:
         if file.path.endswith("meminfo.txt"):

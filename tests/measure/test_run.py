@@ -11,7 +11,7 @@ import pytest
 
 from rawperf.core.errors import StudyError
 from virtperf.measure.plan import plan
-from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import load_study
 
@@ -45,7 +45,7 @@ def test_run_is_accepted_by_ingest(repository):
     run_yaml = one(repository, lead_s=0.1, warmup_s=0.1, tools={"python": [sys.executable, "-V"]})
     study = load_study(repository.root / "data" / "published" / "toy")
     folder = repository.runs / "one-r1"
-    run = load_run(folder, study, "measured", raw_files(folder))
+    run = load_run(RunFolder(folder), study, "measured", raw_files(folder))
     assert (run.provenance, run.factors, run.replicate) == (
         "measured",
         {"guests": 1, "mode": "plain"},

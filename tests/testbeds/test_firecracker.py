@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 import virtperf as vp
+from tests.measured_runs import unpacked
 
 ROOT = Path(__file__).parents[2]
 TESTBED = ROOT / "testbeds" / "firecracker-nsdi-2020"
 STUDY = "firecracker-nsdi-2020"
-RUNS = ROOT / "data" / "measured" / STUDY
+RUNS = unpacked(STUDY)
 MACHINES = ("m5d.metal", "rn.haswell", "rn.nehalem")
 
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.cases import each_case
+from tests.measured_runs import unpacked
 from virtperf.measure.plan import load_definition, plan
 from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
@@ -21,7 +22,7 @@ from virtperf.study.definition import load_study
 ROOT = Path(__file__).parents[2]
 TESTBED = ROOT / "testbeds" / "kernels"
 STUDY = ROOT / "data" / "measured" / "kernels-2026"
-MEASURED = sorted(path.parent for path in STUDY.glob("*/run.yaml"))
+MEASURED = sorted(path.parent for path in unpacked(STUDY.name).glob("*/run.yaml"))
 
 sys.path.insert(0, str(TESTBED))
 try:
@@ -164,7 +165,7 @@ def test_memory_of_a_process_tree_includes_all_descendants():
 
 def test_recomputation_needs_only_raw_files():
     output = subprocess.run(
-        [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
+        [sys.executable, "-I", TESTBED / "recompute.py", unpacked(STUDY.name)],
         check=True,
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ import yaml
 
 import virtperf as vp
 from tests.cases import each_case
+from tests.measured_runs import unpacked
 from virtperf.measure.plan import load_definition, plan
 from virtperf.measure.run import LateFields
 from virtperf.runs.ingest.runs import Run
@@ -24,7 +25,7 @@ from virtperf.study.definition import load_study
 ROOT = Path(__file__).parents[2]
 TESTBED = ROOT / "testbeds" / "xen-qemu"
 STUDY = ROOT / "data" / "measured" / "xen-2026"
-MEASURED = sorted(path.parent for path in STUDY.glob("*/run.yaml"))
+MEASURED = sorted(path.parent for path in unpacked(STUDY.name).glob("*/run.yaml"))
 
 sys.path.insert(0, str(TESTBED))
 try:
@@ -185,7 +186,7 @@ def test_measured_shares_match_the_scheduler_settings(run):
 
 def test_documented_time_before_the_monitor_is_recomputed():
     done = subprocess.run(
-        [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
+        [sys.executable, "-I", TESTBED / "recompute.py", unpacked(STUDY.name)],
         capture_output=True,
         text=True,
         check=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,6 +14,13 @@ from typing import Any, BinaryIO
 
 PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
 """Metric dictionary that is installed with the package."""
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """Return SHA-256 and size of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return digest, file.tell()
 
 
 @contextmanager

@@ -105,13 +105,18 @@ InsertKeyAsName = BeforeValidator(_insert_key_as_name)
 
 
 def load_model(
-    path: Path, model: type[M], report: Report = raise_problem, *, aliases: bool = True
+    path: Path,
+    model: type[M],
+    report: Report = raise_problem,
+    *,
+    aliases: bool = True,
+    content: bytes | None = None,
 ) -> tuple[M, Document]:
-    """Read a YAML file as a model.
+    """Read a YAML file as a model; `aliases` and `content` as in `load_yaml`.
 
     Raises `StudyError` as `load_yaml` does, and for violations of the schema.
     """
-    document = load_yaml(path, aliases=aliases)
+    document = load_yaml(path, aliases=aliases, content=content)
     try:
         return model.model_validate(document.data), document
     except ValidationError as err:

@@ -76,14 +76,16 @@ _REMEDIES = {
 """Remedies by the parser's message."""
 
 
-def load_yaml(path: Path, *, aliases: bool = True) -> Document:
-    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``.
+def load_yaml(path: Path, *, aliases: bool = True, content: bytes | None = None) -> Document:
+    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, and `content` is
+    that of the file if it is not read from `path`.
 
     Raises `StudyError` with the line: missing file, invalid YAML, duplicate key, excessive
     expansion of aliases, too deep nesting or too large a number.
     """
     try:
-        return parse_yaml(read_text(path, path.name), path.name, path=path, aliases=aliases)
+        content = path.read_bytes() if content is None else content
+        return parse_yaml(_decode(content, path.name), path.name, path=path, aliases=aliases)
     except FileNotFoundError as err:
         raise StudyError(
             "the file is missing", file=path, remedy="create it, or correct the name"
@@ -98,8 +100,12 @@ def read_text(path: Path, file: str) -> str:
 
     Raises `StudyError` with the line if it is not UTF-8, and `OSError`.
     """
+    return _decode(path.read_bytes(), file)
+
+
+def _decode(content: bytes, file: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as err:
         raise StudyError(
             "the file is not UTF-8",

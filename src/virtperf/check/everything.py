@@ -26,7 +26,7 @@ from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, run_folders
 from virtperf.runs.ingest.runs import Run, load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import papers_repeated, study_claims
@@ -172,20 +172,24 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
             with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
                     report(problem)
-    folders = run_folders(root)
+
+    def refused(_: str, error: RunError) -> None:
+        problems.reporter(root)(error)
+
+    folders = run_folders(root, refused)
     entries = []
     replicates: dict[tuple[object, ...], str] = {}
     for folder in folders:
         try:
-            run = load_run(folder, study, "measured", raw_files(folder), problems.reporter(root))
+            run = load_run(folder, study, "measured", folder.raw_files(), problems.reporter(root))
             if not run.excluded:
-                _check_replicate(run, folder / RUN_FILE, replicates, problems)
+                _check_replicate(run, folder, replicates, problems)
             if run.provenance == "measured" and not run.excluded:
                 entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
             problems.reporter(root)(err)
         except OSError as err:
-            problems.add(f"the run can't be read: {err.strerror}", folder)
+            problems.add(f"the run can't be read: {err.strerror}", folder.path)
     for difference in fact_differences(study, entries):
         problems.add(difference.words, root, remedy=difference.remedy)
     facts = {fact for entry in entries for fact in facts_of(entry)}
@@ -202,7 +206,7 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
 
 
 def _check_replicate(
-    run: Run, path: Path, replicates: dict[tuple[object, ...], str], problems: Problems
+    run: Run, folder: RunFolder, replicates: dict[tuple[object, ...], str], problems: Problems
 ) -> None:
     """Report a run with the replicate of an earlier one of its condition and block; `replicates`
     has the names of the runs so far, to which the run is added.
@@ -210,10 +214,11 @@ def _check_replicate(
     condition = tuple(sorted((name, repr(level)) for name, level in run.factors.items()))
     other = replicates.setdefault((run.provenance, condition, run.block, run.replicate), run.run_id)
     if other != run.run_id:
+        path = folder.path / RUN_FILE
         problems.add(
             f"run {other} of the same condition{' and block' if run.block else ''} has this replicate too",
             path,
-            load_yaml(path, aliases=False).line("replicate"),
+            load_yaml(path, aliases=False, content=folder.read(RUN_FILE)).line("replicate"),
             expected="replicates of a condition with different numbers",
             found=f"replicate: {run.replicate}",
             remedy="number one of the two runs anew, correct its factors, or exclude it",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, Report, RunError, StudyError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.sample_rows import HOST
 from rawperf.core.yamlio import walk
@@ -22,7 +22,7 @@ from virtperf.report.findings import state
 from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
-from virtperf.runs.ingest.folder import RUN_FILE, run_folders
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, reported_elsewhere, run_folders
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
@@ -185,10 +185,16 @@ def _kinds_of_runs(study: Study) -> set[str]:
     """Entity kinds that the study's run.yaml files assign to whole files."""
     data = study.folder.parent.parent
     roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
-    files = (folder / RUN_FILE for root in roots for folder in run_folders(root))
-    # invalid run.yaml files are reported by the check of runs
-    texts = (file.read_text("utf-8", errors="replace") for file in files if file.is_file())
-    return {kind for text in texts for kind in _ENTITY_KIND.findall(text)}
+    # invalid archives and run.yaml files are reported by the check of runs
+    runs = (folder for root in roots for folder in run_folders(root, reported_elsewhere))
+    return {kind for run in runs for kind in _ENTITY_KIND.findall(_run_file_text(run))}
+
+
+def _run_file_text(run: RunFolder) -> str:
+    try:
+        return (run.read(RUN_FILE) or b"").decode(errors="replace")
+    except (RunError, OSError):
+        return ""
 
 
 @contextmanager

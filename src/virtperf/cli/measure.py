@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from virtperf.comparison.precision import Precision
     from virtperf.measure.harness import Harness, MeasureEvent
     from virtperf.measure.plan import PlannedRun
+    from virtperf.runs.ingest.folder import RunFolder
     from virtperf.study.definition import Study
 
 EXIT_FAILED = 3
@@ -88,6 +89,7 @@ def measure(
     from virtperf.measure.plan import equal_runs, load_definition, plan
     from virtperf.measure.processes import Interrupted
     from virtperf.report.wording import plural
+    from virtperf.runs.packing import pack
     from virtperf.study.definition import load_study
 
     place = layout.measured(study_id)
@@ -124,7 +126,7 @@ def measure(
     for run in runs:
         condition = (run.experiment.name, *run.levels.items())
         if harness.present(run) and (run.experiment.name in adaptive or condition in conditions):
-            tracker.add(run, harness.runs / run.run_id)
+            tracker.add(run, harness.folder(run))
     try:
         with _progress(len(todo), harness.expected_s(*todo)) as tell:
             done = harness.measure(todo, tell, lambda line: print_line(line, err=True), tracker)
@@ -143,6 +145,8 @@ def measure(
             f"{run.run_id}: not retried after {tried[run.run_id]} failed attempts; remove {where} to retry",
             err=True,
         )
+    if aa is None and (names := harness.complete(runs)):
+        pack(place, study, names)
     if aa is not None:
         print_line(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:
@@ -158,7 +162,7 @@ class _PrecisionTracker:
     adaptive: bool
     precisions: dict[str, Precision] = field(default_factory=dict)
 
-    def add(self, run: PlannedRun, folder: Path) -> None:
+    def add(self, run: PlannedRun, folder: RunFolder) -> None:
         from virtperf.cli._terminal import print_line
         from virtperf.comparison.precision import Precision
 
@@ -167,7 +171,9 @@ class _PrecisionTracker:
             (e for e in self.study.exhibits if e.id == self.study.headline_figure), None
         )
         quantity = until.quantity if until else getattr(headline, "quantity", None)
-        if quantity is None or not folder.is_dir():  # DVC may track it without a local copy
+        if quantity is None or not (
+            folder.archive or folder.path.is_dir()
+        ):  # DVC may have it elsewhere
             return
         if name not in self.precisions:
             rule = (until.half_width, until.at_most, until.to) if until else ()

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 @click.pass_obj
 def _read(layout: Layout, study_id: str | None, metrics: Path | None, **options: Any) -> None:
+    from virtperf.runs.addresses import opened_file
+
     inputs: tuple[DeclaredFormat, ...] = ()
     if study_id is not None:
         from virtperf.runs.ingest.inputs import study_inputs
         from virtperf.study.definition import load_study
 
         inputs = study_inputs(load_study(layout.known(study_id)))
-    read_file(metrics=metrics or layout.metrics, inputs=inputs, **options)
+    with opened_file(options["file"]) as place:
+        copy = None if place == Path(options["file"]) else str(place)
+        read_file(metrics=metrics or layout.metrics, inputs=inputs, place=copy, **options)
 
 
 read = click.Command(

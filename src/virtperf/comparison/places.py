@@ -9,11 +9,12 @@ import subprocess
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RawperfError
 from virtperf.core.archives import extract_member
 from virtperf.core.paths import Layout
+from virtperf.runs.ingest.packed import ARCHIVES
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,22 @@ def _commit(root: Path, revision: str) -> str | None:
 
 
 def _extract(root: Path, revision: str, path: str, target: Path) -> None:
-    archived = _git(root, "archive", "--format=tar", revision, "--", path)
-    if archived.returncode:
+    """Extract a path of a revision, and the archives that may hold it as a packed run."""
+    parents = [str(parent / ARCHIVES) for parent in PurePosixPath(path).parents]
+    archived = [
+        _git(root, "archive", "--format=tar", revision, "--", inside) for inside in (path, *parents)
+    ]
+    if all(each.returncode for each in archived):
         raise RawperfError(
             f"revision {revision} does not contain {path}",
-            found=archived.stderr.decode(errors="replace").strip() or None,
+            found=archived[0].stderr.decode(errors="replace").strip() or None,
             remedy=f"`git log -- {path}` lists the revisions that changed it",
         )
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        for member in archive:
-            extract_member(archive, member, target)
+    for each in archived:
+        if each.returncode == 0:
+            with tarfile.open(fileobj=io.BytesIO(each.stdout)) as archive:
+                for member in archive:
+                    extract_member(archive, member, target)
 
 
 def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:

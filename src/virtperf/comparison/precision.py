@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rawperf.core.errors import RawperfError
 from virtperf.core.levels import Level
 from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import Stopping, stop_when
+from virtperf.runs.ingest.folder import RunFolder
 from virtperf.runs.run_reader import RunReader
 from virtperf.runs.run_values import key_text
 
@@ -44,12 +44,13 @@ class Precision:
     _reader: RunReader | None = None
 
     def add(
-        self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
+        self, experiment: str, levels: Mapping[str, Level], block: int, folder: RunFolder
     ) -> RawperfError | None:
         """Add a measured run; returns the error if it can't be read."""
         reader = self._reader = self._reader or RunReader(self.layout)
         try:
-            run = reader.run(folder)
+            with folder.opened() as path:
+                run = reader.run(path)
         except RawperfError as err:
             return err
         value = math.nan if run is None else run.value(self.quantity)

@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
-from virtperf.comparison.places import resolve_place, side_names
+from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
-from virtperf.runs.ingest.folder import RUN_FILE
+from virtperf.runs.addresses import Addresses
+from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder
 from virtperf.runs.run_reader import (
     STATISTICS_FILE,
     LoadedRun,
@@ -251,7 +252,13 @@ def read_sides(
     with tempfile.TemporaryDirectory() as scratch:
         resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
         names = side_names(resolved)
-        run_paths = [_run_paths(place.path) for place in resolved]
+        addresses = Addresses(Path(scratch))
+
+        def written(path: str, place: Place) -> str:
+            path = addresses.address(path)
+            return _at_revision(path, place.revision, scratch) if place.revision else path
+
+        run_paths = [_run_paths(place.path, addresses) for place in resolved]
         paths_by_side = [
             [path for path in of_side if _at_levels(path, where)] for of_side, _ in run_paths
         ]
@@ -264,9 +271,8 @@ def read_sides(
             try:
                 loaded.append(_load_runs(reader, place.written, paths))
             except RawperfError as err:
-                if place.revision and err.file and err.file.startswith(scratch):
-                    file = _at_revision(err.file, place.revision, scratch)
-                    raise err.copy_as(type(err), file=file) from err
+                if err.file and err.file.startswith(scratch):
+                    raise err.copy_as(type(err), file=written(err.file, place)) from err
                 raise
         _require_columns([run for runs in loaded for run in runs], (*tables.keys, *tables.over))
         keys = choose_keys(
@@ -286,8 +292,14 @@ def read_sides(
                         require_bounded(quantity, value, values.place)
                     runs.append(values)
             warnings = (*left_out, *reader.warnings_of(runs))
-            if place.revision:
-                runs = [_prefix_revision(run, place.revision, scratch) for run in runs]
+            runs = [
+                replace(
+                    run,
+                    block=_block_at(run.block, place.revision),
+                    place=written(run.place, place),
+                )
+                for run in runs
+            ]
             repetitions, repeats = _repetitions(of_side, keys.keys)
             known = reader.quantities.known
             side = Side(name, tuple(runs), known, warnings, of_all, repetitions, repeats)
@@ -347,7 +359,7 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
         return True
     from virtperf.runs.ingest.runs import load_run
 
-    factors = load_run(path, None, "measured", raw_files_of(path)).factors
+    factors = load_run(RunFolder(path), None, "measured", raw_files_of(path)).factors
     return all(factors.get(name, level) == level for name, level in where.items())
 
 
@@ -370,10 +382,9 @@ def _drop_identical_runs(
     return remaining, [note] if common else []
 
 
-def _prefix_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
+def _block_at(block: str, revision: str) -> str:
     """Prefix a run's block with the revision: rounds of the same name were run at another time."""
-    block = f"{revision}: {run.block}" if run.block else ""
-    return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
+    return f"{revision}: {block}" if block and revision else block
 
 
 def _at_revision(path: str, revision: str, scratch: str) -> str:
@@ -381,29 +392,29 @@ def _at_revision(path: str, revision: str, scratch: str) -> str:
     return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
 
 
-def _run_paths(text: str) -> tuple[list[Path], list[str]]:
+def _run_paths(text: str, addresses: Addresses) -> tuple[list[Path], list[str]]:
     """List the folders and files that are runs, by name, with a note on skipped folders."""
     place = Path(text)
     notes: list[str] = []
-    if place.exists():
-        paths, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
+    if place.is_dir():
+        paths, notes = _runs_in_folder(place, addresses)
     else:
-        base = Path(place.anchor) if place.is_absolute() else Path()
-        pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
-        matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
-        paths = [path for path in matched if not _is_ignored(path)]
+        paths = [path for path in addresses.find(text) if path == place or not _is_ignored(path)]
     if not paths:
         raise RawperfError("there are no runs", file=text, expected=NO_RUNS)
     return paths, notes
 
 
-def _runs_in_folder(folder: Path) -> tuple[list[Path], list[str]]:
+def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], list[str]]:
     if (folder / RUN_FILE).is_file():
         return [folder], []
     entries = sorted(path for path in folder.iterdir() if not _is_ignored(path))
-    if with_file := [path for path in entries if (path / RUN_FILE).is_file()]:
-        without = [path.name for path in entries if path.is_dir() and path not in with_file]
-        return with_file, [_skipped_note(without)] if without else []
+    packed = addresses.runs_in(folder)
+    if with_file := [*(path for path in entries if (path / RUN_FILE).is_file()), *packed]:
+        skipped = {*with_file, *(folder / name for name in RESERVED)}
+        without = [path.name for path in entries if path.is_dir() and path not in skipped]
+        notes = [_skipped_note(without)] if without else []
+        return sorted(with_file, key=lambda path: path.name), notes
     return [path for path in entries if _is_suite_run(path)] or entries, []
 
 

@@ -21,7 +21,7 @@ from virtperf.measure.identity import (
     settings_hash,
 )
 from virtperf.measure.plan import PlannedRun, load_definition
-from virtperf.runs.ingest.folder import RUN_FILE, run_folders
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, reported_elsewhere, run_folders
 from virtperf.study.definition import Study
 from virtperf.study.run_groups import (
     MEASURE_SETTINGS,
@@ -47,16 +47,16 @@ class EarlierRuns:
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
-        entries = (self._entry(path) for path in run_folders(self.folder))
+        entries = (self._entry(folder) for folder in run_folders(self.folder, reported_elsewhere))
         return {entry["run_id"]: entry for entry in entries if entry}
 
-    def _entry(self, path: Path) -> dict[str, Any]:
+    def _entry(self, folder: RunFolder) -> dict[str, Any]:
         try:
-            text = (path / RUN_FILE).read_text(encoding="utf-8")
+            text = (folder.read(RUN_FILE) or b"").decode()
             entry = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
             factors = self.study.filled(entry["factors"])
-            return {**entry, "run_id": path.name, "factors": factors}
-        except (OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
+            return {**entry, "run_id": folder.name, "factors": factors}
+        except (RawperfError, OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
             return {}
 
     @property
@@ -67,7 +67,7 @@ class EarlierRuns:
 
     def add(self, run_id: str) -> None:
         """Add a run that was just measured."""
-        if entry := self._entry(self.folder / run_id):
+        if entry := self._entry(RunFolder(self.folder / run_id)):
             self._entries[run_id] = entry
 
     def wall_s(self, run: PlannedRun) -> float | None:

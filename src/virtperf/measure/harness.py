@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,7 +44,7 @@ from virtperf.measure.processes import (
 from virtperf.measure.remote import Connections, open_connections
 from virtperf.measure.requirements import change_messages, refuse_unmet
 from virtperf.measure.run import Measurement
-from virtperf.runs.ingest.folder import RUN_FILE
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, run_folders
 from virtperf.study.definition import Study
 
 STATE_FOLDER = ".measure"
@@ -76,7 +76,7 @@ class MeasureEvent:
 class ProgressTracker(Protocol):
     """Accumulated results of the measured runs, in one format for all runs of a study."""
 
-    def add(self, run: PlannedRun, folder: Path) -> None:
+    def add(self, run: PlannedRun, folder: RunFolder) -> None:
         """Add a measured run."""
 
     def words(self, run: PlannedRun) -> str:
@@ -127,9 +127,38 @@ class Harness:
         self.earlier = EarlierRuns(self.study, self.runs, self.here / MEASURE_FILE)
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
+    @cached_property
+    def _packed(self) -> dict[str, RunFolder]:
+        return {run.name: run for run in run_folders(self.runs) if run.archive is not None}
+
+    def folder(self, run: PlannedRun) -> RunFolder:
+        """The folder of a run, or its packed copy."""
+        return self._packed.get(run.run_id) or RunFolder(self.runs / run.run_id)
+
     def present(self, run: PlannedRun) -> bool:
-        """Whether the run exists; DVC may track it by a .dvc file instead."""
-        return any((self.runs / f"{run.run_id}{ending}").exists() for ending in ("", ".dvc"))
+        """Whether the run exists; DVC may track it by a .dvc file instead.
+
+        Raises `RunError` for an archive that can't be read.
+        """
+        return run.run_id in self._packed or any(
+            (self.runs / f"{run.run_id}{ending}").exists() for ending in ("", ".dvc")
+        )
+
+    def complete(self, runs: Sequence[PlannedRun]) -> list[str]:
+        """Names of the run folders that can be packed: those of experiments, and levels of the
+        study's machine factor, of which no run in `runs` is missing.
+        """
+        groups: dict[tuple[str, Level], list[PlannedRun]] = {}
+        for run in runs:
+            level = run.levels.get(self.study.machine_factor or "", "")
+            groups.setdefault((run.experiment.name, level), []).append(run)
+        return [
+            run.run_id
+            for group in groups.values()
+            if all(self.present(run) for run in group)
+            for run in group
+            if self.folder(run).path.is_dir()
+        ]
 
     def attempts(self) -> Counter[str]:
         """Number of failed attempts by run."""
@@ -241,7 +270,7 @@ class Harness:
                         run, {**described, "protocol": protocol}, check, outcome, say
                     )
                     if tracker and self.present(run):
-                        tracker.add(run, self.runs / run.run_id)
+                        tracker.add(run, self.folder(run))
                     tell(
                         MeasureEvent(
                             run.run_id,

@@ -27,7 +27,7 @@ from virtperf.measure.disturbance import (
 from virtperf.measure.plan import PlannedRun
 from virtperf.measure.processes import POLL_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
@@ -303,6 +303,7 @@ class Measurement:
                 run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
             )
             (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
-            load_run(self.folder, self.study, "measured", raw_files(self.folder))
+            folder = RunFolder(self.folder)
+            load_run(folder, self.study, "measured", folder.raw_files())
         except RawperfError as err:
             raise Failure(str(err)) from err

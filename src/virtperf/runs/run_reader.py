@@ -25,13 +25,13 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, RunError
+from rawperf.core.files import hash_file
 from rawperf.pieces import peek_stream
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
 from rawperf.tidy import open_input, read_bytes
 from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.paths import Layout
-from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.columns import (
     first_text,
     has_numbers,
@@ -39,7 +39,7 @@ from virtperf.runs.ingest.columns import (
     row_place,
     to_numbers,
 )
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, raw_files
 from virtperf.runs.run_values import (
     CellName,
     Cells,
@@ -391,7 +391,7 @@ class RunReader:
 
         names = raw_files_of(path)
         study, dictionary = self._study_of(path)
-        run = load_run(path, study, "measured", names)
+        run = load_run(RunFolder(path), study, "measured", names)
         if run.excluded:
             return None
         metrics = describe_metrics(dictionary, dictionary.metrics)
@@ -477,7 +477,7 @@ class RunReader:
         from virtperf.runs.ingest.runs import load_run
         from virtperf.study.definition import load_study
 
-        name = load_run(path, None, "measured", raw_files_of(path)).study
+        name = load_run(RunFolder(path), None, "measured", raw_files_of(path)).study
         if name not in self._studies:
             study, dictionary = None, self._dictionary
             if name in self._layout.studies():

@@ -18,7 +18,7 @@ from rawperf.core.sample_rows import ROW, CounterRates, DuplicateFilter, SampleR
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.runs.ingest import samples
-from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import RunSamples, Spill, read_run
 
@@ -58,7 +58,7 @@ def ingested(folder: Path, out: Path, dictionary: MetricDictionary) -> tuple[Run
     study = toy_study(out)
     found = read_run(
         folder,
-        load_run(folder, study, "measured", raw_files(folder)),
+        load_run(RunFolder(folder), study, "measured", raw_files(folder)),
         dictionary,
         out / "samples.parquet",
     )
@@ -229,11 +229,12 @@ def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path
         "from pathlib import Path\n"
         "from benchmarks.raw_files import peak_memory\n"
         "from rawperf.core.metrics import load_metrics\n"
+        "from virtperf.runs.ingest.folder import RunFolder\n"
         "from virtperf.runs.ingest.runs import load_run\n"
         "from virtperf.runs.ingest.samples import read_run\n"
         "from virtperf.study.definition import load_study\n"
         "place, metrics = Path(sys.argv[1]), Path(sys.argv[2])\n"
-        "run = load_run(place / 'r1', load_study(place / 'toy'), 'measured', ['x.log'])\n"
+        "run = load_run(RunFolder(place / 'r1'), load_study(place / 'toy'), 'measured', ['x.log'])\n"
         "found = read_run(place / 'r1', run, load_metrics(metrics), place / 'out' / 's.parquet')\n"
         "print(found.samples, peak_memory())\n"
     )

@@ -9,7 +9,7 @@ from rawperf.core.errors import RunError
 from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.runs.ingest import folder as run_folder
-from virtperf.runs.ingest.folder import owner, raw_files
+from virtperf.runs.ingest.folder import RunFolder, owner, raw_files
 from virtperf.runs.ingest.runs import load_run
 
 
@@ -19,7 +19,7 @@ def study(tmp_path):
 
 
 def load(folder, study, root="measured"):
-    return load_run(folder, study, root, raw_files(folder))
+    return load_run(RunFolder(folder), study, root, raw_files(folder))
 
 
 def refused(folder, study, root="measured"):

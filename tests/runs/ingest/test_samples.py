@@ -10,7 +10,7 @@ from tests.rawperf.sample_files import sample
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import align
-from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import RawFile, load_run
 from virtperf.runs.ingest.samples import read_run
 
@@ -30,7 +30,7 @@ def read(tmp_path, study, dictionary):
     def run(raw=None, not_read=None, **fields):
         folder = write_run(tmp_path, raw=raw, **fields)
         out = tmp_path / "out" / "samples.parquet"
-        loaded = load_run(folder, study, "measured", raw_files(folder))
+        loaded = load_run(RunFolder(folder), study, "measured", raw_files(folder))
         found = read_run(folder, loaded, dictionary, out, not_read=not_read)
         samples = SAMPLES.read(out)
         assert found.samples == len(samples) and found.metrics == sorted(set(samples["metric"]))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import virtperf
 from rawperf import ExternalFormat, all_formats
-from rawperf.core.files import write_atomically
+from rawperf.core.files import hash_file, write_atomically
 
 if TYPE_CHECKING:
     from virtperf.study.definition import Study
@@ -28,13 +28,6 @@ SETTINGS_PREFIX = "VIRTPERF_"
 def content_key(*parts: str) -> str:
     """Hash a list of strings, unambiguously (by JSON encoding)."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def hash_file(path: Path) -> tuple[str, int]:
-    """Return SHA-256 and size of a file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return digest, file.tell()
 
 
 def fingerprint(study: Study, metrics: Path) -> str:

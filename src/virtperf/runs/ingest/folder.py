@@ -1,16 +1,27 @@
-"""Scanning of a run folder: its raw files and their owners. Files outside it are never opened."""
+"""Run folders, plain or in an archive: their raw files and the owners of these. Files outside of a
+run folder are never opened.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rawperf.core.errors import RunError
+from rawperf.core.files import hash_file
+from virtperf.runs.ingest.packed import ARCHIVES, Archive
 
 RUN_FILE = "run.yaml"
+MAX_RUN_FILE_BYTES = 1024**2
+RESERVED = (ARCHIVES, "examples")
+"""Folders beside the run folders that are none."""
 MAX_FILE_BYTES = 64 * 1024**3
 """Maximum size of a raw file in bytes. Memory does not grow with it, but parsing takes hours, and
 disk space for external sorting. A larger file is not a log, but a misplaced disk image."""
@@ -36,22 +47,140 @@ def raw_files(folder: Path) -> list[str]:
     files = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
     if len(files) > MAX_FILES:
         raise _error("too many files", inside.name, expected=f"at most {MAX_FILES}")
-    if not files:
-        raise _error(
-            "the run folder contains no raw files",
-            folder.name,
-            remedy="copy the tools' output files to the folder of run.yaml",
-        )
+    _require_files(files, folder.name)
     return sorted(files)
 
 
-def run_folders(root: Path) -> list[Path]:
-    """List the run folders of a root by name; empty without a root."""
-    return (
-        sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
-        if root.is_dir()
-        else []
+def _require_files(files: Sequence[str], run: str) -> None:
+    if not files:
+        raise _error(
+            "the run folder contains no raw files",
+            run,
+            remedy="copy the tools' output files to the folder of run.yaml",
+        )
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run: a folder with `run.yaml` and raw files, or such a folder in an archive.
+
+    `path` is its address in either case, below the folder of a study's runs.
+    """
+
+    path: Path
+    archive: Archive | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def raw_files(self) -> list[str]:
+        """List the relative paths of all raw files, as the function of this name does."""
+        if self.archive is None:
+            return raw_files(self.path)
+        files = [n for n in self._members if n != RUN_FILE and not n.lower().endswith(_NOT_RAW)]
+        _require_files(files, self.name)
+        return files
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return () if self.archive is None else self.archive.runs[self.name]
+
+    def read(self, name: str) -> bytes | None:
+        """Contents of a file such as `run.yaml`; None if it is missing or a symbolic link.
+
+        Raises `RunError` if it is larger than `MAX_RUN_FILE_BYTES`.
+        """
+        content: bytes | None = None
+        if self.archive is not None:
+            members = self.archive.read(self.name, {name}.intersection(self._members))
+            content = dict(members).get(name)
+        elif (path := self.path / name).is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                content = file.read(MAX_RUN_FILE_BYTES + 1)
+        if content is not None and len(content) > MAX_RUN_FILE_BYTES:
+            raise _error(
+                "the file is too large",
+                self.name,
+                name,
+                expected=f"at most {MAX_RUN_FILE_BYTES} bytes",
+            )
+        return content
+
+    def hashes(self, names: Iterable[str]) -> dict[str, tuple[str, int]]:
+        """SHA-256 and size of files, by relative path."""
+        if self.archive is None:
+            return {name: hash_file(self.path / name) for name in names}
+        return {
+            name: (hashlib.sha256(content).hexdigest(), len(content))
+            for name, content in self.archive.read(self.name, names)
+        }
+
+    @contextmanager
+    def opened(self) -> Iterator[Path]:
+        """Provide the run as a folder: itself, or an extracted copy of the same name that is removed
+        at the end.
+        """
+        if self.archive is None:
+            yield self.path
+            return
+        with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
+            folder = Path(temporary, self.name)
+            self.archive.extract(self.name, folder)
+            yield folder
+
+
+def run_folders(
+    root: Path, refused: Callable[[str, RunError], None] | None = None
+) -> list[RunFolder]:
+    """List the runs of a root by name, those in archives too; empty without a root.
+
+    `refused` is called with the name of each archive that can't be read and its error, and of each
+    run of an archive that exists twice; without it the first error is raised.
+    """
+    if not root.is_dir():
+        return []
+
+    def refuse(name: str, error: RunError) -> None:
+        if refused is None:
+            raise error
+        refused(name, error)
+
+    runs = {
+        p.name: RunFolder(p)
+        for p in root.iterdir()
+        if p.is_dir() and p.name[0] != "." and p.name not in RESERVED
+    }
+    for path in archives_of(root):
+        try:
+            archive = Archive.open(path)
+        except RunError as err:
+            refuse(path.name, err)
+            continue
+        for name in archive.runs:
+            if name in runs:
+                refuse(name, _twice(runs[name], path))
+            else:
+                runs[name] = RunFolder(root / name, archive)
+    return [runs[name] for name in sorted(runs)]
+
+
+def reported_elsewhere(name: str, error: RunError) -> None:
+    """Pass over an archive that can't be read: ingest and `virtperf check` report it."""
+
+
+def _twice(run: RunFolder, archive: Path) -> RunError:
+    other = f"a folder {run.name}" if run.archive is None else f"{ARCHIVES}/{run.archive.path.name}"
+    return RunError(
+        f"the run is also in {other}",
+        file=f"{ARCHIVES}/{archive.name}: {run.name}",
+        remedy="remove one of the two; `virtperf pack` removes a folder that equals its packed copy",
     )
+
+
+def archives_of(root: Path) -> list[Path]:
+    """List the archives of a folder of runs by name."""
+    return sorted(p for p in (root / ARCHIVES).glob("*.zip") if p.name[0] != ".")
 
 
 def state(place: Path) -> dict[str, tuple[int, int]]:

@@ -237,8 +237,24 @@ def read(
         The file can't be read, is too large, or has no known format; names the file and the
         remedy.
     """
-    place, layout = Path(path), _layout()
-    inputs, name = _requested_formats(layout, study, format)
+    if not Path(path).exists():
+        from virtperf.runs.addresses import opened_file
+
+        with opened_file(path) as place:
+            return _read(place, path, format, interval_s, study, texts)
+    return _read(Path(path), path, format, interval_s, study, texts)
+
+
+def _read(
+    place: Path,
+    path: str | Path,
+    format_name: str | Path | None,
+    interval_s: float | None,
+    study: str | None,
+    texts: Sequence[str],
+) -> pd.DataFrame:
+    layout = _layout()
+    inputs, name = _requested_formats(layout, study, format_name)
     reader_warnings: tuple[str, ...] = ()
     with open_input(place) as stream:
         head, stream = peek_stream(stream)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -30,10 +30,9 @@ from rawperf.core.errors import (
 )
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
-from virtperf.runs.ingest.folder import RUN_FILE, owner
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, owner
 from virtperf.study.definition import Study
 
-MAX_RUN_FILE_BYTES = 1024**2
 MAX_SECONDS = 1e12
 MAX_RUN_S = 366 * 86400.0
 
@@ -211,7 +210,11 @@ class Run(Model):
 
 
 def load_run(
-    folder: Path, study: Study | None, root: str, paths: list[str], report: Report = raise_problem
+    folder: RunFolder,
+    study: Study | None,
+    root: str,
+    paths: list[str],
+    report: Report = raise_problem,
 ) -> Run:
     """Load and validate `run.yaml` of a run folder.
 
@@ -230,23 +233,26 @@ def load_run(
     name, a provenance that is not allowed there, an unknown factor, level or format, contradictory
     times, a missing file.
     """
-    path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
-    if path.is_symlink() or not path.is_file():
+    file = f"{folder.name}/{RUN_FILE}"
+    content = folder.read(RUN_FILE)
+    if content is None:
         raise RunError(
             "the file is missing or a symbolic link",
             file=file,
             remedy="create it with `virtperf add run`, see docs/add-a-run.md",
-        )
-    if path.stat().st_size > MAX_RUN_FILE_BYTES:
-        raise RunError(
-            "the file is too large", file=file, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
         )
 
     def of_run(err: RawperfError) -> RunError:
         return err.copy_as(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:
-        run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
+        run, document = load_model(
+            folder.path / RUN_FILE,
+            Run,
+            lambda err: report(of_run(err)),
+            aliases=False,
+            content=content,
+        )
         if study is not None and run.study != study.id:
             problem = "study differs from the study of this folder"
             raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))

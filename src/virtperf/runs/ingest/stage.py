@@ -7,6 +7,7 @@ the reason, and the others are processed.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -20,9 +21,10 @@ from rawperf.core.files import json_text, replace_folder
 from rawperf.core.metrics import MetricDictionary
 from rawperf.registry import build_dictionary
 from virtperf.core.parallel import workers
-from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
+from virtperf.runs.ingest.cache import Cache, content_key, fingerprint
+from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, run_folders, state
 from virtperf.runs.ingest.inputs import study_inputs
+from virtperf.runs.ingest.packed import ARCHIVES
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study
@@ -67,10 +69,10 @@ class IngestSummary:
 
 @dataclass(frozen=True)
 class _Task:
-    """One run folder to read; `files` has SHA-256 and size of every raw file."""
+    """One run to read; `files` has SHA-256 and size of every raw file."""
 
     root: str
-    folder: Path
+    folder: RunFolder
     files: Mapping[str, tuple[str, int]]
     key: str
 
@@ -129,7 +131,7 @@ def ingest(
         ):
             progress(f"run {number} of {len(missing)}")
             results[task.key] = entry
-    entries = [results[task.key] for task in tasks]
+    entries = [_with_archive(results[task.key], task.folder) for task in tasks]
     read = [entry["run"] for entry in entries if "run" in entry]
     runs = [run for run in read if "excluded" not in run]
     _warn_of_differences(study, runs)
@@ -240,18 +242,21 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
     later is rejected, so that example files copied among measured ones are detected.
     """
     tasks: dict[str, _Task] = {}
-    refused = []
+    refused: list[dict[str, Any]] = []
     contents: dict[str, str] = {}
-    for root, folder in (
-        (root, folder) for root, place in roots.items() for folder in run_folders(place)
-    ):
-        name, run_file = folder.name, folder / RUN_FILE
+    found: list[tuple[str, RunFolder]] = []
+    for root, place in roots.items():
+
+        def refuse(name: str, err: RunError, root: str = root) -> None:
+            refused.append(_refusal(name, root, err))
+
+        found += [(root, folder) for folder in run_folders(place, refuse)]
+    for root, folder in found:
+        name = folder.name
         try:
-            files = {path: hash_file(folder / path) for path in raw_files(folder)}
+            files = folder.hashes(folder.raw_files())
             # a missing or linked run.yaml is rejected when the run is read; do not open it here
-            run_hash = (
-                hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
-            )
+            run_hash = hashlib.sha256(folder.read(RUN_FILE) or b"").hexdigest()
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
                 problem = f"the {tasks[name].root} runs also contain a run with this name"
@@ -286,14 +291,15 @@ def _read_one(
     )  # Arrow's own pool returns memory that the next part needs again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        result = read_run(
-            task.folder,
-            run,
-            dictionary,
-            store.place(task.key),
-            study_inputs(study),
-            study.not_read,
-        )
+        with task.folder.opened() as folder:
+            result = read_run(
+                folder,
+                run,
+                dictionary,
+                store.place(task.key),
+                study_inputs(study),
+                study.not_read,
+            )
     except Exception as err:  # errors in one run must not stop the others
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
@@ -320,6 +326,13 @@ def _read_one(
     }
     store.put(task.key, entry, file=True)
     return entry
+
+
+def _with_archive(entry: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
+    """Name the archive of a packed run, which is no part of the cached entry."""
+    if folder.archive is None or "run" not in entry:
+        return entry
+    return {"run": {**entry["run"], "archive": f"{ARCHIVES}/{folder.archive.path.name}"}}
 
 
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import yaml
 from rawperf.core.errors import RawperfError, RunError
 from rawperf.declared.read import DeclaredFormat
 from virtperf.runs.ingest.clocks import DAY, align
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.runs.ingest.folder import RUN_FILE, reported_elsewhere, run_folders
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import RawFile, Run, load_run
 from virtperf.runs.ingest.samples import file_blocks
@@ -388,11 +388,11 @@ def describe(
 def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
     """One more than the largest replicate number of this condition."""
     levels, used = study.filled(given.factors), [0]
-    for folder in run_folders(measured):
+    for folder in run_folders(measured, reported_elsewhere):
         with suppress(
             RawperfError
         ):  # errors in other runs are not raised here: `virtperf check` reports them
-            other = load_run(folder, study, "measured", raw_files(folder))
+            other = load_run(folder, study, "measured", folder.raw_files())
             if other.factors == levels:
                 used.append(other.replicate)
     return max(used) + 1

@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 
 from rawperf.core.errors import RunError
-from virtperf.runs.ingest.folder import raw_files, run_folders
+from virtperf.runs.ingest.folder import reported_elsewhere, run_folders
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
@@ -112,9 +112,9 @@ def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list
 
 
 def _windows(study: Study, root: Path) -> Iterator[tuple[str, dict[str, Any], tuple[float, float]]]:
-    for folder in run_folders(root) if root.is_dir() else ():
+    for folder in run_folders(root, reported_elsewhere):
         try:
-            run = load_run(folder, study, "measured", raw_files(folder))
+            run = load_run(folder, study, "measured", folder.raw_files())
         except (RunError, OSError):  # reported by `virtperf check`
             continue
         if run.window_s is not None:

@@ -9,9 +9,15 @@ from pathlib import Path
 
 from rawperf.core.errors import RunError
 from rawperf.core.files import replace_folder
-from virtperf.runs.ingest.cache import hash_file
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.runs import MAX_RUN_FILE_BYTES
+from virtperf.runs.ingest.folder import (
+    MAX_RUN_FILE_BYTES,
+    RUN_FILE,
+    RunFolder,
+    raw_files,
+    reported_elsewhere,
+    run_folders,
+    state,
+)
 
 DOC_SUFFIXES = (".md", ".rst")
 """Suffixes of documentation beside a run's files."""
@@ -94,10 +100,12 @@ def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
     `roots` are folders of run folders by kind ("measured", "example"). Empty files are ignored.
     Raises `RunError` if all files of one of two runs are in the other.
     """
-    hashes = _hashes(run)
+    hashes = _hashes(RunFolder(run))
     warnings = []
     for kind, folder in (
-        (kind, folder) for kind, root in roots.items() for folder in run_folders(root)
+        (kind, folder)
+        for kind, root in roots.items()
+        for folder in run_folders(root, reported_elsewhere)
     ):
         try:
             theirs = _hashes(folder)
@@ -120,7 +128,7 @@ def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
     return warnings
 
 
-def _hashes(run: Path) -> dict[str, str]:
+def _hashes(run: RunFolder) -> dict[str, str]:
     """Map SHA-256 hashes of nonempty raw files to paths."""
-    hashed = {path: hash_file(run / path) for path in raw_files(run)}
+    hashed = run.hashes(run.raw_files())
     return {digest: path for path, (digest, size) in hashed.items() if size}
