@@ -80,6 +80,13 @@ def trace_page(
         folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
         most=most,
         raw=raw,
+        raw_left_out=not all(
+            raw_number(run, file)
+            for trace in traces
+            for run in trace.runs
+            for file in run.files
+            if file.shown
+        ),
         raw_number=raw_number,
     )
 
