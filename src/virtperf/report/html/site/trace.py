@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from markupsafe import escape
+
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import trace_anchor
 from virtperf.report.html.site.gather import StudyFacts
@@ -25,7 +27,8 @@ from virtperf.report.wording import exhibit_name
 
 MAX_LINKS, MIN_LINKS = 1500, 3  # runs named for all values together, and at least for each value
 
-MAX_RAW_BYTES = 400_000  # raw lines of all runs together
+MAX_RAW_BYTES = 400_000  # raw lines of all runs together, with their markup
+FILE_BYTES = 300  # markup of a file's lines and of the links to them
 
 
 def trace_page(
@@ -104,7 +107,8 @@ def _shown_lines(
         for file in run.files:
             place = run.run, file.path
             new = set(file.shown) - shown.get(place, set())
-            left -= sum(len(lines_of[run.run][file.path][line].encode()) for line in new)
+            texts = (lines_of[run.run][file.path][line] for line in new)
+            left -= FILE_BYTES * (place not in shown) + sum(len(escape(t).encode()) for t in texts)
             if left < 0:
                 return shown
             if new:
