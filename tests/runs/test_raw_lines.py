@@ -28,7 +28,7 @@ def test_first_line_has_its_heading_and_the_last_has_none(tmp_path: Path) -> Non
     )
     (tmp_path / "sar.txt").write_text(table * 2)
     rows = raw_lines(tmp_path, "sar.txt", {4}, {10})
-    assert [(row["line"], row["heading"]) for row in rows] == [(3, 0), (4, 3), (10, 8)]
+    assert [(row["line"], row["heading"]) for row in rows] == [(3, 0), (4, 3), (10, 0)]
     assert [row["text"] for row in rows] == [table.splitlines()[n] for n in (2, 3, 4)]
 
 

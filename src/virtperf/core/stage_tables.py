@@ -276,7 +276,7 @@ RAW_LINES = TableSchema(
 )
 """One row per raw line that a trace shows: the first and the last line of each row of `LINEAGE`, and
 the heading of the first: the nearest line above it with letters and without a number that stands
-alone, 0 if there is none. `text` has at most 300 bytes of the line, with control characters and
+alone, 0 if there is none, and for other lines. `text` has at most 300 bytes of the line, with control characters and
 bytes that are not UTF-8 escaped, and a note where the line was cut."""
 
 TIMELINES = TableSchema(

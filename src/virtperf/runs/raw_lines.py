@@ -58,16 +58,17 @@ def raw_lines(
     found: dict[int, dict[str, Any]] = {}
     if not wanted:
         return []
-    final, heading = max(wanted), (0, b"", 0)
+    final, last_first, heading = max(wanted), max(firsts, default=0), (0, b"", 0)
     with open_raw_file(folder, file) as stream:
         for line, (begin, size) in enumerate(_lines(stream), 1):
             if line in wanted:
-                found[line] = _row(line, begin, size) | {"heading": heading[0]}
-                if heading[0] and line in firsts:
+                found[line] = _row(line, begin, size)
+                if line in firsts and heading[0]:
+                    found[line]["heading"] = heading[0]
                     found.setdefault(heading[0], _row(*heading))
             if line >= final:
                 break
-            if _LETTER.search(begin) and not _NUMBER.search(begin):
+            if line < last_first and _LETTER.search(begin) and not _NUMBER.search(begin):
                 heading = line, begin, size
     return [found[line] for line in sorted(found)]
 
