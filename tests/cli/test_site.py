@@ -54,7 +54,8 @@ def test_pages_of_one_study(place: Path) -> None:
         "trace-toy.json",
     }
     keys = [
-        entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())
+        entry["key"]
+        for entry in json.loads((place / "reports" / "trace-toy.json").read_text())["traces"]
     ]
     assert len(keys) > 5 and len(set(keys)) == len(keys)
 

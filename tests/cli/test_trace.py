@@ -44,6 +44,25 @@ def test_trace_shows_formula_limits_and_raw_lines(run: Run, keys: list[str]) -> 
     )
 
 
+def test_show_prints_the_raw_lines(run: Run, keys: list[str]) -> None:
+    key = next(key for key in keys if "(measured)" in run("trace", key).output)
+    assert r"\x1b[31m" not in run("trace", key).output
+    output = run("trace", key, "--show").output
+    file = f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples\n"
+    texts = [f"{line:>6}  {text}\n" for line, _, text in toy.RAW_LINES]
+    assert file + "".join(texts) in output and "\x1b" not in output
+    shown = json.loads(run("trace", key, "--show", "--json").output)
+    (lines,) = shown["raw_lines"]["measured-a-4-r1"].values()
+    assert lines == {str(line): text for line, _, text in toy.RAW_LINES}
+    assert shown["runs"][0]["files"][0]["shown"] == [1, 8, 27]
+    of_figure = [name for name in keys if name.startswith("toy/figure-2/")]
+    whole = run("trace", "toy/figure-2", "--show").output
+    assert [line for line in whole.splitlines() if line in keys] == of_figure
+    assert len(json.loads(run("trace", "toy/figure-2", "--show", "--json").output)) == len(
+        of_figure
+    )
+
+
 def test_trace_of_a_printed_table_shows_file_lines(
     run: Run, keys: list[str], tmp_path: Path
 ) -> None:

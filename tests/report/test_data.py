@@ -30,6 +30,7 @@ def test_tables_are_empty_and_typed_before_the_stages_have_run(tmp_path):
         (found.means, stage_tables.MEANS),
         (found.verdicts, stage_tables.VERDICTS),
         (found.lineage, stage_tables.LINEAGE),
+        (found.raw_lines, stage_tables.RAW_LINES),
     ):
         assert frame.empty and list(frame) == list(table.kinds(factors))
     assert found.index == {} and found.contradictions == {} and found.observed == {}

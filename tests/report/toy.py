@@ -409,6 +409,12 @@ def _stages(data: Path) -> None:
     write(stage_tables.SERIES, [_series(row) for row in rows], runs)
     write(stage_tables.MEANS, _means(rows), runs)
     write(stage_tables.LINEAGE, [_lineage(row) for row in rows], runs)
+    lines = [
+        (run, HOSTILE_FILE, line, heading, text)
+        for run in dict.fromkeys(row["run_id"] for row in rows)
+        for line, heading, text in RAW_LINES
+    ]
+    write(stage_tables.RAW_LINES, lines, runs)
     write(
         stage_tables.TIMELINES,
         [
@@ -642,6 +648,11 @@ def _lineage(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+RAW_LINES = (
+    (1, 0, "time</pre><script>alert(4)</script> count"),
+    (8, 1, "70 \\x1b[31m<b>2</b>"),
+    (27, 1, "260 3"),
+)
 HOSTILE_FILE = "drivers/<img src=x onerror=alert(3)>.log"
 
 

@@ -263,6 +263,22 @@ LINEAGE = TableSchema(
 observed metric, "per" the divisor. Samples count that cover a part of the time from `begin_s` to
 `end_s`; a total has the declared window. Lines are 0 where the format does not record them."""
 
+RAW_LINES = TableSchema(
+    "raw_lines.parquet",
+    "runs",
+    {
+        "run_id": TEXT,
+        "file": TEXT,
+        "line": WHOLE,
+        "heading": WHOLE,
+        "text": TEXT,
+    },
+)
+"""One row per raw line that a trace shows: the first and the last line of each row of `LINEAGE`, and
+the heading of the first: the nearest line above it with letters and without a number that stands
+alone, 0 if there is none, and for other lines. `text` has at most 300 bytes of the line, with control characters and
+bytes that are not UTF-8 escaped, and a note where the line was cut."""
+
 TIMELINES = TableSchema(
     "timelines.parquet",
     "runs",

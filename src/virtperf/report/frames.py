@@ -60,6 +60,7 @@ class StudyData:
     observations: pd.DataFrame
     means: pd.DataFrame
     lineage: pd.DataFrame
+    raw_lines: pd.DataFrame
     timelines: pd.DataFrame
     distributions: pd.DataFrame
     thumbnails: pd.DataFrame
@@ -189,6 +190,7 @@ def load(
         observations=files.run_table(stage_tables.OBSERVATIONS),
         means=files.run_table(stage_tables.MEANS),
         lineage=files.run_table(stage_tables.LINEAGE),
+        raw_lines=files.run_table(stage_tables.RAW_LINES),
         timelines=files.run_table(stage_tables.TIMELINES),
         distributions=files.run_table(stage_tables.DISTRIBUTIONS),
         thumbnails=files.run_table(stage_tables.THUMBNAILS),

@@ -11,12 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
+
+RawLines = Mapping[str, Mapping[str, Mapping[int, str]]]
+"""Texts of raw lines by run, file and line; printable, and cut where they are long."""
 
 STATISTIC_WORDS = {
     "mean": "mean of the steady",
@@ -31,12 +36,17 @@ STATISTIC_WORDS = {
 
 @dataclass(frozen=True)
 class FileLines:
-    """Samples of one raw file behind a value: line numbers from 1, or 0 if the format has none."""
+    """Samples of one raw file behind a value: line numbers from 1, or 0 if the format has none.
+
+    `shown`: those of the lines in `RawLines` that show the value: its heading, the first and the
+    last line.
+    """
 
     path: str
     first_line: int
     last_line: int
     samples: int
+    shown: tuple[int, ...] = ()
 
     @property
     def lines(self) -> str:
@@ -156,6 +166,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         lineage[row["run_id"], row["quantity"]].append(
             {str(name): cell for name, cell in row.items()}
         )
+    headings = {(run, file, line): heading for run, file, line, heading, _ in _rows(data.raw_lines)}
     claims = {c.id: c for c in data.claims or ()}
     refused = tuple(
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})")
@@ -166,7 +177,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
             continue
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
-            used, unseen = _runs(data, quantity, lineage)
+            used, unseen = _runs(data, quantity, lineage, headings)
             means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
             ends = {
                 name: limit(data, claims, row[name])
@@ -209,6 +220,28 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 runs=used,
                 excluded=unseen + refused,
             )
+
+
+def raw_lines(data: StudyData) -> RawLines:
+    """All raw lines that the study's traces show."""
+    found: dict[str, dict[str, dict[int, str]]] = {}
+    for run, file, line, _, text in _rows(data.raw_lines):
+        found.setdefault(run, {}).setdefault(file, {})[line] = text
+    return found
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    return zip(*(frame[name].tolist() for name in frame), strict=True)
+
+
+def lines_behind(trace: Trace, lines_of: RawLines) -> RawLines:
+    """The raw lines that one trace shows."""
+    found: dict[str, dict[str, dict[int, str]]] = {}
+    for run in trace.runs:
+        for file in run.files:
+            texts = found.setdefault(run.run, {}).setdefault(file.path, {})
+            texts |= {line: lines_of[run.run][file.path][line] for line in file.shown}
+    return found
 
 
 def limit(data: StudyData, claims: Mapping[str, Claim], by: Sequence[str]) -> Limit:
@@ -267,7 +300,10 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
 
 
 def _runs(
-    data: StudyData, quantity: Quantity, lineage: Mapping[Any, list[Any]]
+    data: StudyData,
+    quantity: Quantity,
+    lineage: Mapping[Any, list[Any]],
+    headings: Mapping[tuple[str, str, int], int],
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
     """Runs that observed the quantity on the figure's scale; other runs with the reason."""
     # runs without a run of their reference have no relative value
@@ -296,12 +332,21 @@ def _runs(
                         int(part["first_line"]),
                         int(part["last_line"]),
                         int(part["samples"]),
+                        _shown(part, headings),
                     )
                     for part in parts
                 ),
             )
         )
     return tuple(used), tuple(unseen)
+
+
+def _shown(
+    part: Mapping[str, Any], headings: Mapping[tuple[str, str, int], int]
+) -> tuple[int, ...]:
+    run, file, first, last = (part[name] for name in ("run_id", "file", "first_line", "last_line"))
+    lines = {headings.get((run, file, first), 0), first, last}
+    return tuple(sorted(line for line in lines if (run, file, line) in headings))
 
 
 def formula(data: StudyData, quantity: Quantity) -> str:
@@ -408,6 +453,12 @@ def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def numbered(shown: Sequence[int], lines_of: RawLines, run: str, file: str) -> list[str]:
+    """Raw lines of a file after their right-aligned numbers."""
+    width = len(str(max(shown, default=0)))
+    return [f"{line:>{width}}  {lines_of[run][file][line]}" for line in shown]
+
+
 def _limit_lines(
     ends: tuple[float | None, float | None],
     limits: tuple[Limit, Limit],
@@ -423,8 +474,13 @@ def _limit_lines(
         yield from (f"      convention: {words}" for words in limit.conventions)
 
 
-def trace_text(trace: Trace, claims: dict[str, str], *, paper: bool = True) -> str:
-    """Format the trace as plain text; without a `paper` the range by the text is left out."""
+def trace_text(
+    trace: Trace, claims: dict[str, str], *, paper: bool = True, lines_of: RawLines | None = None
+) -> str:
+    """Format the trace as plain text; without a `paper` the range by the text is left out.
+
+    With `lines_of`, the raw lines are included.
+    """
     lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
@@ -453,7 +509,10 @@ def trace_text(trace: Trace, claims: dict[str, str], *, paper: bool = True) -> s
         lines.append(
             f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, {window}"
         )
-        lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
+        for f in run.files:
+            lines.append(f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}")
+            if lines_of is not None:
+                lines += [f"    {row}" for row in numbered(f.shown, lines_of, run.run, f.path)]
         lines += [f"    note: {run.note}"] if run.note else []
     lines += [f"  not used {run}: {why}" for run, why in trace.excluded]
     return "\n".join(lines)

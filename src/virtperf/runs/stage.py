@@ -7,6 +7,7 @@ from collections.abc import Callable
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.stage import IngestSummary, ingest
+from virtperf.runs.raw_lines import store_raw_lines
 from virtperf.runs.summarize.stage import summarize
 from virtperf.study.definition import load_study
 from virtperf.verdicts.stage import judge_claims
@@ -43,9 +44,10 @@ def process_runs(
     study = load_study(layout.known(study_id))
     parameters = load_parameters(layout.parameters)
     at = Layout(layout.root.absolute())  # workers may have another working directory
+    roots = {"measured": at.measured(study_id), "example": at.examples(study_id)}
     summary = ingest(
         study,
-        {"measured": at.measured(study_id), "example": at.examples(study_id)},
+        roots,
         at.metrics,
         at.samples(study_id),
         at.cache,
@@ -62,6 +64,8 @@ def process_runs(
         scheduler=scheduler,
         progress=lambda words: progress(f"summarizing: {words}"),
     )
+    progress("storing raw lines")
+    store_raw_lines(roots, at.samples(study_id), at.runs(study_id))
     progress("judging claims")
     judge_claims(at, study, parameters)
     return summary

@@ -55,7 +55,7 @@ def summarize(
     `samples` is the output of ingest; `jobs` and `scheduler` are as in `core.parallel.workers`.
     Raises `RawperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
-    index = _index(samples)
+    index = read_index(samples)
     shown = {
         e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"
     }
@@ -178,7 +178,8 @@ def series_rows(run: RunSeries) -> TableRows:
     return rows
 
 
-def _index(samples: Path) -> Mapping[str, Any]:
+def read_index(samples: Path) -> Mapping[str, Any]:
+    """Read the index of the samples; raises `RawperfError` if it is missing or can't be read."""
     path = samples / "index.json"
     try:
         return json.loads(path.read_text(encoding="utf-8"))

@@ -32,7 +32,7 @@ def test_pages_of_navigation_and_study_are_written(pages: dict[str, str]) -> Non
     own = {f"{name}-toy.html" for name in ("claims", "quality", "trace")}
     navigation = set(templating.PAGES) - {"synthesis.html"}  # written by another stage
     assert set(pages) == {*navigation, *own, "trace-toy.json"}
-    assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
+    assert json.loads(pages["trace-toy.json"])["traces"][0]["key"].startswith("toy/figure-2/")
 
 
 def test_every_page_has_the_frame_and_no_injected_markup(pages: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE, HOSTILE_FILE
 from virtperf.report.html.record import trace_anchor
+from virtperf.report.html.site import trace
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.site.trace import trace_page
 from virtperf.report.trace import Trace, traces
@@ -34,6 +35,39 @@ def test_raw_files_of_measured_runs_are_linked(page: Parsed) -> None:
     file = quote(HOSTILE_FILE)
     assert f"../data/measured/toy/measured-a-4-r1/{file}" in page.links
     assert "lines 8 to 27 (20 samples)" in page.text and "window 60 to 260 s" in page.text
+
+
+def test_raw_lines_are_shown_once_and_escaped(
+    facts: StudyFacts, page: Parsed, entries: list[Trace]
+) -> None:
+    text = trace_page(facts, entries)
+    assert "<script>alert(4)" not in text and text.count(r"\x1b[31m") == text.count("<pre")
+    runs = {run.run for entry in entries for run in entry.runs}
+    assert text.count("<pre") == len(runs) == len([i for i in page.ids if i.startswith("raw-")]) - 1
+    linked = {link[1:] for link in page.links if link.startswith("#raw-")}
+    assert linked == {i for i in page.ids if i.startswith("raw-")}
+    assert (
+        '<pre class="vp-text" tabindex="0"> 1  time&lt;/pre&gt;&lt;script&gt;alert(4)'
+        "&lt;/script&gt; count\n 8  70 " in text
+    )
+
+
+def test_raw_lines_beyond_the_limit_are_left_out(
+    facts: StudyFacts, entries: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = trace_page(facts, entries)
+    assert "Lines of further runs are left out" not in whole
+    monkeypatch.setattr(trace, "MAX_RAW_BYTES", 1500)
+    text = trace_page(facts, entries)
+    page = Parsed(text)
+    assert "Lines of further runs are left out" in text
+    shown = [i for i in page.ids if i.startswith("raw-") and i != "raw-lines"]
+    assert 0 < len(shown) < whole.count("<pre")
+    assert {link for link in page.links if link.startswith("#raw-")} == {
+        "#raw-lines",
+        *(f"#{i}" for i in shown),
+    }
+    assert page.text.count("lines 8 to 27 (") == Parsed(whole).text.count("lines 8 to 27 (")
 
 
 def test_limits_list_their_claims(page: Parsed) -> None:

@@ -17,7 +17,7 @@ from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.site.search import search_page
 from virtperf.report.html.templating import refuse_large
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
-from virtperf.report.trace import traces
+from virtperf.report.trace import raw_lines, traces
 
 
 def build_site(
@@ -67,7 +67,8 @@ def build_study_pages(layout: Layout, facts: StudyFacts, out: Path) -> list[Path
         f"trace-{prefix}{study}.html": trace.trace_page(facts, entries, glossary),
     }
     if not prefix:
-        pages[f"trace-{study}.json"] = json_text([asdict(entry) for entry in entries])
+        found = {"traces": [asdict(entry) for entry in entries], "raw_lines": raw_lines(facts.data)}
+        pages[f"trace-{study}.json"] = json_text(found)
     if facts.data.study.kind == "paper" and not prefix:
         pages[f"claims-{study}.html"] = claims.study_page(facts, glossary)
     return _write(pages, out)
