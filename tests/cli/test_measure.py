@@ -119,6 +119,15 @@ def test_mistakes_and_missing_files_are_one_line_errors(toy, run):
     assert "there is no study 'boy'" in run("measure", "boy", status=1).output
 
 
+def test_complete_experiment_is_packed_and_not_measured_again(toy, run):
+    run("measure", "toy", "--replicates", "1", "--only", "guests=1")
+    run("measure", "toy", "--replicates", "1")
+    assert sorted(p.name for p in (toy.runs / "runs").iterdir()) == ["cpu-part-2.zip", "cpu.zip"]
+    assert not (toy.runs / "cpu-guests-1-r1").exists()
+    assert toy.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
+    assert "2 runs, 2 measured, 0 to measure" in run("measure", "toy", "--replicates", "1").output
+
+
 def test_standalone_study_is_written_next_to_its_runs(toy, run):
     (toy.root / "data" / "published" / "toy" / "study.yaml").rename(toy.runs / "study.yaml")
     run("measure", "toy", "--replicates", "1")

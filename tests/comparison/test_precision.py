@@ -10,6 +10,7 @@ from virtperf.comparison.precision import Precision
 from virtperf.core.numbers import pretty
 from virtperf.core.paths import Layout
 from virtperf.models.planning import stop_when
+from virtperf.runs.ingest.folder import RunFolder
 from virtperf.runs.run_values import RunValues
 
 STEADY = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 100.1, 99.9]
@@ -33,7 +34,10 @@ def so_far(tmp_path, monkeypatch):
             slow = DRIFT[block - 1]
             for guests, level in ((1, 50.0), (2, STEADY[block - 1])):
                 folder = tmp_path / str(slow * level)
-                assert found.add("a", {"guests": guests, "think_ms": 0}, block, folder) is None
+                assert (
+                    found.add("a", {"guests": guests, "think_ms": 0}, block, RunFolder(folder))
+                    is None
+                )
         return found
 
     return made
@@ -62,9 +66,9 @@ def test_no_early_stop_before_six_complete_blocks(so_far, tmp_path):
     found = so_far(6, baseline={"guests": 1})
     assert found.enough("a", 7)
     assert found.enough("other", 7) == ""
-    found.add("a", {"guests": 1, "think_ms": 0}, 7, tmp_path / "40.0")
+    found.add("a", {"guests": 1, "think_ms": 0}, 7, RunFolder(tmp_path / "40.0"))
     assert found.enough("a", 7) == ""  # the block is incomplete
     assert found.enough("a", 8)  # and, if it stays incomplete, six blocks are still enough
-    assert "no run.yaml" in str(found.add("a", {"guests": 2}, 7, tmp_path / "none"))
+    assert "no run.yaml" in str(found.add("a", {"guests": 2}, 7, RunFolder(tmp_path / "none")))
     assert so_far(1).words("a") == ""
     assert Precision(found.layout, "latency").words("a") == ""

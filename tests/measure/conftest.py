@@ -103,7 +103,8 @@ class Repository:
         return [folder.name for folder in run_folders(self.runs)]
 
     def described(self, run: str) -> dict[str, Any]:
-        return yaml.safe_load((self.runs / run / "run.yaml").read_text())
+        (folder,) = (folder for folder in run_folders(self.runs) if folder.name == run)
+        return yaml.safe_load(folder.read("run.yaml"))
 
     def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
         """Start `virtperf measure toy` as a subprocess."""

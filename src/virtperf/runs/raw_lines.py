@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from rawperf.pieces import CHUNK_BYTES, decompress_stream
 from rawperf.tidy import open_input
 from virtperf.core.stage_tables import LINEAGE, RAW_LINES
+from virtperf.runs.ingest.folder import reported_elsewhere, run_folders
 from virtperf.runs.summarize.stage import read_index
 
 MAX_LINE_BYTES = 300
@@ -28,21 +29,26 @@ def store_raw_lines(roots: Mapping[str, Path], samples: Path, out: Path) -> None
     `roots` are the folders of runs by the root's name, as for ingest, and `samples` is its output.
     Raises `RawperfError` if a file can't be read again.
     """
+    read_from = {(run["root"], run["run_id"]) for run in read_index(samples)["runs"]}
     folders = {
-        run["run_id"]: roots[run["root"]] / run["run_id"] for run in read_index(samples)["runs"]
+        folder.name: folder
+        for root, place in roots.items()
+        for folder in run_folders(place, reported_elsewhere)
+        if (root, folder.name) in read_from
     }
-    wanted: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    wanted: dict[str, dict[str, tuple[set[int], set[int]]]] = {}
     lineage = LINEAGE.read(out / LINEAGE.file)
     columns = (lineage[name] for name in ("run_id", "file", "first_line", "last_line"))
     for run, file, first, last in zip(*columns, strict=True):
-        firsts, lasts = wanted.setdefault((run, file), (set(), set()))
+        firsts, lasts = wanted.setdefault(run, {}).setdefault(file, (set(), set()))
         firsts.add(first)
         lasts.add(last)
-    rows = [
-        {"run_id": run, "file": file, **row}
-        for (run, file), (firsts, lasts) in sorted(wanted.items())
-        for row in raw_lines(folders[run], file, firsts, lasts)
-    ]
+    rows = []
+    for run, files in sorted(wanted.items()):
+        with folders[run].opened() as folder:
+            for file, (firsts, lasts) in sorted(files.items()):
+                found = raw_lines(folder, file, firsts, lasts)
+                rows += [{"run_id": run, "file": file, **row} for row in found]
     RAW_LINES.write(RAW_LINES.frame(rows), out / RAW_LINES.file)
 
 

@@ -4,6 +4,7 @@ lines and links to the raw files.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -81,6 +82,9 @@ def trace_page(
         claims=claims,
         trace_anchor=trace_anchor,
         folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
+        archives=defaultdict(
+            str, {run["run_id"]: run.get("archive", "") for run in facts.data.index["runs"]}
+        ),
         most=most,
         raw=raw,
         raw_left_out=not all(
