@@ -1,4 +1,4 @@
-"""One set of versions in requirements.in, requirements.lock, environment.yml and pyproject.toml."""
+"""One set of versions in requirements/main.in, requirements/main.lock, environment.yml and pyproject.toml."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ HOSTS = re.compile(
 
 
 def locked(root: Path) -> dict[str, str]:
-    pins = re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)", (root / "requirements.lock").read_text(), re.M)
+    pins = re.findall(
+        r"^([A-Za-z0-9_.-]+)==(\S+)", (root / "requirements" / "main.lock").read_text(), re.M
+    )
     return {name.lower().replace("_", "-"): version for name, version in pins}
 
 
 def direct(root: Path) -> set[str]:
     lines = (
-        line.split("#")[0].strip() for line in (root / "requirements.in").read_text().splitlines()
+        line.split("#")[0].strip()
+        for line in (root / "requirements" / "main.in").read_text().splitlines()
     )
     return {line for line in lines if line}
 
@@ -35,7 +38,7 @@ def test_every_direct_dependency_is_locked(root):
 def test_direct_dependencies_are_sorted(root):
     names = [
         line
-        for line in (root / "requirements.in").read_text().splitlines()
+        for line in (root / "requirements" / "main.in").read_text().splitlines()
         if not line.startswith("#")
     ]
     assert names == sorted(set(names))
@@ -67,17 +70,21 @@ def test_declared_dependencies_equal_the_lock(root):
 
 
 def test_every_locked_package_has_hashes(root):
-    text = (root / "requirements.lock").read_text()
+    text = (root / "requirements" / "main.lock").read_text()
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.M)[1:]
     assert len(entries) == len(locked(root))
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
 def test_lock_states_how_it_was_generated(root):
-    command = (root / "requirements.lock").read_text().splitlines()[1]
-    assert command.endswith("--generate-hashes --no-annotate requirements.in -o requirements.lock")
+    command = (root / "requirements" / "main.lock").read_text().splitlines()[1]
+    assert command.endswith(
+        "--generate-hashes --no-annotate requirements/main.in -o requirements/main.lock"
+    )
 
 
-@each_case("name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"])
+@each_case(
+    "name", ["requirements/main.in", "requirements/main.lock", "environment.yml", "pyproject.toml"]
+)
 def test_lock_contains_no_registry_host(root, name):
     assert not HOSTS.search((root / name).read_text())

@@ -116,7 +116,7 @@ def _require_equal_versions(client: Any) -> None:
         raise RawperfError(
             "workers of the cluster have no virtperf, or an older version",
             found=str(err),
-            remedy="install requirements.lock and the same virtperf there",
+            remedy="install requirements/main.lock and the same virtperf there",
         ) from err
     for worker, theirs in sorted(versions.items()):
         words = [
@@ -134,7 +134,7 @@ def _require_equal_versions(client: Any) -> None:
                 f"{name} {local_versions[name]}" for name in local_versions if name in names
             ),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
-            remedy="install requirements.lock and the same virtperf there",
+            remedy="install requirements/main.lock and the same virtperf there",
         )
 
 

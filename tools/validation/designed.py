@@ -15,8 +15,8 @@ import statsmodels.formula.api as smf
 from scipy import special
 
 from rawperf.core.errors import ModelError
-from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from validation.curves import intervals, rows_of
+from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from tools.validation.curves import intervals, rows_of
 from virtperf.models.checks import Array
 from virtperf.models.formula import contrasts
 from virtperf.models.percentiles import Distribution, percentile_ratio

@@ -1,4 +1,4 @@
-"""Ingest of many large runs: `benchmarks/scale.py [FILES] [MEGABYTES]`, one file of that size per
+"""Ingest of many large runs: `tools/benchmarks/scale.py [FILES] [MEGABYTES]`, one file of that size per
 run.
 
 Prints tables for one file of growing size, for a growing number of runs, and for one and two
@@ -16,17 +16,17 @@ from pathlib import Path
 
 import psutil
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.raw_files import write
 from tests.toy_runs import toy_study, write_run
+from tools.benchmarks.raw_files import write
 from virtperf.core.parallel import max_processes
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
 FILES, MEGABYTES = 8, 10
 KINDS = ("xentop", "sar", "sadf-json", "iwl-xml", "iwl-console")
-METRICS = Path(__file__).resolve().parents[1] / "src" / "rawperf" / "metrics.yaml"
+METRICS = Path(__file__).resolve().parents[2] / "src" / "rawperf" / "metrics.yaml"
 CLOCK = {
     "start": "2026-01-05T00:00:00",
     "duration_s": 366 * 86400,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from validation.coverage import BAND, COVERAGE, Cell, error
-from validation.designs import conditions
+from tools.validation.coverage import BAND, COVERAGE, Cell, error
+from tools.validation.designs import conditions
 
 TITLES = {
     "scalability": "Universal Scalability Law",
@@ -54,8 +54,8 @@ NOTES = {
     "and of those with each flag that a page prints with a mean.",
     "quantile": "The interval between two order statistics, and the one whose ends are one rank further inside.",
     "verdict": "How many claims are refuted / reproduced, in per cent of the data sets, at the level of 95 %, by the "
-    "function that judges a study's runs. The claims, one of each kind, are those of `validation/verdict_study`. At "
-    "the limit a claim holds, but only just: the first number is the rate of true claims refuted. Just outside, it "
+    "function that judges a study's runs. The claims, one of each kind, are those of `tools/validation/verdict_study`. "
+    "At the limit a claim holds, but only just: the first number is the rate of true claims refuted. Just outside, it "
     "misses its limit by about 0.1 %: the second number is the rate of false claims reproduced. Far outside, the first "
     "number is the power. An error rate above 5 % is marked with !. The limits include the tolerance of printed "
     "numbers. Runs are independent, or stand in blocks that hold one run of each condition, or each condition has "
@@ -75,7 +75,7 @@ CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "cal
 HEAD = """# {title}
 
 Written by `{command}`, seed {seed}. Designs, truths and noise are in
-`validation/{designs}`, the numbers in `docs/{numbers}`. Each table says how many data sets a cell has.
+`tools/validation/{designs}`, the numbers in `docs/{numbers}`. Each table says how many data sets a cell has.
 
 A number is the percentage of data sets whose 95 % interval contains the true value, ± its Monte Carlo standard error;
 the number after the slash is the same for 90 % intervals. A number in brackets is the number of data sets with an
@@ -101,9 +101,9 @@ def page(
     """Return the results of `coverage.run` for `cells` as a Markdown page; `document` is the file
     with the designs, `designs` its name.
     """
-    command = "python -m validation.calibrate"
+    command = "python -m tools.validation.calibrate"
     if designs != DESIGNS:
-        command += f" --designs validation/{designs} -o docs/{Path(designs).stem}.md"
+        command += f" --designs tools/validation/{designs} -o docs/{Path(designs).stem}.md"
     parts = [
         HEAD.format(
             title=document.get("title", "Calibration of intervals"),

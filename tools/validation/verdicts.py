@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from validation.coverage import Case, Cell, Outcome
+from tools.validation.coverage import Case, Cell, Outcome
 from virtperf.core.contrasts import Replicates
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study

@@ -9,13 +9,13 @@ from typing import Any
 
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import Document
-from validation.coverage import Cell
-from validation.verdicts import TRUTHS as CLAIMS
+from tools.validation.coverage import Cell
+from tools.validation.verdicts import TRUTHS as CLAIMS
 
 VARIED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "noise": ("a list of positive numbers", lambda v: _number(v) and 0 < v < math.inf),
     "correlation": ("a list of numbers from 0 to below 1", lambda v: _number(v) and 0 <= v < 1),
-    "claim": ("a list of claims of validation/verdict_study", lambda v: v in CLAIMS),
+    "claim": ("a list of claims of tools/validation/verdict_study", lambda v: v in CLAIMS),
 }
 """Settings given as lists, one cell per value, with the type of the values."""
 KNOWN = {

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from validation.curves import intervals, log_normal, noise_sd, rows_of, within
+from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from tools.validation.curves import intervals, log_normal, noise_sd, rows_of, within
 from virtperf.core.contrasts import independent_log_ratio
 from virtperf.core.mean import satterthwaite
 from virtperf.models.breakpoint_search import FORMS, search

@@ -1,6 +1,6 @@
 """The path of one raw value: modules and representations between a line of xentop and its page.
 
-`benchmarks/value_path.py` creates a study with one run in a temporary folder. One guest has the
+`tools/benchmarks/value_path.py` creates a study with one run in a temporary folder. One guest has the
 same CPU share in every sample, so that samples, mean and the number on the page are equal, and
 unique in the study. The stages run in this process under a profiler, and after each call of
 rawperf or virtperf the arguments, variables and result are searched for that number.
@@ -28,10 +28,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from pydantic import BaseModel
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import virtperf
-from benchmarks.raw_files import WIDTHS
+from tools.benchmarks.raw_files import WIDTHS
 from virtperf.core.paths import Layout
 from virtperf.report.html.report import render
 from virtperf.runs.stage import process_runs
@@ -88,7 +88,7 @@ def write_study(root: Path) -> None:
     folder = root / "data" / "measured" / "path"
     (folder / "r1").mkdir(parents=True)
     (root / "data" / "published").mkdir()
-    (root / "params.yaml").write_text((Path(__file__).parents[1] / "params.yaml").read_text())
+    (root / "params.yaml").write_text((Path(__file__).parents[2] / "params.yaml").read_text())
     (folder / "study.yaml").write_text(STUDY)
     (folder / "hypotheses.yaml").write_text(HYPOTHESES)
     (folder / "r1" / "run.yaml").write_text(RUN)

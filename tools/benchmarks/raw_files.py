@@ -1,4 +1,4 @@
-"""Reproducible raw files of any length, as input of benchmarks/formats.py."""
+"""Reproducible raw files of any length, as input of tools/benchmarks/formats.py."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from validation.coverage import Case, Cell, facts
+from tools.validation.coverage import Case, Cell, facts
 
 KEPT = ("cell", "seed", "estimate", "method", "n", "none")
 OF_CELL = ("model", "design", "noise", "default", "boundary")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy import signal, special
 
-from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.runs.summarize.series import STATISTICS, SampleSeries, evaluate
 from virtperf.runs.summarize.steady import (
     Mean,

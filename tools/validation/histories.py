@@ -1,9 +1,9 @@
 """What `virtperf history` finds, misses and names, beside two other tools.
 
-    python -m validation.histories null       # makes src/virtperf/comparison/null-distributions.json
-    python -m validation.histories looks [HISTORIES]
-    python -m validation.histories rates [HISTORIES [TOOL ...]]
-    python -m validation.histories labelled FOLDER
+    python -m tools.validation.histories null       # makes src/virtperf/comparison/null-distributions.json
+    python -m tools.validation.histories looks [HISTORIES]
+    python -m tools.validation.histories rates [HISTORIES [TOOL ...]]
+    python -m tools.validation.histories labelled FOLDER
 
 `rates` simulates histories of 40 revisions and judges them as CI does, after each new revision:
 histories without a change, steps, single noisy revisions, slow drifts and short histories, with an

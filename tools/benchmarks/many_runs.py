@@ -1,4 +1,4 @@
-"""Scaling of all stages with the number of runs: `benchmarks/many_runs.py [STUDY] [TIMES ...]`.
+"""Scaling of all stages with the number of runs: `tools/benchmarks/many_runs.py [STUDY] [TIMES ...]`.
 
 The study's runs are copied several times with new replicate numbers; the values are meaningless,
 but the amount of data is realistic. Each run has a host/sadf.json. Works in a copy of the
@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STAGES = ("ingest", "summarize", "judge", "notebook", "report", "site")
 STUDY, TIMES = "linux-2026", ("1", "2", "4", "8")
 _RUN = re.compile(r"(?P<condition>.*)-r(?P<replicate>\d+)")

@@ -1,4 +1,4 @@
-"""Readers compared with other libraries that parse the same bytes: `benchmarks/formats.py
+"""Readers compared with other libraries that parse the same bytes: `tools/benchmarks/formats.py
 [MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, speed ratios for short files in
 one process.
 
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import iterparse
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.raw_files import KINDS, peak_memory, write
+from tools.benchmarks.raw_files import KINDS, peak_memory, write
 
 MEGABYTES, TURNS = 50, 3
 BAR = Path(__file__).with_name("ratios.json")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.errors import ModelError
-from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.models.checks import Array
 from virtperf.models.profile import ProfileConstraint
 from virtperf.models.result import Estimate, t_quantile

@@ -1,4 +1,4 @@
-"""Fuzzing of every reader with more mutants than the tests: `python benchmarks/fuzz.py [INPUTS]
+"""Fuzzing of every reader with more mutants than the tests: `python tools/benchmarks/fuzz.py [INPUTS]
 [FORMAT ...]`.
 
 Mutations and seed are those of tests/rawperf/test_fuzz.py: input n of a format is the same on
@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rawperf import Format, all_formats
 from tests.rawperf.mutations import mutant

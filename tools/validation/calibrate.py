@@ -1,8 +1,8 @@
 """Simulates data sets of every design in `calibration.yaml` and writes docs/calibration.md, with the
 numbers beside it in docs/calibration.csv.
 
-python -m validation.calibrate --jobs 2
-python -m validation.calibrate --model ratio        # these cells again, the others as they were
+python -m tools.validation.calibrate --jobs 2
+python -m tools.validation.calibrate --model ratio        # these cells again, the others as they were
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pandas as pd
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
-from validation import coverage, curves, designed, lines, results, series, verdicts
-from validation.designs import expand
-from validation.table import outside, page
+from tools.validation import coverage, curves, designed, lines, results, series, verdicts
+from tools.validation.designs import expand
+from tools.validation.table import outside, page
 
 HERE = Path(__file__).parent
 CASES = curves.CASES | lines.CASES | designed.CASES | series.CASES | verdicts.CASES
