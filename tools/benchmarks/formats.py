@@ -1,6 +1,7 @@
 """Readers compared with other libraries that parse the same bytes: `tools/benchmarks/formats.py
-[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, speed ratios for short files in
-one process.
+[MEGABYTES] [FORMAT ...]`. With `--page` before these it writes the table into docs/performance.md,
+with the commit and the machine. With `--bar` it writes `ratios.json`, speed ratios for short files
+in one process.
 
 Every measurement is a separate process on one core: the minimum CPU time of several repetitions,
 and the peak memory. See docs/performance.md.
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools.benchmarks.raw_files import KINDS, peak_memory, write
 
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "performance.md"
+SOURCES = ("src/rawperf", "tools/benchmarks/formats.py", "tools/benchmarks/raw_files.py")
+"""What the table measures."""
+BEGIN, END = "<!-- measured.", "<!-- end of what was measured -->"
+BLOCK = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.S)
 MEGABYTES, TURNS = 50, 3
 BAR = Path(__file__).with_name("ratios.json")
 NO_LIBRARY = "split lines"
@@ -249,27 +258,87 @@ def main() -> int:
         }
         BAR.write_text(json.dumps(bar, indent=2) + "\n", encoding="utf-8")
         return 0
-    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
-    print("| file | read by | MB/s | times as fast as the library | peak memory, MB |")
-    print("|---|---|---|---|---|", flush=True)
+    to_page = sys.argv[1:2] == ["--page"]
+    arguments = sys.argv[2:] if to_page else sys.argv[1:]
+    lines = []
+    for line in table(int(arguments[0]) if arguments else MEGABYTES, arguments[1:] or list(KINDS)):
+        lines.append(line)
+        print(line, flush=True)
+    if to_page:
+        write_block(PAGE, lines, f"--page {' '.join(arguments)}".strip())
+    return 0
+
+
+def table(megabytes: int, names: list[str]) -> Iterator[str]:
+    """Rows of a Markdown table, each as soon as it is measured."""
+    yield "| file | read by | MB/s | speed of virtperf relative to it | peak memory, MB |"
+    yield "|---|---|---|---|---|"
     with tempfile.TemporaryDirectory() as folder:
-        for name in sys.argv[2:] or KINDS:
+        for name in names:
             path = Path(folder) / name
             write(name, path, megabytes * 1_000_000)
             size = path.stat().st_size / 1e6
             found = measured(name, "", path)
             assert found is not None
-            print(f"| {name} | virtperf | {size / found[0]:.0f} | | {found[1]:.0f} |", flush=True)
+            yield f"| {name} | virtperf | {size / found[0]:.0f} | | {found[1]:.0f} |"
             for library in LIBRARIES[name]:
                 other = measured(name, library, path)
                 if other is not None:
                     ratio = other[0] / found[0]
-                    print(
-                        f"| | {library} | {size / other[0]:.0f} | {ratio:.2f} | {other[1]:.0f} |",
-                        flush=True,
-                    )
+                    yield f"| | {library} | {size / other[0]:.0f} | {ratio:.2f} | {other[1]:.0f} |"
             path.unlink()
-    return 0
+
+
+def write_block(page: Path, lines: list[str], arguments: str) -> None:
+    """Replace the measured block of a page: command, commit and machine, then the table.
+
+    Raises `ValueError` if files of `SOURCES` have changes without a commit: the block would name
+    code that gave other numbers.
+    """
+    if git("status", "--porcelain", "--", *SOURCES):
+        raise ValueError(
+            f"commit the changes of {', '.join(SOURCES)} first: the page names a commit"
+        )
+    commit = git("log", "-1", "--format=%h", "--abbrev=9", "--", *SOURCES)
+    machine = f"{os.cpu_count()} x {processor()}, Python {platform.python_version()}"
+    text = page.read_text(encoding="utf-8")
+    command = f"`python tools/benchmarks/formats.py {arguments}`"
+    head = f"{BEGIN} Written by {command}, readers of commit {commit}, {machine}. -->"
+    shown = f"Measured by {command} with the readers of commit {commit} on {machine}."
+    block = "\n".join([head, shown, "", *lines, "", END])
+    page.write_text(BLOCK.sub(lambda _: block, text, count=1), encoding="utf-8")
+
+
+def changed_since(text: str) -> str:
+    """Sentence for a page whose measured readers have changed since; "" if they have not, or if that
+    can't be told: without a repository, or in a shallow clone that lacks the commit.
+    """
+    block = BLOCK.search(text)
+    named = re.search(r"readers of commit ([0-9a-f]{7,40})", block[0]) if block else None
+    if not block or not named:
+        return (
+            "It is not known which readers were measured: the table names no commit."
+            if block
+            else ""
+        )
+    try:
+        count = int(git("rev-list", "--count", f"{named[1]}..HEAD", "--", *SOURCES))
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f"Since then, {count} commits have changed what was measured." if count else ""
+
+
+def git(*arguments: str) -> str:
+    """Output of Git in the repository; raises `OSError` or `CalledProcessError` without one."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+
+
+def processor() -> str:
+    """Model of the processor."""
+    from cpuinfo import get_cpu_info
+
+    return str(get_cpu_info().get("brand_raw") or platform.machine())
 
 
 if __name__ == "__main__":
