@@ -29,16 +29,16 @@ help: ## List the commands
 
 # uv, pinned like everything else, installs the pinned packages in a few seconds. It does not read pip's configuration:
 # where that names the index to use, pip itself installs them.
-$(STAMP): requirements.lock requirements.uv.lock pyproject.toml
+$(STAMP): requirements/main.lock requirements/installer.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "virtperf needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V). Try: make repro PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "environment: installing pinned packages into $(VENV) (once)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --no-input --require-hashes -r requirements.uv.lock
-	@$(UV) --quiet --require-hashes -r requirements.lock || \
-	  $(VENV)/bin/python -m pip install --quiet --no-input --use-pep517 --require-hashes -r requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --no-input --require-hashes -r requirements/installer.lock
+	@$(UV) --quiet --require-hashes -r requirements/main.lock || \
+	  $(VENV)/bin/python -m pip install --quiet --no-input --use-pep517 --require-hashes -r requirements/main.lock
 	@$(VENV)/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation -e .
 # DVC's Git library writes every tracked file as a loose object when an experiment ends, and repacks the
 # repository at each of its commits above Git's limit of 6,700: minutes in place of seconds.
@@ -70,7 +70,7 @@ test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, noteboo
 
 # Sphinx and its theme come on top of the pinned packages, in the same versions: no other command needs them.
 docs: $(STAMP) ## The documentation with the reports inside it, in build/site: works offline, makes no request
-	@$(UV) --quiet --require-hashes -r requirements.docs.lock
+	@$(UV) --quiet --require-hashes -r requirements/docs.lock
 	@virtperf pipeline
 	@rm -rf build/site && sphinx-build -q -W --keep-going -d .cache/sphinx docs build/site
 	@mkdir build/site/reports && cp reports/*.html reports/*.json build/site/reports/
@@ -84,8 +84,8 @@ notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to co
 	@virtperf pipeline && for page in notebooks/*.ipynb; do virtperf keep-outputs $$(basename $$page .ipynb); done && virtperf pipeline
 
 lock: $(STAMP) ## Resolve the pinned packages again
-	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements.in -o requirements.lock
-	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements.lock requirements.docs.in -o requirements.docs.lock
+	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements/main.in -o requirements/main.lock
+	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements/main.lock requirements/docs.in -o requirements/docs.lock
 
 clean: ## Remove everything that `make repro` made, the environment too
 	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json

@@ -1,8 +1,14 @@
 """Sphinx's settings for `make docs`: the pages of this folder, and the reference from docstrings."""
 
 import re
+import sys
+from pathlib import Path
 
 import virtperf
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.benchmarks import formats
 
 project = "virtperf"
 release = version = virtperf.__version__
@@ -59,6 +65,13 @@ def link_outside(app, name, source):
     source[0] = OUTSIDE.sub(replaced, source[0])
 
 
+def say_what_changed(app, name, source):
+    """Say beside a measured table that the code has changed since."""
+    if name == "performance":
+        since = formats.changed_since(source[0])
+        source[0] = source[0].replace(formats.END, f"{since}\n\n{formats.END}")
+
+
 def level_of_captions(app, name, template, context, doctree):
     """Give the captions of the sidebar, which are headings, their level, for screen readers."""
     for key in ("furo_navigation_tree", "toctree"):
@@ -69,3 +82,4 @@ def level_of_captions(app, name, template, context, doctree):
 def setup(app):
     app.connect("html-page-context", level_of_captions, priority=900)
     app.connect("source-read", link_outside)
+    app.connect("source-read", say_what_changed)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rawperf import __version__
-from rawperf.core.errors import RawperfError, suggest_similar
+from rawperf.core.errors import RawperfError, suggest_similar, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,16 @@ OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
 class SuggestingGroup(click.Group):
-    """Command group that suggests a similar command for an unknown one."""
+    """Command group that suggests a similar command for an unknown one, and escapes what steers a
+    terminal in the messages of click, which quote arguments.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as err:
+            err.message = visible(err.message)  # type: ignore[misc]
+            raise
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -59,7 +68,7 @@ def os_error(err: OSError, output: str | None) -> str:
     remedy = write_remedy(err, folder) or {
         errno.ENOENT: "create the folder first",
     }.get(err.errno or 0, "write to another folder")
-    return f"{file}: {err.strerror or err}: {remedy}"
+    return visible(f"{file}: {err.strerror or err}: {remedy}")
 
 
 def write_remedy(err: OSError, folder: str | Path) -> str | None:

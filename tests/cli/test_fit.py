@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rawperf.core.errors import ModelError
-from validation.curves import throughput
+from tools.validation.curves import throughput
 from virtperf import models
 from virtperf.cli import _terminal
 from virtperf.cli.fit import COMPARISONS, CURVES

@@ -12,7 +12,7 @@ import virtperf
 from rawperf.core.errors import RawperfError
 from tests.comparison.test_compare import A, B, raw_files, wrk
 from tests.toy_runs import write_run
-from validation.histories import simulate
+from tools.validation.histories import simulate
 from virtperf.cli import main
 from virtperf.comparison.changes import changes, critical_value
 

@@ -47,7 +47,7 @@ PARTS = (
     "pipelines",
     "params.yaml",
     ".python-version",
-    "requirements.lock",
+    "requirements/main.lock",
     "notebooks",
     "examples",
     "src",

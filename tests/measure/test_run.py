@@ -283,6 +283,13 @@ def test_failed_run_is_kept_with_its_reason(repository, fields, words):
     assert words in failure(repository, **fields)
 
 
+@pytest.mark.parametrize("teardown", [[], ["true"]])
+def test_removed_run_folder_is_the_reason(repository, teardown):
+    work = {"run": 'rm -r "$PWD"', "shell": True}
+    reason = failure(repository, workload=[work], window_s=None, teardown=teardown)
+    assert "folder" in reason and "one-r1" in reason and ": true" not in reason
+
+
 def test_program_output_is_kept(repository):
     failure(
         repository,

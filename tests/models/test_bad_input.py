@@ -14,7 +14,7 @@ import pytest
 
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
-from validation.curves import throughput
+from tools.validation.curves import throughput
 from virtperf.models import (
     difference_of_means,
     fit_line,

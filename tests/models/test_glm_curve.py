@@ -9,8 +9,8 @@ import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
-from validation.coverage import LEVELS
-from validation.curves import inside, throughput
+from tools.validation.coverage import LEVELS
+from tools.validation.curves import inside, throughput
 from virtperf.models.usl import fit_usl
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])

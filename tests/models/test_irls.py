@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy import optimize
 
 from tests.cases import each_case
-from validation.curves import throughput
+from tools.validation.curves import throughput
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES as POWERS
 from virtperf.models.usl import fit_usl

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tests.cases import each_case
-from validation.curves import throughput
+from tools.validation.curves import throughput
 from virtperf.models.noise import check_noise
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
-from validation.lines import place_pvalue
+from tools.validation.lines import place_pvalue
 from virtperf.models.breakpoint_search import FORMS
 from virtperf.models.segmented import SEED, fit_segmented
 

@@ -10,7 +10,7 @@ from scipy import optimize
 
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
-from validation.curves import gradient, inside, throughput
+from tools.validation.curves import gradient, inside, throughput
 from virtperf.models.irls import Family, solve
 from virtperf.models.usl import compare_usl, fit_usl
 from virtperf.models.usl_result import MISFIT_LEVEL, design_columns

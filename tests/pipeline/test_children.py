@@ -36,6 +36,12 @@ def running(pid: int) -> bool:
     return status.is_file() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+def default_signals() -> None:
+    """A background job ignores SIGINT and `nohup` ignores SIGHUP, and what they start inherits it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "trap", "code"),
     [
@@ -52,8 +58,7 @@ def test_children_end_with_the_pipeline(
         [sys.executable, "-c", PARENT, STAGE.format(trap=trap)],
         cwd=tmp_path,
         stderr=subprocess.DEVNULL,
-        # pytest may be a background job, which ignores SIGINT
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=default_signals,
     )
     file, until = tmp_path / "pids", time.monotonic() + 60
     while not file.is_file() or len(file.read_text().split()) < 2:

@@ -13,7 +13,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.raw_files import write
 from rawperf import (
     RECORD_COLUMNS,
     Format,
@@ -33,6 +32,7 @@ from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import FILE
+from tools.benchmarks.raw_files import write
 
 LONG = {
     "cms-console",

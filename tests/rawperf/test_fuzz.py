@@ -1,7 +1,7 @@
 """Damaged files give a reading or an error with file and line, never another exception or an endless loop.
 
 `VIRTPERF_FUZZ=100000 pytest tests/rawperf` reads some hundred times as many mutants of each format as CI does; `python
-benchmarks/fuzz.py` does the same and prints a table. Run one of them after changing a reader.
+tools/benchmarks/fuzz.py` does the same and prints a table. Run one of them after changing a reader.
 """
 
 from __future__ import annotations

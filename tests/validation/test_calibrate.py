@@ -1,4 +1,4 @@
-"""A small calibration that detects wrong intervals without `python -m validation.calibrate`.
+"""A small calibration that detects wrong intervals without `python -m tools.validation.calibrate`.
 
 Acceptance band of a coverage from n data sets: between the binomial quantiles 0.001 of a true coverage of 93.5 % and
 0.999 of 96.5 %. The seed is fixed, so that a result changes with the code alone.
@@ -18,10 +18,10 @@ from scipy import stats
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import load_yaml
 from tests.cases import each_case
-from validation import coverage, curves, results, table, verdicts
-from validation.calibrate import CASES
-from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
-from validation.designs import conditions, expand
+from tools.validation import coverage, curves, results, table, verdicts
+from tools.validation.calibrate import CASES
+from tools.validation.coverage import BAND, COVERAGE, Cell, Outcome, run
+from tools.validation.designs import conditions, expand
 from virtperf.verdicts import regions
 
 DATA_SETS, SEED = 250, 7
@@ -38,7 +38,7 @@ CHOSEN = {
 
 @pytest.fixture(scope="module")
 def document(root):
-    return load_yaml(root / "validation" / "calibration.yaml")
+    return load_yaml(root / "tools" / "validation" / "calibration.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def designs(tmp_path, *entries, head=DESIGNS):
         ("just words", "cell 2 is not a mapping"),
         (
             VERDICT.replace("[order]", "[disorder]"),
-            "claim is no list of levels; expected a list of claims of validation/verdict_study",
+            "claim is no list of levels; expected a list of claims of tools/validation/verdict_study",
         ),
         (
             VERDICT.replace("independent", "free"),
@@ -416,12 +416,12 @@ def parsed(text):
 @pytest.mark.parametrize("name", ["calibration", "calibration-further"])
 def test_committed_page_matches_the_committed_designs(root, name):
     text = (root / "docs" / f"{name}.md").read_text()
-    cells = expand(load_yaml(root / "validation" / f"{name}.yaml"), list(CASES))
+    cells = expand(load_yaml(root / "tools" / "validation" / f"{name}.yaml"), list(CASES))
     sizes = re.findall(r"^([\d,]+)(?: to [\d,]+)? data sets a cell", text, re.M)
     assert len(sizes) == len({cell.model for cell in cells})
     assert min(int(size.replace(",", "")) for size in sizes) >= 500
     stored = results.load(root / "docs" / f"{name}.csv", cells, CASES, 20)
-    document = load_yaml(root / "validation" / f"{name}.yaml").data
+    document = load_yaml(root / "tools" / "validation" / f"{name}.yaml").data
     assert table.page(stored, cells, document, 20, f"{name}.yaml") == text
     rows = [r for r in parsed(text) if r.title != "Designs"]
     titles = {(r.title, r.columns[0], r.columns[1]) for r in rows}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from validation.calibrate import calibrate
+from tools.validation.calibrate import calibrate
 
 DESIGNS = """\
 replicates: 3

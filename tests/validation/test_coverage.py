@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from tests.cases import each_case
-from validation.curves import inside, throughput
-from validation.lines import place_pvalue
+from tools.validation.curves import inside, throughput
+from tools.validation.lines import place_pvalue
 from virtperf.models.profile import ProfileConstraint
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.segmented import fit_segmented

@@ -10,7 +10,7 @@ import pytest
 from tests.cases import each_case
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
-from validation.verdicts import TRUTHS, verdict_study
+from tools.validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
 from virtperf.study.constraints import claim_rows
 from virtperf.study.samples import StudySamples

@@ -9,7 +9,7 @@ from __future__ import annotations
 from scipy import stats
 
 from tests.cases import each_case
-from validation.verdicts import TRUTHS, rates
+from tools.validation.verdicts import TRUTHS, rates
 
 ONCE_IN = 1e-4
 

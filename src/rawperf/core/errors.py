@@ -49,7 +49,16 @@ def suggest_similar(name: object, known: Iterable[object]) -> str:
 
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """Control characters that occur in binary files only; text that contains them is not shown."""
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Characters that steer a terminal, turn the direction of writing or can't be encoded."""
 E = TypeVar("E", bound="RawperfError")
+
+
+def visible(text: object) -> str:
+    """Text for a message: characters that steer a terminal, as in ``a\\x1b[31m.txt``, are escaped."""
+    return _INVISIBLE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
 
 
 class RawperfError(Exception):
@@ -84,7 +93,7 @@ class RawperfError(Exception):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        location = self.file or ""
+        location = (self.file or "").replace("\n", r"\n").replace("\t", r"\t")
         if self.line is not None:
             location = f"{location} line {self.line}".strip()
         problem = "the file has binary data here" if _BINARY.search(self.problem) else self.problem
@@ -95,7 +104,7 @@ class RawperfError(Exception):
             text += f"; found {_shorten(self.found)}"
         if self.remedy and not _BINARY.search(self.remedy):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
-        return text
+        return visible(text)
 
     @property
     def parts(self) -> dict[str, Any]:

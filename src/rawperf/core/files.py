@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a write for which there is no space: the disk, a quota, the largest size of a file."""
 PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
 """Metric dictionary that is installed with the package."""
 
@@ -72,6 +75,8 @@ def _errors_name(target: Path) -> Iterator[None]:
             if file.startswith(prefix):
                 _, inside, rest = file.removeprefix(prefix).partition(os.sep)
                 err.filename = str(target / rest) if inside else str(target)
+        elif err.errno in NO_SPACE_ERRORS:  # the system names no file when a write fails
+            err.filename = str(target)
         raise
 
 

@@ -1,9 +1,11 @@
-"""Formatting of numbers as plain text with a fixed number of significant digits."""
+"""The largest number of data; numbers as plain text with a fixed number of significant digits."""
 
 from __future__ import annotations
 
 import math
 
+MAX_NUMBER = 1e150
+"""Largest number accepted as data: the squares of larger ones overflow."""
 SIGNIFICANT = 4
 """Digits that are printed; digits before the decimal point are never dropped."""
 

@@ -15,6 +15,7 @@ from typing import Literal
 import pandas as pd
 
 from rawperf.core.errors import FormatError
+from rawperf.core.numbers import MAX_NUMBER
 from rawperf.core.units import base_unit, conversion_factor
 
 Repeats = Literal["", "process", "runs"]
@@ -25,8 +26,6 @@ Better = Literal["", "higher", "lower"]
 RUN, QUANTITY, VALUE, LINE = "run", "quantity", "value", "line"
 COLUMNS = (RUN, QUANTITY, VALUE, LINE)
 """Columns of `ResultTable.rows` besides the keys."""
-MAX_NUMBER = 1e150
-"""Largest absolute value: squares of larger ones overflow."""
 
 
 @dataclass(frozen=True)

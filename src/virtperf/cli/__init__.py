@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from rawperf.cli import SuggestingGroup, write_remedy
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import RawperfError, visible
 from virtperf import __version__
 from virtperf.core.paths import Layout
 
@@ -43,7 +43,7 @@ class _Commands(SuggestingGroup):
         except OSError as err:  # a full disk, a read-only folder, a stage's missing output
             where = f"{err.filename}: " if err.filename else ""
             remedy = _remedy(err)
-            raise click.ClickException(f"{where}{err.strerror or err}{remedy}") from err
+            raise click.ClickException(visible(f"{where}{err.strerror or err}{remedy}")) from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*STAGES, *(name for name in _modules() if name not in STAGES)]

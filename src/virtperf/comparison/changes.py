@@ -11,7 +11,7 @@ circular binary segmentation (Olshen et al. 2004) the best interval is added to 
 positions of all steps are fitted again, until no further interval is significant. The statistic of a
 candidate is its restricted log-likelihood ratio, maximized over phi in both models (generalized
 least squares), so that a history that wanders needs more for a step than one that does not. Its
-null distribution is simulated by validation/histories.py and stored in null-distributions.json.
+null distribution is simulated by tools/validation/histories.py and stored in null-distributions.json.
 
 The revisions that may be the first of a step are those whose restricted likelihood is not much less
 than that of the best.

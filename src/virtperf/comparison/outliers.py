@@ -13,7 +13,7 @@ Cook, R. D., Weisberg, S. (1982). Residuals and Influence in Regression, section
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -106,18 +106,5 @@ def without_run(a: Replicates, b: Replicates, found: OutlyingRun) -> tuple[Repli
             block != found.name if not found.side else (letter, k) != (found.side, found.place)
             for k, block in enumerate(side.blocks)
         ]
-        sides.append(_subset(side, np.flatnonzero(keep)))
+        sides.append(side.at(np.flatnonzero(keep)))
     return sides[0], sides[1]
-
-
-def _subset(side: Replicates, places: np.ndarray) -> Replicates:
-    def of(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(texts[place] for place in places) if texts else ()
-
-    return replace(
-        side,
-        values=side.values[places],
-        blocks=of(side.blocks),
-        days=of(side.days),
-        run_ids=of(side.run_ids),
-    )

@@ -146,7 +146,7 @@ def _random_halves(cells: Mapping[CellName, Replicates], rng: np.random.Generato
     for (quantity, condition), runs in cells.items():
         order = rng.permutation(runs.n)
         first, second = order[: runs.n // 2], order[runs.n // 2 :]
-        pairs.append(Pair(quantity, condition, _subset(runs, first), _subset(runs, second)))
+        pairs.append(Pair(quantity, condition, runs.at(first), runs.at(second)))
     return pairs
 
 
@@ -201,13 +201,6 @@ def _random_block_halves(
             places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
             first += places[: len(places) // 2]
             second += places[len(places) // 2 :]
-        a, b = (_subset(runs, np.array(side)) for side in (first, second))
+        a, b = (runs.at(np.array(side)) for side in (first, second))
         pairs.append(Pair(quantity, condition, a, b))
     return pairs
-
-
-def _subset(runs: Replicates, places: np.ndarray) -> Replicates:
-    def of(texts: Sequence[str]) -> tuple[str, ...]:
-        return tuple(texts[place] for place in places) if texts else ()
-
-    return Replicates(runs.values[places], of(runs.blocks), of(runs.days), of(runs.run_ids))

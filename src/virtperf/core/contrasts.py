@@ -76,6 +76,14 @@ class Replicates:
         """Rescale the values to another unit."""
         return replace(self, values=factor * self.values)
 
+    def at(self, places: np.ndarray) -> Replicates:
+        """Only the runs at these places, in their order."""
+
+        def of(texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(texts[place] for place in places) if texts else ()
+
+        return Replicates(self.values[places], of(self.blocks), of(self.days), of(self.run_ids))
+
     @property
     def n(self) -> int:
         return len(self.values)

@@ -20,6 +20,8 @@ FIXED_VARIABLES = {
     "OPENBLAS_CORETYPE": "Haswell",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     "DVC_NO_ANALYTICS": "1",
+    # DVC writes paths as UTF-8, which an ASCII locale such as POSIX can't name otherwise.
+    "PYTHONUTF8": "1",
     # Keep freed memory in the process: returning large arrays to the system costs a tenth of the
     # run time.
     "MALLOC_MMAP_THRESHOLD_": str(256 << 20),

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from rawperf.core.numbers import MAX_NUMBER
 from virtperf.core.provenance import Origin
 
-MAX_NUMBER = 1e150
-"""Largest number accepted as data: the squares of larger ones overflow."""
 MAX_DF_FACTOR = 2.5
 """Cap on Welch's degrees of freedom, as a multiple of the smallest of any mean. Only unequal numbers
 of runs reach it: the estimated degrees of freedom are then too large where few runs happen to agree

@@ -8,6 +8,7 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -41,11 +42,11 @@ def workers(
         worker are rescheduled.
     `preload`: a module that worker processes import first, unless forked from this one.
 
-    Raises `RawperfError`: the cluster can't be reached or Dask is not installed; a process of this
-    machine was killed. Exceptions of a function are raised when its result is retrieved.
+    Raises `RawperfError`: the cluster can't be reached, is lost or Dask is not installed; a process
+    of this machine was killed. Exceptions of a function are raised when its result is retrieved.
     """
     if scheduler:
-        with _client(scheduler) as client:
+        with _client(scheduler) as client, _losses_named(scheduler):
             _require_equal_versions(client)
             # pure=False: tasks have side effects (they write files), so equal ones must not be
             # deduplicated.
@@ -70,6 +71,23 @@ def workers(
         raise RawperfError(
             "a worker process was killed",
             remedy="memory may be too small: retry with --jobs 1",
+        ) from err
+
+
+@contextmanager
+def _losses_named(address: str) -> Iterator[None]:
+    """Raise `RawperfError` for what Dask raises when the scheduler or all attempts of a task die."""
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError, KilledWorker) as err:
+        lost = "a task ended its workers" if isinstance(err, KilledWorker) else "connection lost"
+        raise RawperfError(
+            f"the Dask cluster did not finish the work: {lost}",
+            found=f"{address}: {err}",
+            remedy="start the cluster and the command again; finished runs are kept, or use --jobs",
         ) from err
 
 
@@ -116,7 +134,7 @@ def _require_equal_versions(client: Any) -> None:
         raise RawperfError(
             "workers of the cluster have no virtperf, or an older version",
             found=str(err),
-            remedy="install requirements.lock and the same virtperf there",
+            remedy="install requirements/main.lock and the same virtperf there",
         ) from err
     for worker, theirs in sorted(versions.items()):
         words = [
@@ -134,7 +152,7 @@ def _require_equal_versions(client: Any) -> None:
                 f"{name} {local_versions[name]}" for name in local_versions if name in names
             ),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
-            remedy="install requirements.lock and the same virtperf there",
+            remedy="install requirements/main.lock and the same virtperf there",
         )
 
 

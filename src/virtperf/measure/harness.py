@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import yaml
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.files import json_text, write_atomically
+from rawperf.core.files import NO_SPACE_ERRORS, json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
 from virtperf.measure.definition import MEASURE_FILE, Definition
@@ -32,7 +32,6 @@ from virtperf.measure.identity import Protocols, session
 from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, missing_files, plan
 from virtperf.measure.processes import (
-    NO_SPACE_ERRORS,
     Failure,
     Interrupted,
     LostHost,

@@ -9,7 +9,6 @@ stays in the session).
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from typing import IO, TYPE_CHECKING
 import psutil
 
 from rawperf.core.errors import RawperfError
+from rawperf.core.files import NO_SPACE_ERRORS
 from virtperf.measure.commands import Call
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ KILL_TIMEOUT_S = 10.0  # maximum time for a process to end after SIGKILL
 SSH_FAILED = 255  # exit status of ssh itself, not of the remote command
 STDERR_BYTES = 4096  # at the end of standard error, to search for the last line
 MAX_QUOTED = 200  # characters of a program's message
-NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
 """Start time of each session leader, by its process id."""
 
@@ -159,6 +158,11 @@ class Processes:
         except (OSError, ValueError) as problem:
             if getattr(problem, "errno", None) in NO_SPACE_ERRORS:
                 raise
+            if not self.folder.is_dir():
+                raise Failure(
+                    f"{call.name} can't be started: the run's folder {self.folder.name} is gone: "
+                    "a command before it removed it"
+                ) from problem
             why = getattr(problem, "strerror", None) or problem
             raise Failure(f"{call.name} can't be started: {argv[0]}: {why}") from problem
         self._started.append(Started(call, process))

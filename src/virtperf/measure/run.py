@@ -120,6 +120,8 @@ class Measurement:
             torn = self.tear_down()
         if torn:
             raise torn
+        if not self.folder.is_dir():
+            raise Failure(f"the run's folder {self.folder.name} is gone: a command removed it")
         self._report_empty_outputs()
         self.flags += self.changes()
         self._describe({**times, "wall_s": round(time.monotonic() - began, 3)})

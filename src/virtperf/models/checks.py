@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import MAX_NUMBER
+from rawperf.core.numbers import MAX_NUMBER
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def column(
     nonnegative: bool = False,
     remedy: str = "drop rows in which nothing was measured",
 ) -> Array:
-    """Return `values` as a one-dimensional array of finite floats up to `core.mean.MAX_NUMBER`,
+    """Return `values` as a one-dimensional array of finite floats up to `MAX_NUMBER`,
     optionally checked to be positive or not negative.
 
     Raises

@@ -391,7 +391,7 @@ class FitResult(ABC):
         Raises
         ------
         ArgumentError
-            An x is not finite, beyond `core.mean.MAX_NUMBER`, or outside the domain of the curve: a
+            An x is not finite, beyond `MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         """
         value, gradient = self._curve(self._checked_x(new))

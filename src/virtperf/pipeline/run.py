@@ -324,7 +324,8 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
         cwd=layout.root,
         env=dvc_environment(layout.root),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
     )
     if done.returncode:
@@ -344,7 +345,7 @@ def temporary_folder(root: Path) -> Path:
     Since runs are serialised, the next one can remove the files of a killed one. The path is short
     since it also holds sockets.
     """
-    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
+    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:8]
     return Path(tempfile.gettempdir(), f"virtperf-{os.getuid()}-{name}")
 
 

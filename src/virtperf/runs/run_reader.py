@@ -26,11 +26,11 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
+from rawperf.core.numbers import MAX_NUMBER
 from rawperf.pieces import peek_stream
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
 from rawperf.tidy import open_input, read_bytes
-from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
     first_text,

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.sample_rows import ROW, CounterRates, DuplicateFilter, SampleRows, build_samples
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
+from tools.benchmarks.raw_files import write
 from virtperf.runs.ingest import samples
 from virtperf.runs.ingest.folder import RunFolder, raw_files
 from virtperf.runs.ingest.runs import load_run
@@ -227,7 +227,7 @@ def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path
     read = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from benchmarks.raw_files import peak_memory\n"
+        "from tools.benchmarks.raw_files import peak_memory\n"
         "from rawperf.core.metrics import load_metrics\n"
         "from virtperf.runs.ingest.folder import RunFolder\n"
         "from virtperf.runs.ingest.runs import load_run\n"

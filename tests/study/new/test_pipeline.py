@@ -43,7 +43,7 @@ def test_stages_share_no_files_except_readings_and_environment(root, stage):
         dep for dep in stages[stage]["deps"] if "${study}" not in dep and not dep.startswith("src/")
     ]
     words = ["docs/glossary.yaml"] if stage == "report" else []
-    assert shared == ["data/readings.yaml", *words, ".python-version", "requirements.lock"]
+    assert shared == ["data/readings.yaml", *words, ".python-version", "requirements/main.lock"]
 
 
 def test_reconstruct_does_not_depend_on_readers(root):

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
+from rawperf.core.numbers import MAX_NUMBER
 from rawperf.tidy import read_bytes
-from virtperf.core.mean import MAX_NUMBER
 
 DELIMITED = (".csv", ".tsv")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -36,7 +36,7 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
     ------
     RawperfError
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
-        `core.mean.MAX_NUMBER`; with the line.
+        `MAX_NUMBER`; with the line.
     """
     numeric = frame.select_dtypes([np.integer, np.floating])
     cells = numeric.to_numpy(dtype=float, na_value=np.nan)

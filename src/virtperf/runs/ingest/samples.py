@@ -22,6 +22,7 @@ from rawperf import Format, Reading, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replace_file
 from rawperf.core.metrics import MetricDictionary, Translation
+from rawperf.core.numbers import MAX_NUMBER
 from rawperf.core.sample_rows import (
     HOST,
     ROW,
@@ -38,7 +39,6 @@ from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
 from rawperf.declared.read import DeclaredFormat
 from rawperf.pieces import CHUNK_BYTES
 from rawperf.registry import choose_format
-from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import FileClock

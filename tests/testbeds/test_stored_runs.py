@@ -1,0 +1,26 @@
+"""Stored runs are not planned again, and the files that their protocols name are where they were."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from virtperf.measure.harness import Harness
+from virtperf.measure.plan import load_definition, plan
+from virtperf.study.definition import load_study
+
+STUDIES = ("kernels-2026", "linux-2026", "xen-2026")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_stored_run_is_planned_again(root, name):
+    folder = root / "data" / "measured" / name
+    study = load_study(folder)
+    harness = Harness(study, load_definition(folder / "measure.yaml", study), folder, root)
+    planned = plan(harness.definition, study)
+    assert planned and all(harness.present(run) for run in planned)
+    named = set()
+    for path in folder.rglob("run.yaml"):
+        named |= set(re.findall(r"\btestbeds/[\w-]+", path.read_text(encoding="utf-8")))
+    assert named and all((root / path).is_dir() for path in named)
