@@ -8,6 +8,7 @@ import pytest
 
 from virtperf.measure.harness import Harness
 from virtperf.measure.plan import load_definition, plan
+from virtperf.runs.ingest.folder import run_folders
 from virtperf.study.definition import load_study
 
 STUDIES = ("kernels-2026", "linux-2026", "xen-2026")
@@ -21,6 +22,6 @@ def test_no_stored_run_is_planned_again(root, name):
     planned = plan(harness.definition, study)
     assert planned and all(harness.present(run) for run in planned)
     named = set()
-    for path in folder.rglob("run.yaml"):
-        named |= set(re.findall(r"\btestbeds/[\w-]+", path.read_text(encoding="utf-8")))
+    for run in run_folders(folder):
+        named |= set(re.findall(r"\btestbeds/[\w-]+", run.read("run.yaml").decode()))
     assert named and all((root / path).is_dir() for path in named)
