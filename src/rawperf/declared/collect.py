@@ -204,9 +204,13 @@ class Collector:
             for rule in part.fields
             if rule.field and rule.optional and rule.field not in self._seen_fields
         ]
+        is_path = self.declaration.reads in ("json", "json-lines")
+        known = tuple(self.declaration.input_fields) if absent else ()
         sentences: dict[tuple[str, ...], list[str]] = {}
         for name in absent:
-            is_expected, unread = self._names_beside(name)
+            is_expected, unread = _names_beside(
+                name, is_path, tuple(self._seen_keys), known, self.declaration.ignore
+            )
             if unread or is_expected:
                 sentences.setdefault(unread, []).append(name)
         return [
@@ -216,43 +220,6 @@ class Collector:
             + (f" and {len(unread) - MAX_LISTED_NAMES} more" * (len(unread) > MAX_LISTED_NAMES))
             for unread, names in sentences.items()
         ]
-
-    def _names_beside(self, name: str) -> tuple[bool, tuple[str, ...]]:
-        """Whether other keys of an absent field's object are read, and names that no table reads.
-
-        Beside a path are the other keys of the deepest object on it that the file has. The most
-        similar names are first.
-        """
-        is_path = self.declaration.reads in ("json", "json-lines")
-        known, is_expected, missing = set(self.declaration.input_fields), False, name
-        seen = list(self._seen_keys)
-        if is_path:
-            steps = name.split("/")
-            depth = next(
-                (
-                    depth
-                    for depth in range(len(steps) - 1, 0, -1)
-                    if any(key.startswith("/".join(steps[:depth]) + "/") for key in seen)
-                ),
-                0,
-            )
-            parent = "".join(f"{step}/" for step in steps[:depth])
-            beside = [key.removeprefix(parent) for key in seen if key.startswith(parent)]
-            seen = [parent + key.partition("/")[0] for key in beside]
-            known = {"/".join(path.split("/")[: depth + 1]) for path in known}
-            is_expected = 0 < depth == len(steps) - 1 and not known.isdisjoint(seen)
-            missing = "/".join(steps[: depth + 1])
-        unread = [key for key in dict.fromkeys(seen) if key and key not in known]
-        ignored = self.declaration.ignore
-        unread = [key for key in unread if not any(matches_whole(text, key) for text in ignored)]
-        last = missing.rpartition("/")[2] if is_path else missing
-        similarity = {
-            key: _similarity(key.rpartition("/")[2] if is_path else key, last) for key in unread
-        }
-        if missing != name:  # versions differ in whole objects, so only a similar one tells
-            unread = [key for key in unread if similarity[key] >= SIMILAR]
-        is_expected = is_expected and not any(matches_whole(text, name) for text in ignored)
-        return is_expected, tuple(sorted(unread, key=lambda key: -similarity[key]))
 
     def _count_missing(
         self,
@@ -732,6 +699,49 @@ def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
     return np.array(
         [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]
     )
+
+
+@lru_cache(maxsize=512)  # files of one tool lack the same fields beside the same names
+def _names_beside(
+    name: str,
+    is_path: bool,
+    seen_keys: tuple[str, ...],
+    known_fields: tuple[str, ...],
+    ignored: tuple[str, ...],
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether other keys of an absent field's object are read, and names that no table reads.
+
+    Beside a path are the other keys of the deepest object on it that the file has. The most similar
+    names are first.
+    """
+    known, is_expected, missing = set(known_fields), False, name
+    seen = list(seen_keys)
+    if is_path:
+        steps = name.split("/")
+        depth = next(
+            (
+                depth
+                for depth in range(len(steps) - 1, 0, -1)
+                if any(key.startswith("/".join(steps[:depth]) + "/") for key in seen)
+            ),
+            0,
+        )
+        parent = "".join(f"{step}/" for step in steps[:depth])
+        beside = [key.removeprefix(parent) for key in seen if key.startswith(parent)]
+        seen = [parent + key.partition("/")[0] for key in beside]
+        known = {"/".join(path.split("/")[: depth + 1]) for path in known}
+        is_expected = 0 < depth == len(steps) - 1 and not known.isdisjoint(seen)
+        missing = "/".join(steps[: depth + 1])
+    unread = [key for key in dict.fromkeys(seen) if key and key not in known]
+    unread = [key for key in unread if not any(matches_whole(text, key) for text in ignored)]
+    last = missing.rpartition("/")[2] if is_path else missing
+    similarity = {
+        key: _similarity(key.rpartition("/")[2] if is_path else key, last) for key in unread
+    }
+    if missing != name:  # versions differ in whole objects, so only a similar one tells
+        unread = [key for key in unread if similarity[key] >= SIMILAR]
+    is_expected = is_expected and not any(matches_whole(text, name) for text in ignored)
+    return is_expected, tuple(sorted(unread, key=lambda key: -similarity[key]))
 
 
 def _similarity(name: str, other: str) -> float:
