@@ -123,8 +123,9 @@ class LayoutRows:
         entity = np.array([self._entity(label) for label in labels])[code]
         if self.layout.log and self.time:
             code, texts = factorize_texts(letters[:, self.time.start : self.time.end])
-            labels = [text.strip() for text in texts]
-            is_row &= np.array([self._has_time(label) for label in labels])[code]
+            times = [text.strip() for text in texts]
+            is_row &= np.array([self._has_time(time) for time in times])[code]
+            labels = [*times]
         kind = np.array([self._averages.get(label or "", 0) for label in labels])[code]
         for cell in self._repeats:
             is_row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
