@@ -35,6 +35,7 @@ class XmlTarget:
         self.root = root  # name of the root element
         self.max_depth = max_depth  # largest nesting depth
         self.parser: Any = None  # expat parser, for the current line
+        self.lines_skipped = 0  # lines of the file that the parser did not get
         self.path: list[str] = []  # local names of the open elements
         self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
@@ -81,8 +82,8 @@ class XmlTarget:
         """Parser callback for the end of the document; nothing to do."""
 
     def line(self) -> int:
-        """Current line of the parser."""
-        return int(self.parser.CurrentLineNumber)
+        """Line of the file at which the parser is."""
+        return int(self.parser.CurrentLineNumber) + self.lines_skipped
 
     def error(
         self, problem: str, expected: str, found: str, line: int | None = None
@@ -208,7 +209,7 @@ class XmlParser:
                 remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
-            line = err.position[0]
+            line = err.position[0] + target.lines_skipped
             if err.code in _TRUNCATION_CODES and target.has_content():
                 self._cut = line
                 return

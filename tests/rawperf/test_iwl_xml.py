@@ -8,8 +8,9 @@ import pytest
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE, load_mapping
+from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE, SnapshotScanner, load_mapping
 from tests.cases import each_case
+from tests.rawperf.mutations import mutant
 
 DOCUMENT = """\
 <?xml version="1.0"?>
@@ -166,3 +167,55 @@ def test_sniff() -> None:
 
 
 FIELDS = ("pages", "page_elements", "transactions", "response_time_avg", "errors")
+
+
+def snapshots(numbers: list[str], blanks: str = "\n  ") -> str:
+    rows = "".join(
+        f"<snapshot>{blanks}<elapsed>{n}</elapsed>{blanks}<pages>{text}</pages>{blanks}</snapshot>\n"
+        for n, text in enumerate(numbers, start=1)
+    )
+    return f'<iwl engine="e1">\n{rows}</iwl>\n'
+
+
+SCANNED = snapshots(["7", "8.5", "90", "1e2", ".5", "-4"])
+LISTS = [
+    SCANNED,
+    SCANNED.replace("\n", "\r\n"),
+    snapshots(["7", "80", "9"], ""),
+    *(
+        snapshots(["1", "2", odd, "4", "5"])
+        for odd in (" 7", "7\n", "<!-- 1 -->7", "&#55;", "", "x", "7</pages><pages>8", "1e999")
+    ),
+    DOCUMENT,
+]
+
+
+def outcome(data: bytes) -> tuple[object, ...]:
+    try:
+        reading = FORMAT.read(data, file="s.xml")
+    except FormatError as err:
+        return (str(err), err.line)
+    assert reading.lines is not None
+    rows = reading.records.itertuples(index=False, name=None)
+    return (list(rows), reading.lines.tolist(), reading.info, reading.warnings)
+
+
+def test_scanned_snapshots_equal_parsed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = [text.encode() for text in LISTS]
+    damaged = [mutant(seeds, number)[0] for number in range(300)]
+    n_scanned = 0
+    whole = SnapshotScanner.scan
+
+    def scan(*arguments: object) -> object:
+        nonlocal n_scanned
+        found = whole(*arguments)  # type: ignore[arg-type]
+        n_scanned += found is not None
+        return found
+
+    for data in (*seeds, *damaged):
+        with monkeypatch.context() as patch:
+            patch.setattr(SnapshotScanner, "scan", scan)
+            scanned = outcome(data)
+            patch.setattr(SnapshotScanner, "scan", lambda *_: None)
+            assert scanned == outcome(data)
+    assert n_scanned > 20

@@ -5,6 +5,7 @@ The fixtures follow the documented grammar with made-up numbers.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
+from rawperf.perfkit import read as perfkit_read
 from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
 from rawperf.perfkit.page import (
     BLANK,
@@ -25,6 +27,7 @@ from rawperf.perfkit.page import (
 )
 from rawperf.perfkit.read import FORMAT
 from tests.cases import each_case
+from tests.rawperf.mutations import mutant
 
 STORAGE_SCREEN = """\
  FCX103      CPU 2094  SER 0A1B2  Interval 09:58:30 - 09:59:30    Perf. Monitor
@@ -805,3 +808,46 @@ def test_letters_separate_blanks_from_damage() -> None:
     assert encode_letters("a\tb\u2003", 5).tolist() == [ord("a"), 0xA0, ord("b"), 0xA0, BLANK]
     assert encode_letters("\0\1\x7f\u20ac", 4).tolist() == [0, ord("?"), 0x7F, ord("?")]
     assert parse_number(encode_letters("\u200312", 3).tobytes().decode("latin-1"), "1") == 12
+
+
+def _outcome(data: bytes) -> tuple[object, ...]:
+    try:
+        reading = FORMAT.read(data, file="listing")
+    except FormatError as err:
+        return (str(err), err.line)
+    assert reading.lines is not None
+    rows = reading.records.to_csv(index=False)
+    return (rows, reading.lines.tolist(), reading.info, reading.warnings)
+
+
+def test_regular_pages_equal_pages_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = ["23:58:00", "23:59:00", "00:00:00", "00:01:00", "00:02:00"]
+    users = USER_HEADING + "\n" + USER_ROWS
+    seeds = [
+        "".join(
+            header(report, begin, end) + body
+            for begin, end in pairwise(times)
+            for report, body in pages
+        ).encode()
+        for pages in (
+            [("FCX112", users), ("FCX100", PROCESSORS)],
+            [("FCX112", users), ("FCX112", users.replace("LNWEB1", "LNWEB2"))],
+            [("FCX133", SEGMENTS), ("FCX126", PARTITIONS)],
+        )
+    ]
+    n_regular = 0
+    whole = perfkit_read._PageTemplate.collect
+
+    def collect(*arguments: object) -> list[list[int]]:
+        nonlocal n_regular
+        found = whole(*arguments)  # type: ignore[arg-type]
+        n_regular += len(found)
+        return found
+
+    for data in (*seeds, *(mutant(seeds, number)[0] for number in range(60))):
+        with monkeypatch.context() as patch:
+            patch.setattr(perfkit_read._PageTemplate, "collect", collect)
+            regular = _outcome(data)
+            patch.setattr(perfkit_read._PageTemplate, "collect", lambda *_: [])
+            assert regular == _outcome(data)
+    assert n_regular > 30

@@ -14,12 +14,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
-from rawperf.rows import RecordBuilder, Warnings
-from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget
+from rawperf.rows import RecordBuilder, Warnings, build_records
+from rawperf.text import take_strings
+from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget, declares_encoding
 
 SHIPPED_MAPPING = Path(__file__).with_name("xml_mapping.yaml")
 HMS = "HH:MM:SS"
@@ -107,7 +114,8 @@ MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 MAX_DEPTH = 32
 MAX_UNMAPPED = 50
 _NO_SNAPSHOT_YET = -1.0  # sentinel: earlier than any snapshot
-_NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
+_NUMBER_PATTERN = r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
+_NUMBER = re.compile(_NUMBER_PATTERN)
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
@@ -197,6 +205,156 @@ class SnapshotTarget(XmlTarget):
         self.time = time
 
 
+_PARSED_MARKS = (b"<!", b"<?", b"&", b"/>")
+"""Marks of comments, document types, instructions, references and empty elements."""
+_UTF_8 = re.compile(rb"encoding\s*=\s*[\"'][uU][tT][fF]-8[\"']")
+_ELEMENT_TEXT = re.compile(rb"(?<=>)\s*+[^<>\s][^<>]*+(?=<)")
+
+
+@dataclass(frozen=True)
+class _SnapshotForm:
+    """What snapshots that differ only in their numbers have in common."""
+
+    pattern: re.Pattern[bytes]  # of a snapshot; its groups are the numbers
+    size: int  # bytes of a snapshot beside the numbers
+    lines: NDArray[np.int64]  # line of each number in the snapshot, from 0, then number of lines
+    time: int  # index of the time among the numbers
+    fields: tuple[str, ...]  # of the other numbers
+    factors: NDArray[np.float64]
+
+
+class SnapshotScanner:
+    """Scanner of snapshots that differ only in their numbers, without parsing each of them.
+
+    The parser reads the first one of a form, and everything that has another form. `begin` is the
+    beginning of the document, in UTF-8 unless it declares another encoding.
+
+    Attributes
+    ----------
+    head : bytes
+        The document up to the first snapshot.
+    info : dict of str to str
+        Attributes of the root element.
+    is_usable : bool
+        Whether the parser accepts the head, and the snapshots are children of its last element.
+    """
+
+    def __init__(self, begin: bytes, mapping: Mapping, file: str) -> None:
+        name = rb"(?:[\w.-]+:)?" + re.escape(mapping.snapshot[-1].encode())
+        opening = re.search(rb"<" + name + rb"[\s>]", begin)
+        self._closing = re.compile(rb"</" + name + rb"\s*>\s*")
+        self._mapping, self._file = mapping, file
+        self._forms: dict[bytes, _SnapshotForm | None] = {}
+        self.head, self.info = begin[: opening.start()] if opening else b"", dict[str, str]()
+        self.is_usable = opening is not None and mapping.time_unit != HMS and self._check_head()
+
+    def _check_head(self) -> bool:
+        is_plain = self.head.isascii() and not any(
+            mark in self.head for mark in (b"<!", b"</", b"/>", b"\r")
+        )
+        if not is_plain or (declares_encoding(self.head) and not _UTF_8.search(self.head)):
+            return False
+        target = self._parse(b"")
+        if target is None:
+            return False
+        self.info = target.info
+        return tuple(target.path) == self._mapping.snapshot[:-1] and not target.unmapped
+
+    def _parse(self, text: bytes) -> SnapshotTarget | None:
+        """Parse the head and a text; None if that fails."""
+        target = SnapshotTarget(self._mapping, self._file)
+        try:
+            XmlParser(target).feed(self.head + text)
+        except FormatError:
+            return None
+        return target
+
+    def find_end(self, data: bytes) -> int:
+        """Offset after the last snapshot that ends in `data`, 0 if none does."""
+        position = len(data)
+        while (position := data.rfind(b"</", 0, position)) >= 0:
+            if match := self._closing.match(data, position):
+                return match.end()
+        return 0
+
+    def scan(
+        self, data: bytes, lines_before: int, time: float
+    ) -> tuple[pd.DataFrame, NDArray[np.int64], float] | None:
+        """Records of whole snapshots, their lines, and the last time; None to leave them to the
+        parser.
+
+        `lines_before` is the number of lines of the file before `data`, `time` the time of the last
+        snapshot before it.
+        """
+        if not data.isascii() or any(mark in data for mark in _PARSED_MARKS):
+            return None
+        data = data.replace(b"\r\n", b"\n")
+        lines_before += data.count(b"\n", 0, len(data) - len(data.lstrip()))
+        data = data.strip()
+        first = self._closing.search(data)
+        if first is None or b"\r" in data:
+            return None
+        data += first[0][len(first[0].rstrip()) :]  # blanks between snapshots
+        parts = _ELEMENT_TEXT.split(data[: first.end()])
+        key = b"0".join(parts)
+        if key not in self._forms:
+            self._forms[key] = self._learn(parts)
+        form = self._forms[key]
+        if form is None:
+            return None
+        snapshots = form.pattern.findall(data)
+        texts = [text for snapshot in snapshots for text in snapshot]
+        if len(snapshots) * form.size + sum(map(len, texts)) != len(data):
+            return None
+        words = pa.array(texts, pa.binary()).cast(pa.string())
+        if not pc.all(pc.match_substring_regex(words, f"^(?:{_NUMBER_PATTERN})$")).as_py():
+            return None
+        numbers = pc.cast(words, pa.float64()).to_numpy().reshape(len(snapshots), -1)
+        times = numbers[:, form.time] * self._mapping.time_factor
+        if (np.diff(times, prepend=time) <= 0).any():
+            return None
+        first_lines = lines_before + 1 + form.lines[-1] * np.arange(len(snapshots))
+        lines = np.delete(first_lines[:, None] + form.lines[:-1], form.time, axis=1)
+        values = np.delete(numbers, form.time, axis=1) * form.factors
+        width = len(form.fields)
+        records = build_records(
+            self._mapping.report,
+            self._mapping.entity_kind,
+            "",
+            take_strings(form.fields, np.tile(np.arange(width), len(snapshots))),
+            np.repeat(times, width),
+            values.ravel(),
+        )
+        return records, lines.ravel(), float(times[-1])
+
+    def _learn(self, parts: list[bytes]) -> _SnapshotForm | None:
+        """Form of a snapshot that consists of `parts` with a number between each two.
+
+        It is parsed with the index of each number in place of the number.
+        """
+        count = len(parts) - 1
+        numbered = b"".join(part + b"%d" % index for index, part in enumerate(parts[:-1]))
+        target = self._parse(numbered + parts[-1])
+        if target is None or tuple(target.path) != self._mapping.snapshot[:-1]:
+            return None
+        indices = [text for text, _ in target.text_and_line_by_path.values()]  # not of the time
+        time = next((index for index in range(count) if str(index) not in indices), count)
+        others = [str(index) for index in range(count) if index != time]
+        if count < 2 or indices != others or target.unmapped or any(b"=" in part for part in parts):
+            return None
+        fields, factors = zip(
+            *(self._mapping.fields[path] for path in target.text_and_line_by_path), strict=True
+        )
+        return _SnapshotForm(
+            re.compile(rb"([^<]*)".join(map(re.escape, parts))),
+            sum(map(len, parts)),
+            np.cumsum([part.count(b"\n") for part in parts]),
+            time,
+            fields,
+            np.array(factors, dtype=float),
+        )
+
+
 class IwlXml(Streaming):
     """Reader of the snapshots; see docs/formats/iwl-xml.md."""
 
@@ -227,10 +385,36 @@ class IwlXml(Streaming):
         """
         mapping = self.mapping
         target, warnings = SnapshotTarget(mapping, file), Warnings(file)
-        pieces, feed = XmlPieceReader(stream, warnings, file), XmlParser(target)
+        pieces = XmlPieceReader(stream, warnings, file)
+        scanner: SnapshotScanner | None = None
+        parser: XmlParser | None = None  # reads all that follows what was scanned
+        data, lines_before = b"", 0  # what is left of earlier pieces, and lines before it
         for piece in pieces:
-            feed.feed(piece)
-            truncated_at = feed.close() if pieces.is_last else 0
+            data += piece
+            if scanner is None:
+                scanner = SnapshotScanner(data, mapping, file)
+                if scanner.is_usable:
+                    target.info |= scanner.info
+                    lines_before, data = scanner.head.count(b"\n"), data[len(scanner.head) :]
+                else:
+                    parser = XmlParser(target)
+            if parser is None:
+                end = scanner.find_end(data)
+                found = scanner.scan(data[:end], lines_before, target.time)
+                if found is not None:
+                    records, lines, target.time = found
+                    yield Reading(
+                        records, "elapsed", dict(target.info), warnings.drain(False), lines
+                    )
+                    lines_before, data = lines_before + data.count(b"\n", 0, end), data[end:]
+                    if not pieces.is_last:
+                        continue
+                parser = XmlParser(target)
+                parser.feed(scanner.head)
+                target.lines_skipped = lines_before - scanner.head.count(b"\n")
+            parser.feed(data)
+            data = b""
+            truncated_at = parser.close() if pieces.is_last else 0
             if truncated_at:
                 warnings.add_located(
                     f"{file} line {truncated_at}: the document is truncated; the snapshots before this line were kept"

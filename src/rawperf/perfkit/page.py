@@ -181,18 +181,27 @@ class FilePart:
         Report of each page.
     pages, first : ndarray of int, shape (pages + 1,)
         Offset and first line, from 0, of each page; then the part's end, and the number of lines.
+    last_unusual : ndarray of int, shape (pages,)
+        Last offset in each page of characters that messages and prompts have and plain rows do not:
+        none but printable ASCII, ``=``, ``FCX`` and ``Select``; -1 if there are none.
+    number, continues_interval : ndarray, shape (pages,)
+        Set by the reader: index among the pages that were read, and whether the page continues the
+        interval of the page before, whose averages were read.
     """
 
     def __init__(self, data: bytes, lines_before: int) -> None:
         self.data, self.lines_before = data, lines_before
         self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
-        ends = np.flatnonzero(self.bytes[: len(data)] == ord("\n"))
+        text = self.bytes[: len(data)]
+        unprintable = np.flatnonzero(text - np.uint8(BLANK) > ord("~") - BLANK)
+        is_end = text[unprintable] == ord("\n")
+        ends = unprintable[is_end]
         self.end: IndexArray = ends if data.endswith(b"\n") else np.append(ends, len(data))
         self.begin: IndexArray = np.concatenate([[0], self.end[:-1] + 1])
         begins: list[int] = []
         self.reports: list[str] = []
-        position = -1
-        while (position := data.find(b"FCX", position + 1)) >= 0:
+        unusual = [*_find_all(text, b"Select").tolist(), *_find_all(text, b"=").tolist()]
+        for position in _find_all(text, b"FCX").tolist():
             begin = data.rfind(b"\n", max(position - 5, 0), position) + 1
             line = (
                 data[begin : data.find(b"\n", position) + 1 or len(data)]
@@ -202,10 +211,20 @@ class FilePart:
             if match := PAGE_BEGINS.match(line.decode()):
                 begins.append(begin)
                 self.reports.append(match[1])
+            else:
+                unusual.append(position)
         self.pages: IndexArray = np.array([*begins, len(data)])
         self.first: IndexArray = np.append(
             np.searchsorted(self.begin, self.pages[:-1]), len(self.begin)
         )
+        offsets = np.append(unprintable[~is_end], np.array(unusual, dtype=np.int64))
+        offsets = offsets[offsets >= self.pages[0]]
+        self.last_unusual: IndexArray = np.full(len(begins), -1)
+        np.maximum.at(
+            self.last_unusual, np.searchsorted(self.pages, offsets, side="right") - 1, offsets
+        )
+        self.number: IndexArray = np.full(len(begins), -1)
+        self.continues_interval = np.zeros(len(begins), dtype=bool)
 
     def line(self, number: int) -> str:
         """Text of a line, numbered from 0."""
@@ -224,6 +243,14 @@ class FilePart:
         return letters
 
 
+def _find_all(data: NDArray[np.uint8], text: bytes) -> IndexArray:
+    """Offsets of a text, several times as fast as with `bytes.find`."""
+    offsets = np.flatnonzero(data[: max(len(data) - len(text) + 1, 0)] == text[0])
+    for k, byte in enumerate(text):
+        offsets = offsets[data[offsets + k] == byte]
+    return offsets
+
+
 class PageHeader(NamedTuple):
     """Parsed header of a page."""
 
@@ -238,6 +265,9 @@ class PageHeader(NamedTuple):
     day: date | None = None  # date of `begin`
     facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
     log: bool = False  # rows are intervals of the page's period
+    # offsets in the page of `begin` and `end`, and of the first line's end or of what it has after
+    # the last fact; none in a titled page
+    offsets: tuple[int, ...] = ()
 
     @property
     def clock_duration(self) -> int:
@@ -262,7 +292,11 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
             clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end")
         )
         facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
-        return PageHeader(report, line, 1, "screen", asa, begin, end, facts=facts)
+        begin_offset, end_offset = (
+            first.start(2) + screen.start(name) for name in ("begin", "end")
+        )
+        offsets = (begin_offset, end_offset, len(lines[0]))
+        return PageHeader(report, line, 1, "screen", asa, begin, end, facts=facts, offsets=offsets)
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
@@ -272,8 +306,10 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
             )
         return PageHeader(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
-    period: dict[str, tuple[int, date | None]] = {}
+    period: dict[str, tuple[int, date | None, int]] = {}
+    offset = 0  # of the line in the page
     for number, text in enumerate(lines[1:HEADER_LINES], start=1):
+        offset += len(lines[number - 1]) + 1
         match = _PERIOD.fullmatch(text[:MAX_LINE_LENGTH])  # patterns may take quadratic time
         if match is None:
             continue
@@ -289,13 +325,18 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         }
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + number)
-            period[keyword] = clock, _parse_date(day, file, line + number)
+            period[keyword] = (
+                clock,
+                _parse_date(day, file, line + number),
+                offset + match.start(3),
+            )
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
             raise error(
                 "a damaged period", line=line + number, expected="From, To, For n Secs", found=text
             )
-        (begin, day_of_begin), (end, _) = period["From"], period["To"]
+        (begin, day_of_begin, begin_offset), (end, _, end_offset) = period["From"], period["To"]
+        facts_end = first.start(2) + run.end("name") if run["name"] else len(lines[0])
         return PageHeader(
             report,
             line,
@@ -307,6 +348,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
             int(value),
             day_of_begin,
             facts,
+            offsets=(begin_offset, end_offset, facts_end),
         )
     if len(lines) <= HEADER_LINES:
         return None

@@ -7,16 +7,20 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
 from rawperf.perfkit.page import (
+    BLANK,
     NO_DATA,
     PAGE_BEGINS,
     FilePart,
@@ -25,6 +29,7 @@ from rawperf.perfkit.page import (
     read_header,
 )
 from rawperf.perfkit.tables import (
+    RULE_PATTERN,
     EncodedRows,
     HeadingMatch,
     LayoutRows,
@@ -37,7 +42,12 @@ from rawperf.perfkit.tables import (
 )
 from rawperf.pieces import PieceReader, recode_piece
 from rawperf.rows import Warnings, build_records
-from rawperf.text import DAY
+from rawperf.text import DAY, IndexArray
+
+MAX_TEMPLATES, MAX_NEW_TEMPLATES = 8, 16
+"""Templates that are kept of a report, and that a part of a file may add: in a damaged file, all
+headers may differ.
+"""
 
 
 class PerfKit(Streaming):
@@ -98,6 +108,9 @@ class _ListingParser:
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, tuple[LayoutCell, ...]], LayoutRows] = {}
+        self.templates: dict[str, deque[_PageTemplate]] = {}  # by report
+        # of each regular page of the part: its template, and begin and end of its interval
+        self.regular: dict[int, tuple[_PageTemplate, int, int]] = {}
         # page, layout, line, field, value
         self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
@@ -113,15 +126,38 @@ class _ListingParser:
                 found=first_text,
             )
         is_complete = part.data.endswith(b"\n")
-        self.pages = []
+        complete_pages: dict[str, list[int]] = {}
+        for index in range(len(part.reports) - (not is_complete)):
+            complete_pages.setdefault(part.reports[index], []).append(index)
+        self.pages, self.regular, n_new = [], {}, 0
+        for report, indices in complete_pages.items():
+            self._find_regular(part, reversed(self.templates.get(report, ())), indices)
         for index, report in enumerate(part.reports):
             line = int(part.first[index]) + part.lines_before + 1
+            if index in self.regular:
+                template, begin, end = self.regular[index]
+                page = template.page._replace(line=line, begin=begin, end=end)
+                part.continues_interval[index] = self._continues_interval(page)
+                part.number[index] = len(self.pages)
+                self.pages.append(page)
+                self.last_pages[report] = page
+                continue
             if report not in self.layouts:
                 self.skipped.setdefault(report, line)
                 continue
             text = part.data[part.pages[index] : part.pages[index + 1]].decode()
             is_last_page = is_last and index == len(part.reports) - 1
-            self._parse_page(text.split("\n"), line, is_last_page, is_complete)
+            new = self._parse_page(text.split("\n"), line, is_last_page, is_complete)
+            known = self.templates.setdefault(report, deque(maxlen=MAX_TEMPLATES))
+            if (
+                new is not None
+                and n_new < MAX_NEW_TEMPLATES
+                and all(new.fixed != other.fixed for other in known)
+            ):
+                n_new += 1
+                known.append(new)
+                indices = [page for page in complete_pages[report] if page > index]
+                self._find_regular(part, [new], indices)
         for page in self.pages:
             if (
                 not self.inconsistent
@@ -151,6 +187,15 @@ class _ListingParser:
                 problem, file=self.file, expected=expected, found=first_text, remedy=REMEDY
             )
 
+    def _find_regular(
+        self, part: FilePart, templates: Iterable[_PageTemplate], indices: list[int]
+    ) -> None:
+        """Collect the rows of those of some pages of one report that match a template."""
+        for template in templates:
+            others = [index for index in indices if index not in self.regular]
+            for index, begin, end in template.collect(part, np.array(others)) if others else ():
+                self.regular[index] = template, begin, end
+
     def _continues_interval(self, page: PageHeader) -> bool:
         """Whether a page continues the interval of the page before."""
         last_pages = self.last_pages.get(page.report)
@@ -162,12 +207,12 @@ class _ListingParser:
 
     def _parse_page(
         self, lines: list[str], first_line: int, is_last: bool, is_complete: bool
-    ) -> None:
-        """Parse a page line by line."""
+    ) -> _PageTemplate | None:
+        """Parse a page line by line; return its template if further pages may match it."""
         page = read_header(lines, first_line, self.file)
         if page is None:
             self._report_truncation(first_line, "header", is_last)
-            return
+            return None
         layouts = self.layouts[page.report]
         body = list(enumerate(lines[page.body :], first_line + page.body))
         body = [(n, text) for n, text in body if not NO_DATA.match(text)]
@@ -179,6 +224,7 @@ class _ListingParser:
                 if text[:1] != "+"
             ]
         truncated_line = first_line + len(lines) - 1 if is_last and not is_complete else 0
+        table: LayoutRows | None = None
         if layouts[0].kind == "items":
             layout = layouts[0]
             if truncated_line and any(n == truncated_line and text.strip() for n, text in body):
@@ -200,8 +246,9 @@ class _ListingParser:
                 ):
                     raise unknown_heading_error(page.report, body, layouts, self.file, first_line)
                 self._report_truncation(first_line, "heading", is_last)
-                return
-            layout = self._parse_tables(page, body, heading, layouts, truncated_line)
+                return None
+            table, is_aligned = self._parse_tables(page, body, heading, layouts, truncated_line)
+            layout = table.layout
         if page.begin < 0 and not layout.time:
             raise FormatError(
                 f"{page.report} has no interval", file=self.file, line=first_line, found=lines[0]
@@ -211,6 +258,20 @@ class _ListingParser:
         page = page._replace(log=layout.log)
         self.pages.append(page)
         self.last_pages[page.report] = page
+        if (
+            table is None
+            or heading is None
+            or truncated_line
+            or not is_aligned
+            or not page.offsets
+            or any(other.below for other in layouts)
+        ):
+            return None
+        n_above = body[heading[0]][0] - first_line + 1
+        while n_above < len(lines) - 1 and RULE_PATTERN.fullmatch(lines[n_above]):
+            n_above += 1
+        above = "\n".join(lines[:n_above]) + "\n"
+        return _PageTemplate(page, table, above) if above.isascii() else None
 
     def _parse_tables(
         self,
@@ -219,16 +280,21 @@ class _ListingParser:
         heading: HeadingMatch,
         layouts: tuple[ReportLayout, ...],
         truncated_line: int,
-    ) -> ReportLayout:
-        """Parse the table with that heading, and the tables below it on the same page."""
-        layouts_below = tuple(other for other in layouts if other.below)
+    ) -> tuple[LayoutRows, bool]:
+        """Parse the table with that heading, and the tables below it on the same page.
+
+        Returns the last table, and whether all headings stand above their dots.
+        """
+        layouts_below, is_aligned = tuple(other for other in layouts if other.below), True
         below: HeadingMatch | None = heading
         while below:
             index, layout, cells = below
             key = (page.report, cells)
-            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[index][1]))
+            table = self.tables.get(key) or LayoutRows(layout, cells, body[index][1])
+            self.tables[key] = table
             rule = body[index + 1][1] if index + 1 < len(body) else ""
             if problem := check_dots(cells, body[index][1], rule):
+                is_aligned = False
                 self.warnings.add(
                     body[index][0], f"{page.report}: {problem}, so numbers may be of other columns"
                 )
@@ -256,7 +322,7 @@ class _ListingParser:
                 self._report_truncation(truncated_line, "row", True)
             elif not table.rows or table.rows[-1][1] != number:
                 self.warnings.add(page.line, f"{page.report} has no rows on this page")
-        return table.layout
+        return table, is_aligned
 
     def _report_truncation(self, line: int, part_name: str, is_last: bool) -> None:
         if not is_last:
@@ -269,7 +335,7 @@ class _ListingParser:
         frames = [
             page_records(table, part, intervals, self.warnings, self.file)
             for table in self.tables.values()
-            if table.rows
+            if table.rows or table.regular
         ]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
@@ -296,6 +362,67 @@ class _ListingParser:
         if self.assumed_reports:
             info["assumed layouts"] = " ".join(sorted(self.assumed_reports))
         return info
+
+
+class _PageTemplate:
+    """Lines of a page above its rows, for pages that differ only in times, page number and rows.
+
+    `fixed` is what all such pages have in common.
+    """
+
+    def __init__(self, page: PageHeader, table: LayoutRows, above: str) -> None:
+        self.page, self._table = page, table
+        self._above = np.frombuffer(above.encode(), np.uint8)
+        self._n_lines = above.count("\n")
+        *clocks, facts_end = page.offsets
+        self._digits = [offset + k for offset in clocks for k in (0, 1, 3, 4, 6, 7)]
+        self._page_number = slice(facts_end + 1, above.index("\n"))
+        self._is_free = np.zeros(len(above), dtype=bool)
+        self._is_free[self._digits] = self._is_free[self._page_number] = True
+        self.fixed = np.where(self._is_free, np.uint8(0), self._above).tobytes()
+
+    def collect(self, part: FilePart, pages: IndexArray) -> list[list[int]]:
+        """Collect the rows of those of some pages of a part that match and have plain rows only.
+
+        Returns these pages with begin and end of their intervals.
+        """
+        size = len(self._above)
+        pages = pages[part.pages[pages + 1] - part.pages[pages] > size]
+        pages = pages[part.last_unusual[pages] < part.pages[pages] + size]
+        if not len(pages):
+            return []
+        above = sliding_window_view(part.bytes, size)[part.pages[pages]]
+        digits = above[:, self._digits] - np.uint8(ord("0"))
+        clocks = digits.reshape(-1, 2, 3, 2) @ np.array([10, 1])
+        matches = ((above == self._above) | self._is_free).all(axis=1)
+        matches &= (above[:, self._page_number] >= BLANK).all(axis=1)
+        matches &= (digits <= 9).all(axis=1) & (clocks < [24, 60, 61]).all(axis=(1, 2))
+        if not matches.any():
+            return []
+        pages, clocks = pages[matches], clocks[matches] @ np.array([3600, 60, 1])
+        return np.column_stack([pages, clocks])[self._collect_rows(part, pages)].tolist()
+
+    def _collect_rows(self, part: FilePart, pages: IndexArray) -> NDArray[np.bool_]:
+        """Mask of the pages with lines that are all rows or rules, and not only averages."""
+        first = part.first[pages] + self._n_lines
+        counts = part.first[pages + 1] - first
+        page = np.repeat(np.arange(len(pages)), counts)
+        lines = np.arange(len(page)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+        letters = part.letters(lines, self._table.naming_width)
+        entity, kind, is_row = self._table.parse_names(letters)
+        if self.page.asa:
+            is_row &= letters[:, 0] == BLANK
+        is_regular = np.bincount(page[is_row & (kind == 0)], minlength=len(pages)) > 0
+        is_empty = part.end[lines] == part.begin[lines]
+        for index in np.flatnonzero(~is_row & ~is_empty).tolist():
+            if is_regular[page[index]] and not RULE_PATTERN.fullmatch(part.line(lines[index])):
+                is_regular[page[index]] = False
+        is_row &= is_regular[page]
+        if is_row.any():
+            self._table.regular.append(
+                (lines[is_row], pages[page[is_row]], entity[is_row], kind[is_row])
+            )
+        return is_regular
 
 
 def _cut_before_last_page(lines: bytes) -> int:

@@ -51,6 +51,10 @@ class LayoutRows:
     """For each row: line of the file, index of the page, indices into `entities` and `kinds`."""
     texts: list[str] = field(default_factory=list)
     """Texts of these rows."""
+    regular: list[tuple[IndexArray, IndexArray, IndexArray, IndexArray]] = field(
+        default_factory=list
+    )
+    """The same as `rows` of regular pages, with line and page of the part of the file."""
     log_end: LogEnd | None = None  # end of its log
 
     def __post_init__(self) -> None:
@@ -66,6 +70,14 @@ class LayoutRows:
         self._last_number_end = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
         self._first = self._owner or self._key
+        naming = [cell for cell in (self._key, self._owner, self.time, *self._repeats) if cell]
+        # characters of a row that tell whether it is one, and of what
+        self.naming_width = max(cell.end for cell in naming)
+        self._is_name = np.zeros(self.naming_width, dtype=bool)
+        for cell in (self._key, self._first):
+            self._is_name[cell.start : cell.end] = True
+        if self._first is self.cells[0]:
+            self._is_name[: self._first.start] = True
         self.kinds = [self.layout.entity_kind, *self.layout.averages.values()]
         self._averages = {
             text: n for n, (text, kind) in enumerate(self.layout.averages.items(), start=1) if kind
@@ -94,6 +106,30 @@ class LayoutRows:
         return self.entities.setdefault(
             label or "" if self.layout.entity else "", len(self.entities)
         )
+
+    def parse_names(
+        self, letters: NDArray[np.uint8]
+    ) -> tuple[IndexArray, IndexArray, NDArray[np.bool_]]:
+        """Indices into `entities` and `kinds` of lines that begin with these letters, and a mask of
+        the rows.
+
+        Rules, and rows with a blank cell that repeats the one above, are not among the rows.
+        """
+        code, texts = factorize_texts(np.where(self._is_name, letters, np.uint8(BLANK)))
+        labels = [
+            None if RULE_PATTERN.fullmatch(text) else self._entity_label(text) for text in texts
+        ]
+        is_row = np.array([label is not None for label in labels])[code]
+        entity = np.array([self._entity(label) for label in labels])[code]
+        if self.layout.log and self.time:
+            code, texts = factorize_texts(letters[:, self.time.start : self.time.end])
+            times = [text.strip() for text in texts]
+            is_row &= np.array([self._has_time(time) for time in times])[code]
+            labels = [*times]
+        kind = np.array([self._averages.get(label or "", 0) for label in labels])[code]
+        for cell in self._repeats:
+            is_row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
+        return entity, kind, is_row
 
     def collect(
         self,
@@ -182,7 +218,7 @@ class LayoutRows:
 
     def clear(self) -> None:
         """Delete the rows."""
-        self.rows, self.texts, self.entities = [], [], {}
+        self.rows, self.texts, self.regular, self.entities = [], [], [], {}
 
 
 def _is_heading(text: str) -> bool:
@@ -329,15 +365,14 @@ def warn_of_rows(
                     f"{report}: {' + '.join(terms)} is not {total}; are the columns those of the "
                     f"heading? This is so in {len(differs)} of {len(lines)} rows",
                 )
-    blank_cells = rows.blank_cells()
-    n_blank = blank_cells.sum(axis=0)
-    some = [
-        index
+    blank_cells = {
+        index: rows.blank_cells(index)
         for index, cell in enumerate(rows.cells)
-        if table.layout.complete and cell.column.known and 0 < n_blank[index] < len(lines)
-    ]
+        if table.layout.complete and cell.column.known and np.isnan(values[:, index]).any()
+    }
+    some = [index for index, is_blank in blank_cells.items() if is_blank.any() > is_blank.all()]
     if some:
-        blank = np.flatnonzero(blank_cells[:, some].any(axis=1))
+        blank = np.flatnonzero(np.any([blank_cells[index] for index in some], axis=0))
         warnings.add(
             int(lines[blank[0]]),
             f"{report}: a blank cell in {', '.join(names[index] for index in some)}, which other rows "
@@ -360,9 +395,18 @@ def page_records(
     Raises `FormatError`: a known column holds something else than a number, or a number is not
     below its heading.
     """
-    line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
-    line = line - part.lines_before - 1
-    texts = dict(enumerate(table.texts))
+    parsed_line, *parsed = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
+    parsed_line = parsed_line - part.lines_before - 1
+    row_parts = [(parsed_line, *parsed)]
+    for line, page, entity, kind in table.regular:
+        is_kept = ~part.continues_interval[page] | (kind == 0)
+        row_parts.append(
+            (line[is_kept], part.number[page[is_kept]], entity[is_kept], kind[is_kept])
+        )
+    columns = [np.concatenate(column) for column in zip(*row_parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    line, page, entity, kind = (column[order] for column in columns)
+    texts = dict(zip(np.searchsorted(line, parsed_line).tolist(), table.texts, strict=True))
     rows = _CharacterRows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
@@ -422,11 +466,10 @@ class _CharacterRows:
             longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | is_text]
         return longer.tolist()
 
-    def blank_cells(self) -> NDArray[np.bool_]:
-        """Mask of the cells without any character, shape (rows, cells)."""
-        return np.stack(
-            [(self._letters[:, c.start : c.end] == BLANK).all(axis=1) for c in self.cells], axis=1
-        )
+    def blank_cells(self, index: int) -> NDArray[np.bool_]:
+        """Mask of the rows without any character in the cell of that index."""
+        cell = self.cells[index]
+        return (self._letters[:, cell.start : cell.end] == BLANK).all(axis=1)
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""

@@ -159,10 +159,11 @@ class _ListingParser:
             heading_index_by_kind = columns.add_headings(table, -1, self._heading_time)
             table.carried_heading = self._heading
         truncated_line = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
+        # a new table begins there; truncation affects no table
+        is_new_table = truncated_line == 0 or not "".join(lines[truncated_line - 1]).strip()
+        last_time, seconds = ("Time", ""), -1
         for i in range(start, len(lines)):
             time, am_pm, body, other = lines[i]
-            # a new table begins; truncation affects no table
-            is_new_table = i == 0 or not "".join(lines[i - 1]).strip()
             if not body:
                 stripped = other.strip()
                 if i == truncated_line and stripped:
@@ -175,11 +176,13 @@ class _ListingParser:
                 elif stripped and not _AVERAGE.fullmatch(stripped):
                     raise _line_error(other, lines_before + i, self._file)
                 continue
-            seconds = (
-                parse_seconds(time, am_pm, self._file, lines_before + i + 1)
-                if time != "Time"
-                else -1
-            )
+            if (time, am_pm) != last_time:  # rows of a table have the same time
+                last_time = (time, am_pm)
+                seconds = (
+                    parse_seconds(time, am_pm, self._file, lines_before + i + 1)
+                    if time != "Time"
+                    else -1
+                )
             if i == truncated_line:
                 table.truncated_line, table.truncated_time = i, -2 if is_new_table else seconds
             elif body.endswith("Command"):
@@ -239,9 +242,9 @@ class _HeadingColumns:
                 remedy="restore the heading.",
             )
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
-        self.id_columns = [
+        self._last_id_first = [
             (index, _IDS[word]) for index, word in enumerate(self.words) if word in _IDS
-        ]
+        ][::-1]
         self.read_positions = [index for index, word in enumerate(self.words) if word not in _WORDS]
         self._rates = [
             index
@@ -289,14 +292,17 @@ class _HeadingColumns:
         """Kind of the entity, its row (numbers first, entity last), and whether the command may
         hold a surplus cell; None for another line.
         """
-        match = self._pattern(decimals).fullmatch(body)
+        pattern = self._patterns.get(decimals) or self._pattern(decimals)
+        match = pattern.fullmatch(body)
         if match is None:
             return None
         cells = match.groups()
-        id_cells = [(cells[index], kind) for index, kind in self.id_columns if cells[index] != "-"]
-        if not id_cells:
-            return None
-        number, kind = id_cells[-1]
+        index, kind = self._last_id_first[0]
+        if cells[index] == "-":
+            others = [(index, kind) for index, kind in self._last_id_first if cells[index] != "-"]
+            if not others:
+                return None
+            index, kind = others[0]
         command = cells[-1].rstrip()
         if kind == THREAD:
             command = command.removeprefix("|__").rpartition(")__")[2].strip()
@@ -304,7 +310,7 @@ class _HeadingColumns:
             return None
         return (
             kind,
-            f"{' '.join(cells[index] for index in self.read_positions)} {command} {number}",
+            f"{' '.join([cells[k] for k in self.read_positions])} {command} {cells[index]}",
             command[:1] in _DIGITS and _NUMBER_AS_COMMAND.match(command) is not None,
         )
 

@@ -308,14 +308,13 @@ def table_records(
                 word_codes[words.indices.to_numpy()] if len(heading_rows) else entity[heading_rows]
             )
         elif heading.entity == -1:
-            ends = [
-                " ".join(
-                    tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist()
-                )
-                for r in heading_rows
+            ends = _join_words(
+                tokens, starts[heading_rows] + heading.fixed, counts[heading_rows] - heading.fixed
+            )
+            surplus = heading.kind not in ("process", "thread") and [
+                bool(_NUMBER_FIRST.match(end)) for end in ends
             ]
-            surplus = [bool(_NUMBER_FIRST.match(end)) for end in ends]
-            if any(surplus) and heading.kind not in ("process", "thread"):
+            if surplus and any(surplus):
                 problem = (
                     f"a number before the name of a {heading.kind}, in a column without a heading"
                 )
@@ -356,6 +355,17 @@ def table_records(
     )
     frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.lines_before + 1
+
+
+def _join_words(tokens: pa.Array, first: NDArray[np.int64], counts: NDArray[np.int64]) -> list[str]:
+    """Join `counts` words each, from the indices `first` on, with blanks."""
+    stops = np.cumsum(counts)
+    indices = np.arange(counts.sum()) + np.repeat(first - stops + counts, counts)
+    words = tokens.take(pa.array(indices)).to_pylist()
+    return [
+        " ".join(words[stop - count : stop])
+        for stop, count in zip(stops.tolist(), counts.tolist(), strict=True)
+    ]
 
 
 def _check_rows(
