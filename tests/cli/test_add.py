@@ -236,7 +236,7 @@ def test_the_start_is_taken_from_files_with_dates(run: Run, repository, folder):
 
 @pytest.mark.parametrize("kind", ["measured", "example"])
 def test_duplicate_of_an_existing_run_is_rejected(run: Run, repository, tmp_path, kind):
-    place = repository / ("data/measured/toy" if kind == "measured" else "examples/toy")
+    place = repository / ("data/measured/toy" if kind == "measured" else "data/measured/toy/examples")
     existing = write_run(
         place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind
     )

@@ -26,7 +26,7 @@ from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
-from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, raw_files, run_folders
 from virtperf.runs.ingest.runs import Run, load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import papers_repeated, study_claims
@@ -172,6 +172,9 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
             with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
                     report(problem)
+    for path in (root / name / RUN_FILE for name in sorted(RESERVED)):
+        if path.is_file():
+            problems.add("a run folder has a reserved name", path, remedy="rename the folder")
     folders = run_folders(root)
     entries = []
     replicates: dict[tuple[object, ...], str] = {}

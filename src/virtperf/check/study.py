@@ -184,7 +184,8 @@ def _entity_kind(
 def _kinds_of_runs(study: Study) -> set[str]:
     """Entity kinds that the study's run.yaml files assign to whole files."""
     data = study.folder.parent.parent
-    roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
+    measured = data / "measured" / study.id
+    roots = (measured, measured / "examples")
     files = (folder / RUN_FILE for root in roots for folder in run_folders(root))
     # invalid run.yaml files are reported by the check of runs
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.is_file())

@@ -27,7 +27,7 @@ class Layout:
 
     def examples(self, study: str) -> Path:
         """Synthetic run folders in the paper's own raw formats, with the values behind them."""
-        return self.root / "examples" / study
+        return self.measured(study) / "examples"
 
     def reconstructed(self, study: str) -> Path:
         """Ranges implied by the text."""

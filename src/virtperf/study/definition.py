@@ -35,7 +35,7 @@ class Study(Model):
     `findings`: the most important first. `headline_figure`: the figure that represents the study.
     `conventions`: assumptions added to the paper's description for the computation. `errata`:
         mistakes of the paper, each with the claims that it affects.
-    `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
+    `example_report`: whether reports/example-<id>.html shows the study's example runs.
     `systems`: systems under test with their year, such as "z/VM 5.3 on z9, 2009": labels for
         comparisons between studies.
     `names`: display names for facts of machines, guests, networks, workload and procedure with

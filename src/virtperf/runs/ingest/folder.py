@@ -11,6 +11,8 @@ from typing import Any
 from rawperf.core.errors import RunError
 
 RUN_FILE = "run.yaml"
+RESERVED = frozenset({"runs", "examples"})
+"""Folders of a study beside its run folders: no run may have these names."""
 MAX_FILE_BYTES = 64 * 1024**3
 """Maximum size of a raw file in bytes. Memory does not grow with it, but parsing takes hours, and
 disk space for external sorting. A larger file is not a log, but a misplaced disk image."""
@@ -46,9 +48,13 @@ def raw_files(folder: Path) -> list[str]:
 
 
 def run_folders(root: Path) -> list[Path]:
-    """List the run folders of a root by name; empty without a root."""
+    """List the run folders of a root by name, without `RESERVED` ones; empty without a root."""
     return (
-        sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
+        sorted(
+            p
+            for p in root.iterdir()
+            if p.is_dir() and p.name[0] != "." and p.name not in RESERVED
+        )
         if root.is_dir()
         else []
     )

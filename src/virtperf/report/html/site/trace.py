@@ -46,6 +46,6 @@ def trace_page(
         sections=sections,
         claims=claims,
         trace_anchor=trace_anchor,
-        folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
+        folder=f"../data/measured/{facts.id}{'/examples' if facts.prefix else ''}",
         most=most,
     )
