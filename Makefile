@@ -88,4 +88,4 @@ lock: $(STAMP) ## Resolve the pinned packages again
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements.lock requirements.docs.in -o requirements.docs.lock
 
 clean: ## Remove everything that `make repro` made, the environment too
-	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json
+	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/hypotheses data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json

@@ -51,9 +51,7 @@ def run_folders(root: Path) -> list[Path]:
     """List the run folders of a root by name, without `RESERVED` ones; empty without a root."""
     return (
         sorted(
-            p
-            for p in root.iterdir()
-            if p.is_dir() and p.name[0] != "." and p.name not in RESERVED
+            p for p in root.iterdir() if p.is_dir() and p.name[0] != "." and p.name not in RESERVED
         )
         if root.is_dir()
         else []
