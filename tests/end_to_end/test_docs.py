@@ -44,7 +44,7 @@ PARTS = (
     "data/readings.yaml",
     "docs/glossary.yaml",
     "dvc.yaml",
-    "pipelines",
+    "data/measured/zvm-xen-2009/examples",
     "params.yaml",
     ".python-version",
     "requirements.lock",

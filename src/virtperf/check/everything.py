@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RawperfError, RunError, did_you_mean
+from rawperf.core.errors import RawperfError, RunError, did_you_mean, suggest_similar
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import extend_with_presets
@@ -129,7 +129,7 @@ def _listed_studies(layout: Layout, parameters: Parameters, problems: Problems) 
                     f"studies/{kind}: {study} is not the id of {words}",
                     layout.parameters,
                     document.line("studies", kind, position),
-                    remedy=did_you_mean(study, known) or "remove the line, or add the study",
+                    remedy=suggest_similar(study, known) or "remove the line, or add the study",
                 )
             elif study in listed[:position]:
                 line = document.line("studies", kind, position)
