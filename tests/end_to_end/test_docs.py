@@ -51,6 +51,7 @@ PARTS = (
     "notebooks",
     "examples",
     "src",
+    "tests/rawperf/samples/wrk",
 )
 ANYTHING = "..."
 
