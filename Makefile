@@ -65,7 +65,7 @@ test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, noteboo
 	@echo "== lint" && ruff check --quiet . && ruff format --check --quiet .
 	@echo "== types" && mypy --no-error-summary
 	@echo "== pipeline" && virtperf pipeline
-	@echo "== tests" && pytest -q -p no:nbval -n 2 --dist worksteal tests
+	@echo "== tests" && pytest -q -rs -p no:nbval -n 2 --dist worksteal tests
 	@echo "== notebooks" && pytest -q -p virtperf.report.html -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore $(NBVAL)
 
 # Sphinx and its theme come on top of the pinned packages, in the same versions: no other command needs them.
@@ -88,4 +88,4 @@ lock: $(STAMP) ## Resolve the pinned packages again
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements/main.lock requirements/docs.in -o requirements/docs.lock
 
 clean: ## Remove everything that `make repro` made, the environment too
-	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json
+	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/hypotheses data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json

@@ -1,4 +1,4 @@
-"""The stages of a repository's `dvc.yaml` files."""
+"""The stages of a repository's `dvc.yaml`, each study's with its own paths."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from rawperf.core.errors import StudyError
-from rawperf.core.yamlio import load_yaml
-from virtperf.pipeline.dvc_files import pipeline_files
+from virtperf.pipeline import stages
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the `dvc.yaml` in `file`: commands as argument lists; inputs and outputs relative to the
-    repository.
+    """One stage: commands as argument lists; inputs and outputs relative to the repository.
 
     The study is "" for shared stages. Metrics and plots are outputs.
     """
 
-    file: Path
     study: str
     name: str
     commands: tuple[tuple[str, ...], ...]
@@ -30,16 +26,34 @@ class Stage:
 
 
 def load_stages(root: Path) -> list[Stage]:
-    """All stages, shared ones last; `StudyError` for files without valid stages."""
-    return [
-        stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)
-    ]
+    """All stages, shared ones last; `StudyError` for a file without valid stages."""
+    found = []
+    for name, stage in stages.load_stages(root).items():
+        for study in stages.studies_of(root, stage):
+            commands = stage["cmd"] if isinstance(stage["cmd"], list) else [stage["cmd"]]
+            words = tuple(tuple(shlex.split(_filled(command, study))) for command in commands)
+            deps = _paths(stage, study, "deps")
+            outs = _paths(stage, study, "outs", "metrics", "plots")
+            found.append(Stage(study, str(name), words, deps, outs))
+    return found
 
 
-def in_order(stages: Sequence[Stage], study: str) -> bool:
+def _filled(text: Any, study: str) -> str:
+    return str(text).replace("${item.study}", study)
+
+
+def _paths(stage: Mapping[str, Any], study: str, *parts: str) -> tuple[str, ...]:
+    entries = [entry for part in parts for entry in stage.get(part, ())]
+    return tuple(
+        _filled(next(iter(entry)) if isinstance(entry, Mapping) else entry, study)
+        for entry in entries
+    )
+
+
+def in_order(found: Sequence[Stage], study: str) -> bool:
     """Whether no stage of a study needs a later stage or another study."""
-    unmade = [stage.outs for stage in stages if stage.study != study]
-    own = [stage for stage in stages if stage.study == study]
+    unmade = [stage.outs for stage in found if stage.study != study]
+    own = [stage for stage in found if stage.study == study]
     for place, stage in enumerate(own):
         later = {
             PurePath(out) for outs in (*unmade, *(s.outs for s in own[place:])) for out in outs
@@ -48,30 +62,3 @@ def in_order(stages: Sequence[Stage], study: str) -> bool:
         if any(dep.is_relative_to(out) or out.is_relative_to(dep) for dep in deps for out in later):
             return False
     return True
-
-
-def _stages(path: Path, root: Path) -> list[Stage]:
-    document = load_yaml(path)
-    study = "" if path.parent == root else path.parent.name
-    stages = document.data.get("stages")
-    if not isinstance(stages, Mapping):
-        raise StudyError(
-            "there are no stages", file=path.relative_to(root), expected="a pipeline of DVC"
-        )
-
-    def text(value: Any) -> str:
-        return str(value).replace("${study}", study)
-
-    def paths(stage: Mapping[str, Any], *parts: str) -> tuple[str, ...]:
-        entries = [entry for part in parts for entry in stage.get(part, ())]
-        return tuple(
-            text(next(iter(entry)) if isinstance(entry, Mapping) else entry) for entry in entries
-        )
-
-    found = []
-    for name, stage in stages.items():
-        commands = stage["cmd"] if isinstance(stage["cmd"], list) else [stage["cmd"]]
-        words = tuple(tuple(shlex.split(text(command))) for command in commands)
-        outs = paths(stage, "outs", "metrics", "plots")
-        found.append(Stage(path, study, str(name), words, paths(stage, "deps"), outs))
-    return found

@@ -1,8 +1,8 @@
-"""The made-up runs of `examples/<study>`: read and summarized, they give back the truth that they were drawn around.
+"""The made-up runs of `data/measured/<study>/examples`: read and summarized, they give back the truth that they were drawn around.
 
 Tolerance
 ---------
-The files were made with this noise (`examples/<study>/README.md`): one factor for each run with a coefficient of variation
+The files were made with this noise (`data/measured/<study>/examples/README.md`): one factor for each run with a coefficient of variation
 of 0.005, and samples with 0.02 at ten seconds, less at longer intervals, correlated by 0.4 with their neighbours. The mean
 of n samples has ``cv * sqrt((1 + 0.4) / (1 - 0.4) / n)``. The least precise means are those of ten to fifteen samples of a
 minute (``0.02 * sqrt(10 / 60)`` each, 0.0035 to 0.0040 together) and the sum over sixteen independent processes of one
@@ -108,7 +108,7 @@ def campaign(recoveries) -> Recovered:
 
 def recover(study_id: str, root: Path, out: Path) -> Recovered:
     study = load_study(root / "data" / "published" / study_id)
-    folder = root / "examples" / study_id
+    folder = root / "data" / "measured" / study_id / "examples"
     metrics = root / "src" / "rawperf" / "metrics.yaml"
     done = ingest(study, {"example": folder}, metrics, out / "samples", out / "cache", jobs=1)
     summarize(study, out / "samples", out / "runs", level=0.95, jobs=1)

@@ -35,8 +35,8 @@ import yaml  # noqa: F401
 ROOT = Path(__file__).resolve().parents[2]
 REVISIONS, REPLICATES, SEED = 30, 3, 20261124
 FILES = {
-    "xentop": "examples/zvm-xen-2009/example-scaling-xen-9-r1/xentop.txt",
-    "sar": "examples/zvm-xen-2009/example-scaling-xen-9-r1/guests/lnweb1/sar.txt",
+    "xentop": "data/measured/zvm-xen-2009/examples/example-scaling-xen-9-r1/xentop.txt",
+    "sar": "data/measured/zvm-xen-2009/examples/example-scaling-xen-9-r1/guests/lnweb1/sar.txt",
     "sadf": "data/measured/linux-2026/f-session-1-wrk-r1/host/sadf.json",
 }
 NEEDED = ("src", "pyproject.toml", "params.yaml", "data/metrics.yaml")

@@ -12,7 +12,7 @@ from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
 from virtperf.check.everything import changed_findings, check_everything
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import pipeline_text, write_study
+from virtperf.study.new.write import write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
 
@@ -230,10 +230,28 @@ def test_new_study_has_no_problems(repository):
         ),
         (CLAIMS, "study: mine", "study: other", "the claims belong to another study"),
         (
-            "pipelines/mine/dvc.yaml",
-            "study: mine",
-            "study: theirs",
-            "vars names another study",
+            "params.yaml",
+            "- mine",
+            "- mien",
+            "studies/papers: mien is not the id of a paper. Did you mean 'mine'?",
+        ),
+        (
+            "params.yaml",
+            "- mine",
+            "- mine\n    - mine",
+            "studies/papers: mine occurs twice",
+        ),
+        (
+            "params.yaml",
+            "measured: []",
+            "measured: [mine]",
+            "studies/measured: mine is not the id of a measured study",
+        ),
+        (
+            "params.yaml",
+            "measured: []",
+            "measured: []\n  example_reports: [yours]",
+            "studies/example_reports: yours is not the id of a paper",
         ),
         (
             "params.yaml",
@@ -460,16 +478,12 @@ def test_folder_without_study_yaml_is_reported(repository):
     ]
 
 
-def test_every_study_has_stages_and_vice_versa(repository):
-    repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
-    (problem,) = found(repository)
-    assert problem.startswith(
-        "pipelines/mine/dvc.yaml: the study has no pipeline file. Copy that of a study of the same kind"
-    )
-    (repository.root / "pipelines" / "mine" / "other.yaml").rename(repository.pipeline("mine"))
-    (repository.root / "pipelines" / "gone").mkdir()
-    (problem,) = found(repository)
-    assert problem.startswith("pipelines/gone: there is no study of this pipeline")
+def test_study_that_the_pipeline_leaves_out_is_reported(repository, edit):
+    edit("params.yaml", "    - mine\n", "    []\n")
+    assert found(repository) == [
+        "params.yaml: studies/papers does not list mine: the pipeline leaves it out; "
+        "expected a line `- mine`"
+    ]
 
 
 # ---- notebooks
@@ -636,6 +650,19 @@ def test_unknown_format_in_run_yaml_is_reported(repository):
     assert "Did you mean 'sar'" in problem
 
 
+def test_run_folder_with_a_reserved_name_is_reported(repository):
+    write_run(
+        repository.measured("mine"),
+        "examples",
+        raw={"sar.txt": sar()},
+        study="mine",
+        factors=FACTORS,
+    )
+    assert found(repository) == [
+        "data/measured/mine/examples/run.yaml: a run folder has a reserved name. Rename the folder"
+    ]
+
+
 def test_missing_runs_folder_is_reported(repository):
     (repository.measured("mine") / "README.md").unlink()
     repository.measured("mine").rmdir()
@@ -666,30 +693,6 @@ def test_excluded_level_must_be_a_level_of_judged_over(repository):
     )
     (problem,) = found(repository, "machine")
     assert "no_test: unknown level 7" in problem and "judged_over in study.yaml" in problem
-
-
-def test_study_of_a_repeated_claim_is_a_dependency(repository):
-    write_study(repository, "machine", measured=True)
-    path = repository.definition("machine") / "hypotheses.yaml"
-    text = path.read_text()
-    origin = "from: {study: mine, claim: example-to-replace}, reading: the same,"
-    path.write_text(
-        text.replace("{id: two-do-more-than-one,", f"{{id: two-do-more-than-one, {origin}")
-    )
-    stages = repository.pipeline("machine").read_text()
-    problems = found(repository, "machine")
-    assert [p.split(": ", 1)[1].split(",")[0] for p in problems] == [
-        "stage runs lacks the dependency on mine",
-        "stage report lacks the dependency on mine",
-    ]
-    line = 1 + stages[: stages.index("    deps:")].count("\n")
-    assert problems[0].startswith(f"pipelines/machine/dvc.yaml line {line}: ")
-    repository.pipeline("machine").write_text(pipeline_text(repository, "machine"))
-    assert repository.pipeline("machine").read_text().count("- data/published/mine #") == 2
-    assert found(repository, "machine") == []
-    wider = stages.replace("    deps:\n", "    deps:\n      - data/published\n")
-    repository.pipeline("machine").write_text(wider)
-    assert found(repository, "machine") == []
 
 
 def test_damage_in_the_study_of_a_repeated_claim_is_reported_there(repository):

@@ -234,9 +234,20 @@ def test_the_start_is_taken_from_files_with_dates(run: Run, repository, folder):
     assert re.search(r"drivers/d1\.csv .* 10 +30\n", said)
 
 
+def test_reserved_name_is_refused(run: Run, repository, folder):
+    before = measured(repository)
+    for name in ("runs", "examples"):
+        options = (*FACTORS, *TIMES, "--name", name, "--yes")
+        output = run("add", "run", "toy", str(folder), *options, status=1).output
+        assert f"'{name}' is a reserved name. Set another one with --name" in output
+    assert measured(repository) == before
+
+
 @pytest.mark.parametrize("kind", ["measured", "example"])
 def test_duplicate_of_an_existing_run_is_rejected(run: Run, repository, tmp_path, kind):
-    place = repository / ("data/measured/toy" if kind == "measured" else "examples/toy")
+    place = repository / (
+        "data/measured/toy" if kind == "measured" else "data/measured/toy/examples"
+    )
     existing = write_run(
         place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.study.new.conftest import layout as layout
 from virtperf.study.new.write import write_study
 
-NONE = "no problems in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines."
+NONE = "no problems in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml."
 LEFT = (
     "14 lines with EXAMPLE placeholders to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
     "data/published/mine/tables/table-1.csv (2), notebooks/mine.ipynb (2)."
@@ -14,15 +14,17 @@ LEFT = (
 
 def test_exit_status_reflects_problems(run, layout):
     write_study(layout, "mine")
-    (layout.root / "pipelines" / "first").mkdir()
+    before = layout.parameters.read_text()
+    layout.parameters.write_text(before.replace("- mine", "- mine\n    - first"))
     root = ("--root", str(layout.root))
     output = run(*root, "check", status=1).output.splitlines()
     assert output == [
-        "pipelines/first: there is no study of this pipeline. Remove the folder, or add the study",
-        "1 problem in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines.",
+        f"params.yaml line {before.count(chr(10), 0, before.index('- mine')) + 2}: studies/papers: first is not the id of a paper. "
+        "Remove the line, or add the study",
+        "1 problem in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml.",
         LEFT,
     ]
-    (layout.root / "pipelines" / "first").rmdir()
+    layout.parameters.write_text(before)
     assert run(*root, "check", "mine").output.splitlines() == [NONE, LEFT]
 
 

@@ -60,7 +60,7 @@ def test_lists_written_files_and_next_steps(run, layout):
         f"data/published/{STUDY}/tables/table-1.csv",
         f"data/measured/{STUDY}/README.md",
         f"notebooks/{STUDY}.ipynb",
-        f"pipelines/{STUDY}/dvc.yaml",
+        "params.yaml",
     ]
     assert f"virtperf check {STUDY}" in lines[-1]
 

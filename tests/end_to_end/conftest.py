@@ -39,7 +39,7 @@ class Workplace:
     @property
     def examples(self) -> Path:
         """Example run folders."""
-        return self.root / "examples" / STUDY
+        return self.measured / "examples"
 
     @property
     def measured(self) -> Path:
@@ -54,8 +54,9 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
         raise AssertionError("the pipeline has not run: `virtperf pipeline` first")
     for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):
         shutil.copytree(root / part, tmp_path / part)
-    for folder in (root / "examples" / STUDY).glob(EXAMPLES):
-        shutil.copytree(folder, tmp_path / "examples" / STUDY / folder.name)
+    examples = Path("data", "measured", STUDY, "examples")
+    for folder in (root / examples).glob(EXAMPLES):
+        shutil.copytree(folder, tmp_path / examples / folder.name)
     (tmp_path / "notebooks").mkdir()
     for part in (
         "data/readings.yaml",
@@ -63,5 +64,4 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
         f"notebooks/{STUDY}.ipynb",
     ):
         shutil.copy(root / part, tmp_path / part)
-    (tmp_path / "data" / "measured" / STUDY).mkdir(parents=True)
     return Workplace(tmp_path)

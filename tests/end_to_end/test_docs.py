@@ -44,13 +44,14 @@ PARTS = (
     "data/readings.yaml",
     "docs/glossary.yaml",
     "dvc.yaml",
-    "pipelines",
+    "data/measured/zvm-xen-2009/examples",
     "params.yaml",
     ".python-version",
     "requirements/main.lock",
     "notebooks",
     "examples",
     "src",
+    "tests/rawperf/samples/wrk",
 )
 ANYTHING = "..."
 

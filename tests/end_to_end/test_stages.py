@@ -15,7 +15,8 @@ from virtperf.core.paths import Layout
 ROOT = SOURCE.parent
 PACKAGE = SOURCE / "virtperf"
 STUDIES = Layout(ROOT).studies()
-STAGES = {stage.name: stage for stage in load_stages(ROOT) if stage.study in ("", STUDIES[0])}
+STAGES = {stage.name: stage for stage in load_stages(ROOT)}
+"""By name, one study's stage each."""
 
 # Used by every command without affecting results.
 COMMON = frozenset(
@@ -45,7 +46,7 @@ def used_folders(stage: Stage) -> set[str]:
     names = {
         name for command in stage.commands for name in command_imports(command[1].replace("-", "_"))
     }
-    if stage.name in ("report", "example-report", "synthesis"):
+    if stage.name in ("report", "measured-report", "example-report", "synthesis"):
         together = ROOT / "notebooks" / "synthesis.ipynb"
         names |= FACE if stage.name != "synthesis" else {"virtperf.report.synthesis.loaded"}
         for notebook in [
@@ -95,6 +96,16 @@ def test_every_dependency_is_produced_or_committed() -> None:
         for dep in map(Path, stage.deps):
             made = any(dep.is_relative_to(out) or out.is_relative_to(dep) for out in outs)
             assert made or (ROOT / dep).exists(), f"{stage.study} {stage.name}: {dep}"
+
+
+def test_a_study_depends_on_no_other_study() -> None:
+    """The stage `hypotheses` alone reads all papers: its result changes with those that it repeats."""
+    for stage in load_stages(ROOT):
+        others = [s for s in STUDIES if s != stage.study]
+        named = [dep for dep in stage.deps for s in others if s in Path(dep).parts]
+        whole = [dep for dep in stage.deps if dep in ("data/published", "data/measured")]
+        assert not named or not stage.study
+        assert not whole or stage.name in ("hypotheses", "synthesis", "site")
 
 
 def test_shared_pages_depend_on_every_study_stage() -> None:

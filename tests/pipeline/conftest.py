@@ -20,21 +20,19 @@ PROGRESS = re.compile(
     r"\[ *\d+ s\] |report: |\d+ stages ran, |everything is up to date, |To update the pages over "
 )
 STAGES = """\
-vars: [{{study: {study}}}]
 stages:
   first:
-    wdir: ../..
-    cmd: python step.py in/${{study}}.txt out/${{study}}-1.txt
-    deps: ["in/${{study}}.txt"]
-    outs: ["out/${{study}}-1.txt"]
+    matrix: {study: "${studies.papers}"}
+    cmd: python step.py in/${item.study}.txt out/${item.study}-1.txt
+    deps: ["in/${item.study}.txt"]
+    outs: ["out/${item.study}-1.txt"]
   second:
-    wdir: ../..
-    cmd: python step.py out/${{study}}-1.txt out/${{study}}-2.txt
-    deps: ["out/${{study}}-1.txt"]
-    outs: ["out/${{study}}-2.txt"]
+    matrix: {study: "${studies.papers}"}
+    cmd: python step.py out/${item.study}-1.txt out/${item.study}-2.txt
+    deps: ["out/${item.study}-1.txt"]
+    outs: ["out/${item.study}-2.txt"]
 """
 SITE = """\
-stages:
   site:
     cmd: python step.py in/a.txt site.txt
     deps: [out]
@@ -59,13 +57,13 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("pipeline") / "repository"
     for study in ("a", "b"):
         for path, text in {
-            f"pipelines/{study}/dvc.yaml": STAGES.format(study=study),
             f"in/{study}.txt": f"text of {study}",
             f"data/published/{study}/study.yaml": f"study: {study}\n",
         }.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
-    (root / "dvc.yaml").write_text(SITE)
+    (root / "dvc.yaml").write_text(STAGES + SITE)
+    (root / "params.yaml").write_text("studies: {papers: [a, b]}\n")
     (root / "step.py").write_text(COPY)
     environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
     subprocess.run(
@@ -127,10 +125,6 @@ def command(root: Path) -> list[str]:
     return [str(Path(sys.executable).parent / "virtperf"), "--root", str(root), "pipeline"]
 
 
-def locks(root: Path) -> dict[str, bytes]:
-    """Every dvc.lock."""
-    return {
-        str(p.relative_to(root)): p.read_bytes()
-        for p in sorted(root.rglob("dvc.lock"))
-        if ".dvc" not in p.parts
-    }
+def lock(root: Path) -> bytes:
+    """The contents of dvc.lock."""
+    return (root / "dvc.lock").read_bytes()

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from virtperf.pipeline.dvc_files import (
-    BACKUPS,
+    BACKUP,
     RWLOCK,
     lock_file_error,
     repair_dvc_files,
-    sort_lock_files,
+    sort_lock_file,
     sort_stages,
     wait_for_dvc,
 )
@@ -52,13 +52,7 @@ stages:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "dvc.yaml").write_text("stages: {first: {cmd: copy}, second: {cmd: copy}}\n")
     (tmp_path / "dvc.lock").write_text(LOCK)
-    (tmp_path / "pipelines" / "a").mkdir(parents=True)
-    (tmp_path / "pipelines" / "a" / "dvc.yaml").write_text(
-        "stages: {first: {cmd: copy}, second: {cmd: copy}}\n"
-    )
-    (tmp_path / "pipelines" / "a" / "dvc.lock").write_text(LOCK)
     return tmp_path
 
 
@@ -68,10 +62,10 @@ def repaired(root: Path) -> list[str]:
     return messages
 
 
-def test_intact_files_are_backed_up_silently(root):
+def test_intact_lock_file_is_backed_up_silently(root):
     assert repaired(root) == []
     assert (root / "dvc.lock").read_text() == LOCK
-    assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    assert (root / BACKUP).read_text() == LOCK
 
 
 def test_truncated_lock_file_is_detected_or_lacks_whole_stages(root):
@@ -102,10 +96,10 @@ def test_truncated_lock_file_is_detected_or_lacks_whole_stages(root):
 )
 def test_damaged_file_is_restored_from_backup_with_one_message(root, text):
     repaired(root)
-    (root / "pipelines" / "a" / "dvc.lock").write_text(text)
+    (root / "dvc.lock").write_text(text)
     (message,) = repaired(root)
-    assert message.startswith("restored pipelines/a/dvc.lock, damaged by an interrupted run (")
-    assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    assert message.startswith("restored dvc.lock, damaged by an interrupted run (")
+    assert (root / "dvc.lock").read_text() == LOCK
 
 
 def test_damaged_file_without_backup_is_removed_with_one_message(root):
@@ -123,21 +117,19 @@ def test_invalid_rwlock_is_removed_with_one_message(root, text, gone):
     assert len(repaired(root)) == gone and (root / RWLOCK).exists() is not gone
 
 
-def test_stages_are_sorted_as_in_dvc_yaml(root):
+def test_stages_are_sorted_in_the_given_order(root):
     second = LOCK.index("  second:")
     other = LOCK[: LOCK.index("  first:")] + LOCK[second:] + LOCK[LOCK.index("  first:") : second]
     assert sort_stages(other, ["first", "second"]) == LOCK
     assert sort_stages(LOCK, ["second"]) == other
-    (root / "pipelines" / "a" / "dvc.lock").write_text(other)
-    sort_lock_files(root)
-    assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
-    assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    (root / "dvc.lock").write_text(other)
+    sort_lock_file(root, ["first", "second"])
+    assert (root / "dvc.lock").read_text() == LOCK
+    assert (root / BACKUP).read_text() == LOCK
 
 
-def test_lock_files_of_this_repository_are_intact(request):
-    for path in request.config.rootpath.glob("**/dvc.lock"):
-        if ".dvc" not in path.parts:
-            assert lock_file_error(path.read_bytes()) == "", path
+def test_lock_file_of_this_repository_is_intact(root):
+    assert lock_file_error((root / "dvc.lock").read_bytes()) == ""
 
 
 def holding(root: Path, pid: int) -> None:

@@ -6,13 +6,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import FIRST_RUN, command, locks, pipeline_output
-from virtperf.pipeline.run import dvc_environment
+from tests.pipeline.conftest import FIRST_RUN, command, lock, pipeline_output
+from virtperf.pipeline.dvc_files import BACKUP
+from virtperf.pipeline.run import allow_no_git, dvc_command, dvc_environment
+from virtperf.pipeline.stages import stage_names
 
 
 def ran(root: Path) -> list[str]:
@@ -37,9 +40,9 @@ def test_only_changed_stages_run_again(done, pipeline):
     assert "to run: a (first, second), b (first, second), all studies (site)" in first
     assert "5 stages never ran here" in first and "] a first started\n" in first
     assert ran(done) == ALL
-    before = locks(done)
-    assert sorted(before) == ["dvc.lock", "pipelines/a/dvc.lock", "pipelines/b/dvc.lock"]
-    assert pipeline(done) == "" and ran(done) == [] and locks(done) == before
+    before = lock(done)
+    assert re.findall(r"^  (\S+):$", before.decode(), re.M) == stage_names(done)
+    assert pipeline(done) == "" and ran(done) == [] and lock(done) == before
     (done / "in" / "b.txt").write_text("another text")
     second = pipeline_output(done)
     assert re.search(
@@ -50,12 +53,11 @@ def test_only_changed_stages_run_again(done, pipeline):
         re.search(r"\] b second started, last run took \d+ s\n", second) and "a first" not in second
     )
     assert ran(done) == ["b-1.txt", "b-2.txt", "site.txt"]
-    changed = locks(done)
-    assert changed["pipelines/a/dvc.lock"] == before["pipelines/a/dvc.lock"] and changed != before
-    # `dvc repro` at the root agrees
+    assert lock(done) != before
+    # `dvc repro` agrees
     (done / "in" / "b.txt").write_text("text of b")
     subprocess.run(["dvc", "repro", "-q"], cwd=done, check=True)
-    assert locks(done) == before
+    assert lock(done) == before
 
 
 def test_notebooks_import_the_package_of_their_repository(tmp_path, monkeypatch):
@@ -66,10 +68,10 @@ def test_notebooks_import_the_package_of_their_repository(tmp_path, monkeypatch)
 
 
 def test_force_runs_every_stage(done, pipeline):
-    before = locks(done)
+    before = lock(done)
     ran(done)
     pipeline(done, "--force")
-    assert ran(done) == ALL and locks(done) == before
+    assert ran(done) == ALL and lock(done) == before
 
 
 def test_single_study_can_be_selected(repository, pipeline):
@@ -78,43 +80,47 @@ def test_single_study_can_be_selected(repository, pipeline):
     assert "there is no study 'c'" in pipeline(repository, "c", status=1)
 
 
+def test_study_that_is_not_in_the_list_is_an_error(repository, pipeline):
+    (repository / "params.yaml").write_text("studies: {papers: [a]}\n")
+    for arguments in ([], ["b"]):
+        output = pipeline(repository, *arguments, status=1)
+        assert "params.yaml: study b has no stages" in output and "virtperf check" in output
+    assert ran(repository) == []
+
+
 def test_failing_stage_is_reported_and_other_studies_continue(repository, pipeline):
     (repository / "in" / "a.txt").write_text("fail")
     output = pipeline(repository, status=1)
-    assert (
-        "a: the input says fail" in output
-        and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in output
-    )
+    assert "a: the input says fail" in output and "failed to reproduce 'first@a'" in output
     assert output.splitlines()[-1].startswith("Error: stages failed in a.")
     assert ran(repository) == ["b-1.txt", "b-2.txt"]
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])
-def test_damaged_lock_files_are_repaired_with_equal_results(done, text, pipeline):
-    before = locks(done)
+def test_damaged_lock_file_is_repaired_with_equal_results(done, text, pipeline):
+    before = lock(done)
     ran(done)
-    for path in before:
-        (done / path).write_text(text)
+    (done / "dvc.lock").write_text(text)
     (done / ".dvc" / "tmp" / "rwlock").write_text(text[:9])
     messages = pipeline(done).splitlines()
-    assert len(messages) == 4 and all(
+    assert len(messages) == 2 and all(
         line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in messages
     )
-    assert locks(done) == before and ran(done) == []
+    assert lock(done) == before and ran(done) == []
 
 
 def test_damaged_lock_file_without_backup_reruns_with_equal_results(done, pipeline):
-    before = locks(done)
-    (done / "pipelines" / "a" / "dvc.lock").write_text("")
-    (done / ".dvc" / "tmp" / "virtperf-locks" / "pipelines" / "a" / "dvc.lock").unlink()
+    before = lock(done)
+    (done / "dvc.lock").write_text("")
+    (done / BACKUP).unlink()
     assert "its stages run again" in pipeline(done)
-    assert locks(done) == before
+    assert lock(done) == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [0, 3], ids=["in the first stages", "after three stages"])
-def test_rerun_after_a_kill_gives_equal_locks(done, ended, pipeline):
-    before = locks(done)
+def test_rerun_after_a_kill_gives_equal_lock(done, ended, pipeline):
+    before = lock(done)
     ran(done)
     for name in ("in", "out"):
         for path in (done / name).iterdir():
@@ -140,7 +146,7 @@ def test_rerun_after_a_kill_gives_equal_locks(done, ended, pipeline):
     for study in "ab":
         (done / "in" / f"{study}.txt").write_text(f"text of {study}")
     pipeline(done)
-    assert locks(done) == before
+    assert lock(done) == before
 
 
 def test_second_pipeline_waits_and_reports_the_first(repository, pipeline):
@@ -159,6 +165,41 @@ def test_second_pipeline_waits_and_reports_the_first(repository, pipeline):
     with first:
         assert first.wait(30) == 0
     assert ran(repository) == ["a-1.txt", "a-2.txt"]
+
+
+def test_plain_dvc_writes_the_same_lock_from_nothing(done):
+    before = lock(done)
+    (done / "dvc.lock").unlink()
+    subprocess.run([sys.executable, "-m", "dvc", "repro", "-q"], cwd=done, check=True)
+    assert lock(done) == before
+
+
+def test_no_entry_is_lost_with_many_runs_side_by_side(done):
+    """Each `dvc repro` reads the whole dvc.lock, and writes it with its own entry changed."""
+    studies = [f"s{n}" for n in range(8)]
+    (done / "params.yaml").write_text(f"studies: {{papers: [{', '.join(studies)}]}}\n")
+    for study in studies:
+        (done / "in" / f"{study}.txt").write_text(study)
+    processes = [
+        subprocess.Popen(dvc_command("repro", "-q", f"second@{study}"), cwd=done)
+        for study in studies
+    ]
+    assert [process.wait(300) for process in processes] == [0] * len(studies)
+    written = re.findall(r"^  (\S+):$", lock(done).decode(), re.M)
+    assert written[0] == "first@a" and {*stage_names(done)} <= {*written}
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_dvc_runs_without_a_git_repository(tmp_path, found):
+    setting = tmp_path / ".dvc" / "config.local"
+    allow_no_git(tmp_path)
+    assert setting.read_text() == "[core]\n    no_scm = true\n"
+    if found:
+        (tmp_path / ".git").mkdir()
+    else:
+        setting.write_text("[cache]\n    dir = elsewhere\n")
+    allow_no_git(tmp_path)
+    assert setting.exists() is not found
 
 
 def test_missing_input_is_a_one_line_error(repository, pipeline):

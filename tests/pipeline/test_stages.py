@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from rawperf.core.errors import StudyError
+from tests.cases import each_case
 from tests.dvc_stages import Stage, in_order, load_stages
-from tests.pipeline.conftest import STAGES
+from tests.pipeline.conftest import SITE, STAGES
+from virtperf.core.paths import Layout
+from virtperf.pipeline.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 
 
 def stage(name: str, deps: str, outs: str, study: str = "a") -> Stage:
-    return Stage(Path("dvc.yaml"), study, name, (), tuple(deps.split()), tuple(outs.split()))
+    return Stage(study, name, (), tuple(deps.split()), tuple(outs.split()))
 
 
-@pytest.mark.parametrize(
-    "study", sorted(path.parent.name for path in ROOT.glob("pipelines/*/dvc.yaml"))
-)
+@each_case("study", Layout(ROOT).studies())
 def test_stages_are_listed_in_execution_order(study):
     stages = load_stages(ROOT)
     assert in_order(stages, study)
     own = [stage for stage in stages if stage.study == study]
-    assert not in_order(own[::-1], study)
+    assert len(own) > 1 and not in_order(own[::-1], study)
+
+
+def test_stage_names_are_those_of_dvc(root):
+    listed = subprocess.run(
+        [sys.executable, "-m", "dvc", "stage", "list", "--name-only"],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert stage_names(root) == listed.stdout.split()
+
+
+@each_case(
+    ("matrix", "problem"),
+    [
+        ("{study: [a, b]}", "dvc.yaml: unknown form of a matrix"),
+        ("{study: '${a}', kind: '${b}'}", "dvc.yaml: unknown form of a matrix"),
+        ("{study: '${studies.measured}'}", "params.yaml: there is no list studies.measured"),
+    ],
+)
+def test_unknown_lists_of_studies_are_errors(tmp_path_factory, matrix, problem):
+    folder = tmp_path_factory.mktemp("stages")
+    (folder / "dvc.yaml").write_text(f"stages: {{x: {{cmd: x, matrix: {matrix}}}}}\n")
+    (folder / "params.yaml").write_text("studies: {papers: [a]}\n")
+    with pytest.raises(StudyError) as raised:
+        stage_names(folder)
+    assert str(raised.value).startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +74,12 @@ def test_stage_inputs_must_be_made_earlier(stages, expected):
 
 
 def test_stages_in_any_order_run_in_dependency_order(repository, pipeline):
-    head, first, second = STAGES.format(study="a").partition("  first:")
-    first, between, second = (first + second).partition("  second:")
-    (repository / "pipelines" / "a" / "dvc.yaml").write_text(head + between + second + first)
+    first, second = STAGES.removeprefix("stages:\n").split("  second:")
+    (repository / "dvc.yaml").write_text(f"stages:\n  second:{second}{first}{SITE}")
     assert pipeline(repository) == ""
     assert (repository / "ran.log").read_text().split()[:2] != ["a-2.txt", "a-1.txt"]
     assert (repository / "out" / "a-2.txt").read_text() == "text of a"
 
 
-def test_dvc_locks_have_no_removed_stages(root):
-    for lock in [*sorted(root.glob("pipelines/*/dvc.lock")), root / "dvc.lock"]:
-        stages = yaml.safe_load(lock.with_name("dvc.yaml").read_text())["stages"]
-        assert yaml.safe_load(lock.read_text())["stages"].keys() <= stages.keys(), lock
+def test_lock_lists_the_stages_in_their_order(root):
+    assert list(yaml.safe_load((root / "dvc.lock").read_text())["stages"]) == stage_names(root)

@@ -15,19 +15,16 @@ from virtperf.cli import main
 from virtperf.core.paths import Layout
 from virtperf.pipeline.verify import changed_cells, verify
 
-STAGE = """\
+STAGES = """\
 stages:
   table:
-    wdir: ../..
+    matrix: {study: "${studies.papers}"}
     cmd: python table.py
     deps: [in.csv, table.py]
-    outs: [data/reconstructed/a/points.parquet]
-"""
-SITE = """\
-stages:
+    outs: ["data/reconstructed/${item.study}/points.parquet"]
   site:
     cmd: python -c "open('reports/index.html', 'w').write('same')"
-    deps: [pipelines]
+    deps: [data/reconstructed]
     outs: [reports/index.html]
 """
 TABLE = """\
@@ -46,13 +43,13 @@ def git(root: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A committed repository with one study, one table, a run and its lock files."""
+    """A committed repository with one study, one table, a run and its lock file."""
     root = tmp_path / "repository"
     for path, text in {
         "in.csv": "exhibit,x,low\nfigure-1,1,2.0\nfigure-1,2,3.0\n",
         "table.py": TABLE,
-        "dvc.yaml": SITE,
-        "pipelines/a/dvc.yaml": STAGE,
+        "dvc.yaml": STAGES,
+        "params.yaml": "studies: {papers: [a]}\n",
         "data/published/a/study.yaml": "study: a\n",
         "reports/.gitignore": "/index.html\n",
         ".gitignore": "/data/reconstructed\n",
@@ -89,7 +86,7 @@ def test_same_revision_is_identical_and_another_lists_differences(repository):
     assert "1 results are identical to those" in output and "; 1 differ" in output
     git(repository, "commit", "-qm", "an input without its lock file", "--", "in.csv")
     found = verify(Layout(repository), "HEAD", lambda event: None, jobs=1)
-    assert "pipelines/a/dvc.lock" in found.recorded and not found.differences
+    assert "dvc.lock" in found.recorded and not found.differences
 
 
 def test_unknown_revision_is_a_one_line_error(tmp_path):

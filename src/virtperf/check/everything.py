@@ -9,14 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RawperfError, RunError, did_you_mean
+from rawperf.core.errors import RawperfError, RunError, did_you_mean, suggest_similar
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import extend_with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
-from virtperf.core.params import load_parameters
+from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE
 from virtperf.measure.plan import load_definition, missing_file_problems
@@ -26,10 +26,10 @@ from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
-from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, run_folders
+from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder, run_folders
 from virtperf.runs.ingest.runs import Run, load_run
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import papers_repeated, study_claims
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.readings import load_readings
 from virtperf.study.run_groups import FACT_COLUMNS, fact_differences, facts_of
 
@@ -54,7 +54,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     parameters = None
     with problems.collected(layout.root):
         parameters = load_parameters(layout.parameters, problems.reporter(layout.root))
-    _pipelines(layout, problems)
+        _listed_studies(layout, parameters, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
         if not (folder / "study.yaml").is_file():
             problems.add(
@@ -68,14 +68,13 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
         if study is not None:
             defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
-            _papers_are_dependencies(layout, study, problems)
             runs += _runs(layout.measured(name), layout.root, study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(selected), 'study', 'studies')}, {plural(runs, 'measured run')}"
     return (
         problems,
-        f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines",
+        f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml",
     )
 
 
@@ -109,51 +108,39 @@ def _unknown_formats(
                 )
 
 
-def _pipelines(layout: Layout, problems: Problems) -> None:
-    """Check that every study has its pipeline file, and that there are no orphans."""
-    studies = layout.studies()
-    for study in studies:
-        path = layout.pipeline(study)
-        if not path.is_file():
-            remedy = "copy that of a study of the same kind, and set the id under vars"
-            problems.add("the study has no pipeline file", path, remedy=remedy)
-            continue
-        with problems.collected(layout.root):
-            document = load_yaml(path)
-            named = [
-                entry.get("study")
-                for entry in document.data.get("vars", ())
-                if isinstance(entry, dict)
-            ]
-            if study not in named:
-                line, expected = document.line("vars"), f"study: {study}"
-                problems.add("vars names another study", path, line, expected=expected)
-    for folder in sorted((layout.root / "pipelines").glob("*/")):
-        if folder.name not in studies:
-            remedy = "remove the folder, or add the study"
-            problems.add("there is no study of this pipeline", folder, remedy=remedy)
-
-
-def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -> None:
-    """Check that a measured study's stages depend on the papers that its hypotheses repeat.
-
-    Otherwise DVC would keep results of a claim that has changed.
-    """
-    path = layout.pipeline(study.id)
-    with suppress(RawperfError):  # invalid files are reported elsewhere
-        papers = papers_repeated(study) if study.kind == "measured" else []
-        document = load_yaml(path)
-        for stage, content in document.data.get("stages", {}).items():
-            deps = content.get("deps", ())
-            for paper in papers:
-                if not {"data/published", f"data/published/{paper}"} & {*deps}:
-                    problems.add(
-                        f"stage {stage} lacks the dependency on {paper}, whose claims hypotheses repeat",
-                        path,
-                        document.line("stages", stage, "deps"),
-                        expected=f"- data/published/{paper} # hypotheses repeat its claims",
-                        remedy="add this line to the stage's deps, below those of data/measured",
-                    )
+def _listed_studies(layout: Layout, parameters: Parameters, problems: Problems) -> None:
+    """Check that `studies` in params.yaml lists every study of each kind, and nothing else."""
+    written = parameters.studies
+    document = load_yaml(layout.parameters)
+    is_measured = {
+        study: layout.definition(study) == layout.measured(study) for study in layout.studies()
+    }
+    papers = [study for study, measured in is_measured.items() if not measured]
+    measured = [study for study in is_measured if study not in papers]
+    for kind, listed, known in (
+        ("papers", written.papers, papers),
+        ("measured", written.measured, measured),
+        ("example_reports", written.example_reports, papers),
+    ):
+        for position, study in enumerate(listed):
+            if study not in known:
+                words = "a paper" if known is papers else "a measured study"
+                problems.add(
+                    f"studies/{kind}: {study} is not the id of {words}",
+                    layout.parameters,
+                    document.line("studies", kind, position),
+                    remedy=suggest_similar(study, known) or "remove the line, or add the study",
+                )
+            elif study in listed[:position]:
+                line = document.line("studies", kind, position)
+                problems.add(f"studies/{kind}: {study} occurs twice", layout.parameters, line)
+        for study in known if kind != "example_reports" else ():
+            if study not in listed:
+                problems.add(
+                    f"studies/{kind} does not list {study}: the pipeline leaves it out",
+                    layout.parameters,
+                    expected=f"a line `- {study}`",
+                )
 
 
 def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int:
@@ -172,6 +159,9 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
             with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
                     report(problem)
+    for path in (root / name / RUN_FILE for name in sorted(RESERVED)):
+        if path.is_file():
+            problems.add("a run folder has a reserved name", path, remedy="rename the folder")
 
     def refused(_: str, error: RunError) -> None:
         problems.reporter(root)(error)

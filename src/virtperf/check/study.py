@@ -184,7 +184,8 @@ def _entity_kind(
 def _kinds_of_runs(study: Study) -> set[str]:
     """Entity kinds that the study's run.yaml files assign to whole files."""
     data = study.folder.parent.parent
-    roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
+    measured = data / "measured" / study.id
+    roots = (measured, measured / "examples")
     # invalid archives and run.yaml files are reported by the check of runs
     runs = (folder for root in roots for folder in run_folders(root, reported_elsewhere))
     return {kind for run in runs for kind in _ENTITY_KIND.findall(_run_file_text(run))}

@@ -15,7 +15,7 @@ from rawperf.core.errors import RawperfError, visible
 from virtperf import __version__
 from virtperf.core.paths import Layout
 
-STAGES = ("reconstruct", "runs", "report", "synthesis", "site", "pipeline")
+STAGES = ("reconstruct", "hypotheses", "runs", "report", "synthesis", "site", "pipeline")
 """Commands listed first in the help: the stages in their order, and the pipeline that runs them."""
 GC_THRESHOLD = 100_000
 """Objects between passes of the garbage collector: with Python's 700, imports of pandas and scipy

@@ -20,7 +20,7 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
 
     Lists all problems, each with file, line and remedy. Checks definitions, claims, tables, notebooks
     and the run.yaml of measured runs, of the given studies or of all; also
-    src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is computed or
+    src/rawperf/metrics.yaml, data/readings.yaml and params.yaml. Nothing is computed or
     changed; raw files are not read.
 
     Exits with status 1 if there is a problem. EXAMPLE placeholders of new studies are counted; with

@@ -26,8 +26,8 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
 
     Like `dvc repro`, but with one process per study. Only one pipeline runs at a time in a
     repository; a second one waits. DVC files damaged by an interrupted run are repaired first.
-    Prints the stages to run with an estimate of their duration, then progress messages; on a
-    terminal, a live table.
+    Without STUDY, prints the stages to run with an estimate of their duration; then progress
+    messages; on a terminal, a live table.
     """
     from virtperf.pipeline.run import run_pipeline
 

@@ -14,7 +14,7 @@ from virtperf.core.paths import Layout
 @click.option(
     "--examples",
     is_flag=True,
-    help="Write reports/example-STUDY.html instead, which includes the runs below examples/STUDY.",
+    help="Write reports/example-STUDY.html instead, which includes the runs below data/measured/STUDY/examples.",
 )
 @click.option(
     "--pdf",

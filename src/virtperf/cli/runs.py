@@ -30,7 +30,7 @@ EXIT_QUARANTINED = 3
 def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str) -> None:
     """Summarise a study's run folders and judge its claims.
 
-    Reads data/measured/STUDY and examples/STUDY. Writes data/samples/STUDY (tidy samples, one Parquet
+    Reads data/measured/STUDY with its examples/. Writes data/samples/STUDY (tidy samples, one Parquet
     file per run, and index.json with all files, warnings and quarantined runs), data/runs/STUDY
     (steady-state means with intervals, lineage, audits) and data/verdicts/STUDY (verdicts of all
     claims or hypotheses).

@@ -29,6 +29,17 @@ class ReportParameters(Model):
     show_examples: Flag = False
 
 
+class Studies(Model):
+    """The studies of the pipeline, by kind: `dvc.yaml` has the stages of each of them.
+
+    `example_reports`: papers with a page that shows their example runs.
+    """
+
+    papers: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    example_reports: tuple[str, ...] = ()
+
+
 class Parameters(Model):
     """The contents of `params.yaml`."""
 
@@ -36,6 +47,7 @@ class Parameters(Model):
     level: Number = Field(default=0.95, gt=0.5, lt=1)
     reconstruct: ReconstructParameters = ReconstructParameters()
     report: ReportParameters = ReportParameters()
+    studies: Studies = Studies()
 
 
 class NotebookParameters(ReportParameters):

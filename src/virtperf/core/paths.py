@@ -27,7 +27,11 @@ class Layout:
 
     def examples(self, study: str) -> Path:
         """Synthetic run folders in the paper's own raw formats, with the values behind them."""
-        return self.root / "examples" / study
+        return self.measured(study) / "examples"
+
+    def hypotheses(self, study: str) -> Path:
+        """Digests of the files that a measured study's hypotheses are made of."""
+        return self.root / "data" / "hypotheses" / f"{study}.json"
 
     def reconstructed(self, study: str) -> Path:
         """Ranges implied by the text."""
@@ -54,9 +58,6 @@ class Layout:
 
     def report(self, study: str) -> Path:
         return self.root / "reports" / f"{study}.html"
-
-    def pipeline(self, study: str) -> Path:
-        return self.root / "pipelines" / study / "dvc.yaml"
 
     def key_numbers(self, study: str) -> Path:
         """Metrics of a study for `dvc metrics` and `dvc plots`, with a CSV file of the same stem

@@ -1,14 +1,14 @@
 """Repair of files that DVC does not write atomically: `dvc.lock` and `.dvc/tmp/rwlock`.
 
-A killed process or a full disk leaves them empty or truncated. Backups of the last valid ones are
-in `.dvc/tmp`.
+A killed process or a full disk leaves them empty or truncated. A backup of the last valid
+`dvc.lock` is in `.dvc/tmp`.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ import psutil
 import yaml
 
 from rawperf.core.files import write_atomically
-from rawperf.core.yamlio import SafeLoader, load_yaml
+from rawperf.core.yamlio import SafeLoader
 
 Say = Callable[[str], None]
 
-BACKUPS = Path(".dvc", "tmp", "virtperf-locks")
+LOCK = Path("dvc.lock")
+BACKUP = Path(".dvc", "tmp", "virtperf-dvc.lock")
 RWLOCK = Path(".dvc", "tmp", "rwlock")
 START_TIME_TOLERANCE_S = 10.0
 """Tolerance of process start times, in seconds.
@@ -30,13 +31,9 @@ adjusted.
 """
 
 
-def pipeline_files(root: Path) -> list[Path]:
-    """All `dvc.yaml` of a repository: the studies' in alphabetical order, then the root's."""
-    return [*sorted(root.glob("pipelines/*/dvc.yaml")), root / "dvc.yaml"]
-
-
 def repair_dvc_files(root: Path, say: Say) -> None:
-    """Repair the files that an interrupted run left invalid, one message each; back up valid ones.
+    """Repair the files that an interrupted run left invalid, one message each; back up a valid
+    `dvc.lock`.
 
     A `dvc.lock` that is invalid and has no backup is removed: its stages run again.
     """
@@ -44,19 +41,18 @@ def repair_dvc_files(root: Path, say: Say) -> None:
     if rwlock.is_file() and (problem := _stale_rwlock(rwlock, root)):
         rwlock.unlink()
         say(f"removed {RWLOCK}: {problem}, left by an interrupted run")
-    for path, backup in _lock_files(root):
-        if not path.is_file():
-            continue
-        problem = lock_file_error(path.read_bytes())
-        name = path.relative_to(root)
-        if not problem:
-            write_atomically(backup, path.read_bytes())
-        elif backup.is_file():
-            write_atomically(path, backup.read_bytes())
-            say(f"restored {name}, damaged by an interrupted run ({problem})")
-        else:
-            path.unlink()
-            say(f"removed {name}, which is damaged ({problem}): its stages run again")
+    path, backup = root / LOCK, root / BACKUP
+    if not path.is_file():
+        return
+    problem = lock_file_error(path.read_bytes())
+    if not problem:
+        write_atomically(backup, path.read_bytes())
+    elif backup.is_file():
+        write_atomically(path, backup.read_bytes())
+        say(f"restored {LOCK}, damaged by an interrupted run ({problem})")
+    else:
+        path.unlink()
+        say(f"removed {LOCK}, which is damaged ({problem}): its stages run again")
 
 
 def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
@@ -70,19 +66,18 @@ def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
         time.sleep(interval_s)
 
 
-def sort_lock_files(root: Path) -> None:
-    """Sort the stages of every valid `dvc.lock` in the order of its `dvc.yaml`, and back it up.
+def sort_lock_file(root: Path, names: Sequence[str]) -> None:
+    """Sort the stages of a valid `dvc.lock` in the order of `names`, and back it up.
 
     DVC appends new stages, so the order would otherwise depend on the order of execution.
     """
-    for path, backup in _lock_files(root):
-        if path.is_file() and not lock_file_error(path.read_bytes()):
-            text = path.read_text(encoding="utf-8")
-            names = list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {}))
-            ordered = sort_stages(text, names)
-            if ordered != text:
-                write_atomically(path, ordered)
-            write_atomically(backup, ordered)
+    path = root / LOCK
+    if path.is_file() and not lock_file_error(path.read_bytes()):
+        text = path.read_text(encoding="utf-8")
+        ordered = sort_stages(text, names)
+        if ordered != text:
+            write_atomically(path, ordered)
+        write_atomically(root / BACKUP, ordered)
 
 
 def lock_file_error(data: bytes) -> str:
@@ -111,7 +106,7 @@ def lock_file_error(data: bytes) -> str:
     return ""
 
 
-def sort_stages(text: str, names: list[str]) -> str:
+def sort_stages(text: str, names: Sequence[str]) -> str:
     """Sort the stages in the text of a `dvc.lock`; unlisted stages come last, in stable order."""
     blocks, name = {"": ""}, ""  # lines before the first stage, then those of each stage
     for line in text.splitlines(keepends=True):
@@ -136,13 +131,6 @@ def _is_complete_entry(entry: Any) -> bool:
     if not isinstance(entry, dict) or not required <= entry.keys():
         return False
     return not str(entry["md5"]).endswith(".dir") or "nfiles" in entry
-
-
-def _lock_files(root: Path) -> Iterator[tuple[Path, Path]]:
-    """Iterate over the paths of every `dvc.lock`, existing or not, and of its backup."""
-    for file in pipeline_files(root):
-        path = file.with_suffix(".lock")
-        yield path, root / BACKUPS / path.relative_to(root)
 
 
 def _stale_rwlock(rwlock: Path, root: Path) -> str:

@@ -26,17 +26,17 @@ from typing import Literal
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
-from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
-from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
+from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_file, wait_for_dvc
+from virtperf.pipeline.stages import stage_names
 
 TIMES_FILE = Path(".dvc", "tmp", "virtperf-times.json")
 
 
 class StageTimes:
-    """Persistent durations in seconds, by study and stage; an unreadable file counts as empty."""
+    """Persistent durations in seconds, by stage; an unreadable file counts as empty."""
 
     def __init__(self, root: Path) -> None:
         self._file = root / TIMES_FILE
@@ -49,11 +49,11 @@ class StageTimes:
 
     def expected_s(self, study: str, stage: str) -> float | None:
         """Duration of the last run in seconds; None if unknown."""
-        return self._seconds.get(f"{study}/{stage}")
+        return self._seconds.get(_full_name(study, stage))
 
     def record(self, study: str, stage: str, seconds: float) -> None:
         """Record the duration of a stage."""
-        self._seconds[f"{study}/{stage}"] = round(seconds, 1)
+        self._seconds[_full_name(study, stage)] = round(seconds, 1)
 
     def save(self) -> None:
         """Write the durations for the next run."""
@@ -65,24 +65,29 @@ class StageTimes:
         Parameters
         ----------
         stages : mapping of str to sequence of str
-            The stages that will run, by study.
+            The full names of the stages that will run, by study.
         jobs : int
             Number of studies that run in parallel.
         """
         known, unknown = {}, 0
         for study, names in stages.items():
-            seconds = [self.expected_s(study, name) for name in names]
+            seconds = [self._seconds.get(name) for name in names]
             known[study] = sum(value for value in seconds if value is not None)
             unknown += seconds.count(None)
         after = known.pop(SHARED, 0.0)  # runs after all studies
         parallel_s = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
-        names = ", ".join(f"{study} ({', '.join(stages[study])})" for study in stages)
+        short = {study: [name.partition("@")[0] for name in stages[study]] for study in stages}
+        names = ", ".join(f"{study} ({', '.join(short[study])})" for study in short)
         count = f"{unknown} stage{'' if unknown == 1 else 's'}"
         if unknown == sum(map(len, stages.values())):
             return f"to run: {names}; no estimate: {count} never ran here"
         estimate = f"about {parallel_s + after:.0f} s, from the last durations"
         excluded = f", without {count} that never ran here" if unknown else ""
         return f"to run: {names}; {estimate}{excluded}"
+
+
+def _full_name(study: str, stage: str) -> str:
+    return stage if study == SHARED else f"{stage}@{study}"
 
 
 GRACE_S = 5.0
@@ -173,8 +178,8 @@ def children_ended_by_signals() -> Iterator[Children]:
 
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
-"""Name under which the stages of the root's `dvc.yaml` run."""
-_RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
+"""Name under which the stages over all studies run."""
+_RUNNING = re.compile(r"Running stage '(?:.*:)?([^':@]+)(?:@[^']*)?'")
 _LAST_LINES = 5
 
 
@@ -218,18 +223,26 @@ def run_pipeline(
     Raises
     ------
     RawperfError
-        DVC can't determine the outdated stages, or a stage failed; its output was passed to `tell`.
+        A study has no stages, DVC can't determine the outdated stages, or a stage failed; its
+        output was passed to `tell`.
     """
     for study in studies:
         layout.known(study)
-    selected = list(studies or layout.studies())
-    for study in selected:
-        if not layout.pipeline(study).is_file():
+    root = layout.root
+    names = stage_names(root)
+    stages: dict[str, list[str]] = {}
+    for name in names:
+        stages.setdefault(study_of(name), []).append(name)
+    shared_stages = stages.pop(SHARED, [])
+    for study in studies or layout.studies():
+        if study not in stages:
             raise RawperfError(
-                "the study has no pipeline file",
-                file=layout.pipeline(study),
+                f"study {study} has no stages",
+                file=layout.parameters,
+                expected="its id in a list of studies",
                 remedy="run `virtperf check`.",
             )
+    selected = list(studies or stages)
 
     def say(text: str) -> None:
         tell(PipelineEvent("message", "", text=text))
@@ -237,44 +250,37 @@ def run_pipeline(
     def since() -> str:
         return f", running the pipeline since {time.strftime('%H:%M:%S')}"
 
-    with exclusive_lock(layout.root / PIPELINE_LOCK, lambda who: say(f"waiting for {who}"), since):
-        wait_for_dvc(layout.root, say)
-        repair_dvc_files(layout.root, say)
-        shared = not studies
-        times = StageTimes(layout.root)
-        temporary = temporary_folder(layout.root)
+    with exclusive_lock(root / PIPELINE_LOCK, lambda who: say(f"waiting for {who}"), since):
+        wait_for_dvc(root, say)
+        repair_dvc_files(root, say)
+        allow_no_git(root)
+        times = StageTimes(root)
+        temporary = temporary_folder(root)
         shutil.rmtree(temporary, ignore_errors=True)  # left by a killed run
-        files = {study: layout.pipeline(study) for study in selected}
-        if shared:
-            files[SHARED] = layout.root / "dvc.yaml"
         if force:
-            stages = {study: _stages_of(file) for study, file in files.items()}
-        else:
-            changed = outdated_stages(layout, selected, shared=shared)
-            if not changed:
+            plan = {study: stages[study] for study in selected}
+        elif not studies:
+            outdated = outdated_stages(root)
+            if not outdated:
                 return
-            stages = {
-                study: _from_first(_stages_of(file), changed[study])
-                for study, file in files.items()
-                if study in changed
-            }
-            selected = [study for study in selected if study in changed]
-            if shared and selected:  # they depend on the outputs of the studies' last stages
-                stages[SHARED] = _stages_of(files[SHARED])
-        tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs))))
+            plan = {study: _from_first(stages[study], outdated) for study in selected}
+            plan = {study: planned for study, planned in plan.items() if planned}
+            selected = list(plan)
+        if force or not studies:  # a study's own `dvc repro` decides faster than `dvc status`
+            after = {SHARED: shared_stages} if not studies else {}
+            tell(PipelineEvent("plan", "", text=times.forecast(plan | after, max(1, jobs))))
         tell = _record_times(times, tell)
         arguments = ["--force"] if force else []
         try:
             with children_ended_by_signals() as children:
-                failed = _run_studies(layout, selected, tell, jobs, arguments, children)
-                # the shared stages depend on the studies' lock files
-                sort_lock_files(layout.root)
-                # --force alone would also rerun the studies, dependencies of the shared stages
-                alone = ["--force", "--single-item", "dvc.yaml"] if force else []
-                if shared and not failed and not _repro(layout.root, SHARED, alone, tell, children):
-                    failed = [SHARED]
+                targets = {study: stages[study] for study in selected}
+                failed = _run_studies(layout, targets, tell, jobs, arguments, children)
+                if not studies and not failed:
+                    alone = [*arguments, "--single-item", *shared_stages]
+                    if not _repro(root, SHARED, alone, tell, children):
+                        failed = [SHARED]
         finally:
-            sort_lock_files(layout.root)
+            sort_lock_file(root, names)
             times.save()
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
@@ -282,6 +288,27 @@ def run_pipeline(
             f"stages failed in {', '.join(failed)}",
             remedy="see the messages above; results of completed stages are kept.",
         )
+
+
+def study_of(stage: str) -> str:
+    """The study of a stage such as ``report@my-study``; `SHARED` for a stage over all studies."""
+    return stage.partition("@")[2] or SHARED
+
+
+def allow_no_git(root: Path) -> None:
+    """Let DVC run in a folder without a Git repository, such as an unpacked source archive.
+
+    The setting is in `.dvc/config.local`, which is written only if it is missing, and removed when
+    there is a repository.
+    """
+    path, setting = root / ".dvc" / "config.local", "[core]\n    no_scm = true\n"
+    has_git = any(
+        (folder / ".git").exists() for folder in (root.resolve(), *root.resolve().parents)
+    )
+    if not has_git and not path.exists():
+        write_atomically(path, setting)
+    elif has_git and path.is_file() and path.read_text(encoding="utf-8") == setting:
+        path.unlink()
 
 
 def _record_times(times: StageTimes, tell: Tell) -> Tell:
@@ -298,31 +325,21 @@ def _record_times(times: StageTimes, tell: Tell) -> Tell:
     return tell_timed
 
 
-def _stages_of(file: Path) -> list[str]:
-    """Names of the stages in a `dvc.yaml`, in order; empty if unreadable, which DVC reports."""
-    try:
-        return list(load_yaml(file).data.get("stages", {}))
-    except (OSError, RawperfError, AttributeError):
-        return []
-
-
-def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
-    """The stages from the first outdated one on: each depends on the previous ones."""
-    first = next((k for k, name in enumerate(stages) if name in changed), 0)
+def _from_first(stages: Sequence[str], outdated: Set[str]) -> list[str]:
+    """The stages of a study from the first outdated one on: each depends on the previous ones."""
+    first = next((k for k, name in enumerate(stages) if name in outdated), len(stages))
     return list(stages[first:])
 
 
-def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
-    """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
+def outdated_stages(root: Path) -> set[str]:
+    """Names of the outdated stages by `dvc status`.
 
     Raises `RawperfError` with DVC's output if it fails.
     """
-    names = {layout.pipeline(study).relative_to(layout.root).as_posix(): study for study in studies}
-    command = ["status", "--json", *(() if shared else names)]
     done = subprocess.run(  # noqa: S603 - this interpreter
-        dvc_command(*command),
-        cwd=layout.root,
-        env=dvc_environment(layout.root),
+        dvc_command("status", "--json"),
+        cwd=root,
+        env=dvc_environment(root),
         capture_output=True,
         encoding="utf-8",
         errors="replace",
@@ -331,12 +348,7 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
         raise RawperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
-    stages: Iterable[str] = json.loads(done.stdout)
-    outdated: dict[str, set[str]] = {}
-    for name in stages:
-        file, _, stage = name.rpartition(":")
-        outdated.setdefault(names.get(file, SHARED), set()).add(stage)
-    return outdated
+    return set(json.loads(done.stdout))
 
 
 def temporary_folder(root: Path) -> Path:
@@ -371,22 +383,23 @@ def dvc_environment(root: Path) -> dict[str, str]:
 
 def _run_studies(
     layout: Layout,
-    studies: Sequence[str],
+    stages: Mapping[str, Sequence[str]],
     tell: Tell,
     jobs: int,
     arguments: Sequence[str],
     children: Children,
 ) -> list[str]:
-    """Run the studies' stages in parallel; returns the failed studies, which do not stop others."""
+    """Run the stages of studies in parallel; returns the failed studies, which do not stop others."""
 
     def run(study: str) -> bool:
-        file = str(layout.pipeline(study).relative_to(layout.root))
-        return _repro(layout.root, study, [*arguments, file], tell, children)
+        return _repro(layout.root, study, [*arguments, *stages[study]], tell, children)
 
-    largest_first = sorted(studies, key=lambda study: -_bytes(layout, study))
-    with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
+    largest_first = [*stages]
+    if len(stages) > 1:
+        largest_first.sort(key=lambda study: -_bytes(layout, study))
+    with ThreadPoolExecutor(max(1, min(jobs, len(stages)))) as pool:
         ended = dict(zip(largest_first, pool.map(run, largest_first), strict=True))
-    return [study for study in studies if not ended[study]]
+    return [study for study in stages if not ended[study]]
 
 
 def _bytes(layout: Layout, study: str) -> int:

@@ -18,6 +18,7 @@ from virtperf.core.paths import Layout
 from virtperf.pipeline.run import Tell, run_pipeline
 
 RESULTS = (
+    "data/hypotheses",
     "data/reconstructed",
     "data/samples",
     "data/runs",
@@ -27,7 +28,7 @@ RESULTS = (
     "reports",
 )
 """Output folders of the stages."""
-RECORD_FILES = ("dvc.lock", "pipelines", "metrics")
+RECORD_FILES = ("dvc.lock", "metrics")
 """Committed files with the hash of every result, and the key numbers."""
 MAX_CELLS = 5
 """Maximum number of changed cells listed per table."""

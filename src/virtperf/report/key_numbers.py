@@ -113,6 +113,21 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     }
 
 
+def means_table(data: StudyData) -> pd.DataFrame:
+    """`measured_means` as a table, one row a quantity and condition with a finite mean.
+
+    Columns: `quantity`, `condition`, `mean`, `low`, `high` (in the unit of the runs), `n` (runs). A
+    limit that is not finite is empty.
+    """
+    rows = [
+        {"quantity": quantity, "condition": condition, **mean}
+        for quantity, conditions in measured_means(data).items()
+        for condition, mean in conditions.items()
+        if mean["mean"] is not None
+    ]
+    return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "low", "high", "n"])
+
+
 def _varying_factors(quantities: list[Quantity]) -> set[str]:
     levels: dict[str, set[object]] = {}
     for quantity in quantities:

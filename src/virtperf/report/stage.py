@@ -13,7 +13,7 @@ from virtperf.report.html.notebooks import execute
 from virtperf.report.html.report import render
 from virtperf.report.html.site.build import build_study_pages
 from virtperf.report.html.site.gather import StudyFacts
-from virtperf.report.key_numbers import key_numbers, width_table
+from virtperf.report.key_numbers import key_numbers, means_table, width_table
 from virtperf.study.definition import load_study
 
 EXAMPLES = "example-"
@@ -80,7 +80,8 @@ def make_report(
         data = load(study_id, layout.root / "data")
     numbers = layout.key_numbers(study_id)
     write_atomically(numbers, json_text(key_numbers(data)))
-    table = width_table(data).to_csv(index=False, lineterminator="\n")
+    plotted = means_table(data) if study.kind == "measured" else width_table(data)
+    table = plotted.to_csv(index=False, lineterminator="\n")
     write_atomically(numbers.with_suffix(".csv"), table)
 
 

@@ -35,7 +35,6 @@ class Study(Model):
     `findings`: the most important first. `headline_figure`: the figure that represents the study.
     `conventions`: assumptions added to the paper's description for the computation. `errata`:
         mistakes of the paper, each with the claims that it affects.
-    `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
     `systems`: systems under test with their year, such as "z/VM 5.3 on z9, 2009": labels for
         comparisons between studies.
     `names`: display names for facts of machines, guests, networks, workload and procedure with
@@ -68,7 +67,6 @@ class Study(Model):
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
     headline_figure: str | None = None
-    example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
     not_read: dict[str, Annotated[str, Field(min_length=10)]] = {}
     blocks: tuple[str, ...] = ()

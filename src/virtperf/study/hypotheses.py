@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -135,13 +136,33 @@ def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
 
 
 def papers_repeated(study: Study) -> list[str]:
-    """Sorted ids of the papers whose claims a measured study repeats: dependencies of its stages.
+    """Sorted ids of the papers whose claims a measured study repeats.
 
     Raises `StudyError` if hypotheses.yaml can't be read.
     """
     file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, raise_problem)
     origins = [written.get("from") for written in file.hypotheses]
     return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
+
+
+def file_digests(study: Study) -> dict[str, str]:
+    """SHA-256 of the files of a measured study's definition and of the papers whose claims it
+    repeats, by path below the data folder.
+
+    Raises `StudyError` for a study that is not measured, or if hypotheses.yaml can't be read.
+    """
+    if study.kind != "measured":
+        raise StudyError(
+            f"{study.id} has no hypotheses", expected="a measured study", found="a paper's study"
+        )
+    data = study.folder.parent.parent
+    papers = (data / "published" / paper for paper in papers_repeated(study))
+    files = [study.folder / name for name in ("study.yaml", HYPOTHESES_FILE)]
+    files += [path for paper in papers for path in paper.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(data).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(files)
+    }
 
 
 def _inherited_fields(

@@ -50,6 +50,38 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
     return at + 1
 
 
+def insert_study(path: Path, kind: str, study: str) -> None:
+    """Insert a study's id in the list `kind` of `studies` in params.yaml, before the first id that
+    sorts after it.
+
+    Raises `StudyError` if the file is invalid, or the list is missing or not one id per line.
+    """
+    before = load_yaml(path)
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    studies = _value(yaml.compose(text, yaml.SafeLoader), "studies")
+    node = _value(studies, kind) if isinstance(studies, yaml.MappingNode) else None
+    if not isinstance(node, yaml.SequenceNode) or (node.flow_style and node.value):
+        raise before.error(
+            f"studies/{kind} is not a list with one id per line",
+            *(("studies",) if studies is not None else ()),
+            remedy=f"write `{kind}:` below `studies:`, and each id in a line after a hyphen",
+        )
+    listed = before.data["studies"][kind]
+    place = next((k for k, other in enumerate(listed) if str(other) > study), len(listed))
+    if node.value:
+        at = node.value[place].start_mark.line if place < len(listed) else _end(node, lines)
+        indent = " " * node.start_mark.column
+    else:
+        at = node.start_mark.line + 1
+        lines[at - 1] = lines[at - 1].replace(" []", "", 1)
+        indent = "    "
+    lines.insert(at, f"{indent}- {study}")
+    expected = copy.deepcopy(before.data)
+    expected["studies"][kind].insert(place, study)
+    _write(path, lines, expected)
+
+
 def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[str, Any]) -> None:
     """Set the mapping `name` in an entry of a top-level list of a YAML file, replacing an old one.
 

@@ -15,7 +15,8 @@ def layout(tmp_path: Path, root: Path) -> Layout:
     """A repository without any study."""
     (tmp_path / "data" / "published").mkdir(parents=True)
     shutil.copy(root / "data" / "readings.yaml", tmp_path / "data")
-    shutil.copy(root / "params.yaml", tmp_path)
+    text = (root / "params.yaml").read_text().split("\nstudies:")[0]
+    (tmp_path / "params.yaml").write_text(f"{text}\nstudies:\n  papers: []\n  measured: []\n")
     (tmp_path / "src" / "rawperf").mkdir(parents=True)
     shutil.copy(root / "src" / "rawperf" / "metrics.yaml", tmp_path / "src" / "rawperf")
     (tmp_path / "dvc.yaml").write_text("stages:\n  site:\n    cmd: virtperf site\n")

@@ -1,53 +1,56 @@
-"""A new study has the same stages as existing ones."""
+"""The stages of the repository's studies, and the line of params.yaml that gives a new study its own."""
 
 from __future__ import annotations
 
-import yaml
+import pytest
 
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
+from tests.dvc_stages import load_stages
 from tests.study.new.conftest import layout as layout
+from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import pipeline_text, write_study
+from virtperf.study.new.write import write_study
+
+ENVIRONMENT = [".python-version", "requirements.lock"]
 
 
-def test_stages_are_named_after_the_study(layout):
+def test_new_study_is_listed_by_its_kind(layout):
+    before = load_parameters(layout.parameters).studies
     write_study(layout, "my-study")
-    data = yaml.safe_load(layout.pipeline("my-study").read_text())
-    assert data["vars"] == [{"study": "my-study"}]
-    assert list(data["stages"]) == ["reconstruct", "runs", "report"]
+    write_study(layout, "a-study")
     write_study(layout, "my-machine", measured=True)
-    data = yaml.safe_load(layout.pipeline("my-machine").read_text())
-    assert list(data["stages"]) == ["runs", "report"]
+    studies = load_parameters(layout.parameters).studies
+    assert studies.papers == (*before.papers, "a-study", "my-study")
+    assert studies.measured == (*before.measured, "my-machine")
+    assert studies.example_reports == before.example_reports
 
 
-def test_existing_studies_have_the_stages_of_a_new_one(root):
-    repository = Layout(root)
-    for study in repository.studies():
-        assert repository.pipeline(study).read_text() == pipeline_text(repository, study), (
-            f"change src/virtperf/study/new/stages.yaml.j2, and write pipelines/{study}/dvc.yaml anew"
-        )
+@each_case(
+    "lists",
+    ["", "studies: {papers: [a]}\n", "studies:\n  papers: [a, b]\n", "studies:\n  measured: []\n"],
+)
+def test_list_that_cannot_be_edited_leaves_nothing(tmp_path_factory, lists):
+    layout = Layout(tmp_path_factory.mktemp("lists"))
+    layout.parameters.write_text(f"seed: 1\n{lists}")
+    (layout.root / "dvc.yaml").write_text("stages: {}\n")
+    with pytest.raises(RawperfError, match=r"params\.yaml.*studies/papers is not a list"):
+        write_study(layout, "my-study")
+    assert layout.parameters.read_text() == f"seed: 1\n{lists}"
+    assert not layout.published("my-study").exists() and not layout.notebook("my-study").exists()
 
 
-def test_every_folder_of_stages_has_a_study(root):
-    assert (
-        sorted(path.parent.name for path in root.glob("pipelines/*/dvc.yaml"))
-        == Layout(root).studies()
-    )
-
-
-@each_case("stage", ["reconstruct", "report"])
-def test_stages_share_no_files_except_readings_and_environment(root, stage):
+@each_case(("name", "words"), [("reconstruct", []), ("report", ["docs/glossary.yaml"])])
+def test_stages_share_no_files_except_readings_and_environment(root, name, words):
     study = next(s for s in Layout(root).studies() if Layout(root).published(s).is_dir())
-    stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
-    shared = [
-        dep for dep in stages[stage]["deps"] if "${study}" not in dep and not dep.startswith("src/")
-    ]
-    words = ["docs/glossary.yaml"] if stage == "report" else []
-    assert shared == ["data/readings.yaml", *words, ".python-version", "requirements/main.lock"]
+    (stage,) = [s for s in load_stages(root) if (s.study, s.name) == (study, name)]
+    shared = [dep for dep in stage.deps if study not in dep and not dep.startswith("src/")]
+    assert shared == ["data/readings.yaml", *words, *ENVIRONMENT]
 
 
 def test_reconstruct_does_not_depend_on_readers(root):
-    for study in Layout(root).studies():
-        stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
-        deps = stages.get("reconstruct", {}).get("deps", [])
-        assert not [d for d in deps if d.startswith("src/rawperf") and d != "src/rawperf/core"]
+    stages = [stage for stage in load_stages(root) if stage.name == "reconstruct"]
+    assert stages
+    for stage in stages:
+        readers = [dep for dep in stage.deps if dep.startswith("src/rawperf")]
+        assert readers == ["src/rawperf/core"]

@@ -20,8 +20,8 @@ from virtperf.runs.ingest.packed import ARCHIVES, Archive
 
 RUN_FILE = "run.yaml"
 MAX_RUN_FILE_BYTES = 1024**2
-RESERVED = (ARCHIVES, "examples")
-"""Folders beside the run folders that are none."""
+RESERVED = frozenset({ARCHIVES, "examples"})
+"""Folders of a study beside its run folders: no run may have these names."""
 MAX_FILE_BYTES = 64 * 1024**3
 """Maximum size of a raw file in bytes. Memory does not grow with it, but parsing takes hours, and
 disk space for external sorting. A larger file is not a log, but a misplaced disk image."""

@@ -11,6 +11,7 @@ from rawperf.core.errors import RunError
 from rawperf.core.files import replace_folder
 from virtperf.runs.ingest.folder import (
     MAX_RUN_FILE_BYTES,
+    RESERVED,
     RUN_FILE,
     RunFolder,
     raw_files,
@@ -25,7 +26,7 @@ DOC_SUFFIXES = (".md", ".rst")
 
 def run_name(folder: Path, name: str | None) -> str:
     """Return the run's name: as given, else from run.yaml, else the folder's; raises `RunError` for
-    an invalid one.
+    an invalid or reserved one.
     """
     described = folder / RUN_FILE
     if name is None and described.is_file() and described.stat().st_size <= MAX_RUN_FILE_BYTES:
@@ -40,6 +41,8 @@ def run_name(folder: Path, name: str | None) -> str:
             found=repr(run_id),
             remedy="set one with --name",
         )
+    if run_id in RESERVED:
+        raise RunError(f"{run_id!r} is a reserved name", remedy="set another one with --name")
     return run_id
 
 

@@ -16,8 +16,8 @@ from rawperf.core.files import replace_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
-from virtperf.study.hypotheses import papers_repeated
 from virtperf.study.new.notebook import notebook_text
+from virtperf.study.yaml_edit import insert_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
 _PAPER = {
@@ -41,7 +41,8 @@ def write_study(
     measured: bool = False,
     artifact: bool = False,
 ) -> list[Path]:
-    """Write the files of a new study, and return them; on error everything is rolled back.
+    """Write the files of a new study and its line in params.yaml, and return their paths; on error
+    everything is rolled back.
 
     Parameters
     ----------
@@ -57,14 +58,13 @@ def write_study(
     ------
     RawperfError
         Invalid id, an existing study or notebook with this id, a folder that is no repository of
-        studies.
+        studies, a list of studies in params.yaml that is not one entry per line.
     """
     if not _ID.fullmatch(study_id):
         raise StudyError(
             f"invalid study id {study_id!r}",
             expected="2 to 61 lower-case letters, digits and hyphens, optionally with the year",
         )
-    pipeline = layout.pipeline(study_id)
     if not (layout.root / "dvc.yaml").is_file():
         raise StudyError(
             "this folder is not a repository of studies",
@@ -76,7 +76,7 @@ def write_study(
     runs, notebook = layout.measured(study_id), layout.notebook(study_id)
     folder = runs if measured else layout.published(study_id)
     script = layout.root / "testbeds" / study_id / _ARTIFACT
-    for path in (layout.published(study_id), runs, notebook, pipeline, script):
+    for path in (layout.published(study_id), runs, notebook, script):
         if path.exists():
             raise StudyError("already exists", file=path, remedy="choose another id, or remove it")
     values = {
@@ -103,28 +103,9 @@ def write_study(
             write_atomically(script, _render(f"{_ARTIFACT}.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
-        undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
-        write_atomically(pipeline, pipeline_text(layout, study_id))
+        insert_study(layout.parameters, "measured" if measured else "papers", study_id)
         undo.pop_all()
-    return [*written, notebook, pipeline]
-
-
-def pipeline_text(layout: Layout, study_id: str) -> str:
-    """Render `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
-
-    A folder of example runs is a dependency only if it exists, since DVC requires dependencies to
-    exist. A measured study depends only on the papers whose claims its hypotheses repeat. Raises
-    `StudyError` if the study's files are invalid.
-    """
-    study = load_study(layout.definition(study_id))
-    values = {
-        "id": study_id,
-        "measured": study.kind == "measured",
-        "papers": papers_repeated(study) if study.kind == "measured" else [],
-        "examples": layout.examples(study_id).is_dir(),
-        "example_report": study.example_report,
-    }
-    return _render("stages.yaml.j2", values)
+    return [*written, notebook, layout.parameters]
 
 
 def _render(name: str, values: Mapping[str, object]) -> str:

@@ -81,7 +81,7 @@ def trace_page(
         sections=sections,
         claims=claims,
         trace_anchor=trace_anchor,
-        folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
+        folder=f"../data/measured/{facts.id}{'/examples' if facts.prefix else ''}",
         archives=defaultdict(
             str, {run["run_id"]: run.get("archive", "") for run in facts.data.index["runs"]}
         ),
