@@ -47,3 +47,20 @@ def test_answers_do_not_depend_on_earlier_queries(seed):
                 expression = Expression(((sign, name),))
                 expected = smallest(system, system.vector(expression), mask)
                 assert system.minimum(expression, mask).value == pytest.approx(expected, abs=1e-6)
+
+
+def test_natural_bounds_are_the_ranges_that_rows_of_no_claim_leave():
+    x, y, z = (Quantity(name, ()) for name in "xyz")
+    system = LinearSystem(
+        [
+            Inequality("", ((x, -1.0),), 0.0),
+            Inequality("", ((x, 1.0),), 12.0),
+            Inequality("", ((x, 2.0),), 20.0),
+            Inequality("", ((y, -1.0),), -3.0),
+            Inequality("claim", ((y, 1.0), (z, -1.0)), 1.0),
+        ]
+    )
+    natural = system.mask_of(())
+    by_solver = [system.interval(Expression(((1.0, q),)), natural) for q in (x, y, z)]
+    low, high = system.natural_bounds
+    assert list(zip(low, high, strict=True)) == [(a.value, b.value) for a, b in by_solver]

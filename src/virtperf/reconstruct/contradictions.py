@@ -264,12 +264,12 @@ def _smallest_hitting_sets(
     smallest: set[frozenset[str]] = set()
     seen: set[frozenset[str]] = set()
 
-    def search(hitting_set: frozenset[str]) -> None:
+    def search(hitting_set: frozenset[str], not_hit: Sequence[frozenset[frozenset[str]]]) -> None:
         nonlocal best
         if hitting_set in seen:
             return
         seen.add(hitting_set)
-        still = [c for c in conflicts if not any(keys <= hitting_set for keys in c)]
+        still = [c for c in not_hit if not any(keys <= hitting_set for keys in c)]
         if not still:
             if len(hitting_set) < best:
                 smallest.clear()
@@ -279,20 +279,19 @@ def _smallest_hitting_sets(
             return
         used: frozenset[str] = frozenset()
         least = len(hitting_set)
-        for conflict in sorted(still, key=lambda c: (len(c), sorted(map(sorted, c)))):
+        for conflict in still:
             keys = frozenset().union(*conflict) - hitting_set
             if keys.isdisjoint(used):
                 used |= keys
                 least += min(len(member - hitting_set) for member in conflict)
         if least > best:
             return
-        shortest = min(still, key=lambda c: (len(c), sorted(map(sorted, c))))
         for more in sorted(
-            {keys | hitting_set for keys in shortest}, key=lambda s: (len(s), sorted(s))
+            {keys | hitting_set for keys in still[0]}, key=lambda s: (len(s), sorted(s))
         ):
-            search(more)
+            search(more, still)
 
-    search(frozenset())
+    search(frozenset(), sorted(conflicts, key=lambda c: (len(c), sorted(map(sorted, c)))))
     return tuple(sorted(smallest, key=sorted))
 
 

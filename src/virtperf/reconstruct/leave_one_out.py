@@ -195,21 +195,26 @@ def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) ->
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows imply the claim: no feasible point violates it."""
-    for i in np.flatnonzero(system.owner == claim):
-        limit = system.b[i] + LP_TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
-        if system.can_exceed(system.A[i], limit, others):
-            return False
-    return True
+    return not any(
+        system.can_exceed(c, limit, others) for c, limit in _tolerant_rows(system, claim)
+    )
 
 
 def _implied_by_bounds(system: LinearSystem, claim: str) -> bool:
     """Whether the natural bounds of the claim's own quantities imply it."""
-    rows = [system.rows[i] for i in np.flatnonzero(system.owner == claim)]
-    named = {q for row in rows for q, _ in row.terms}
-    small = LinearSystem(
-        [*rows, *(row for row in system.rows if not row.claim and row.terms[0][0] in named)]
-    )
-    return is_implied(small, small.mask_of(()), claim)
+    low, high = system.natural_bounds
+    for c, limit in _tolerant_rows(system, claim):
+        named = np.flatnonzero(c)
+        if np.maximum(c[named] * low[named], c[named] * high[named]).sum() > limit:
+            return False
+    return True
+
+
+def _tolerant_rows(system: LinearSystem, claim: str) -> Iterator[tuple[np.ndarray, float]]:
+    """Coefficients and bound of each row of a claim; the bound has the solver's tolerance."""
+    for i in np.flatnonzero(system.owner == claim):
+        bound = system.b[i]
+        yield system.A[i], bound + LP_TOLERANCE * system.scale[i] * max(1.0, abs(bound))
 
 
 def _implied(

@@ -87,6 +87,22 @@ class LinearSystem:
         active = {"", *claims}
         return np.array([owner in active for owner in self._owners], dtype=bool)[self._owner_index]
 
+    @cached_property
+    def natural_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest value of each quantity by the rows that belong to no claim.
+
+        Such a row has one term: it bounds one quantity.
+        """
+        low, high = (np.full(len(self.quantities), end) for end in (-np.inf, np.inf))
+        for row in (row for row in self.rows if not row.claim):
+            ((quantity, coefficient),) = row.terms
+            i, end = self.index[quantity], row.bound / coefficient
+            if coefficient > 0:
+                high[i] = min(high[i], end)
+            else:
+                low[i] = max(low[i], end)
+        return low, high
+
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether the (masked) rows are feasible."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL

@@ -14,7 +14,6 @@ from virtperf.report.html.report import render
 from virtperf.report.html.site.build import build_study_pages
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.key_numbers import key_numbers, means_table, width_table
-from virtperf.study.definition import load_study
 
 EXAMPLES = "example-"
 """Prefix of the names of pages that show a study's example runs."""
@@ -43,9 +42,8 @@ def make_report(
     its pages of data quality and traces; the notebook gets the parameter `show_examples`, and
     nothing else differs.
     """
-    study = load_study(layout.known(study_id))
+    layout.known(study_id)
     parameters = load_parameters(layout.parameters)
-    load(study_id, layout.root / "data", with_claims=False).require_stages()
     prefix, notice = "", ""
     if examples:
         report = parameters.report.model_copy(update={"show_examples": True})
@@ -55,10 +53,12 @@ def make_report(
         {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
     )
     name = prefix + study_id
+    facts = StudyFacts(layout, parameters, study_id, prefix)
+    facts.data.require_stages()
+    study = facts.data.study
     progress("executing the notebook")
     executed = execute(layout.notebook(study_id), layout.executed(name), values.model_dump())
     progress("writing pages")
-    facts = StudyFacts(layout, parameters, study_id, prefix)
     title = f"{'Example runs: ' if examples else ''}{study.data['title']}"
     render(
         executed,

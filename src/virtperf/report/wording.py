@@ -117,7 +117,10 @@ def wrap_text(text: object, width: int) -> str:
 
 def printable(text: object) -> str:
     """Remove control characters, which neither XML nor a terminal may show."""
-    return "".join(c for c in str(text) if c in f"\n\t{NO_BREAK}" or c.isprintable())
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(c for c in text if c in f"\n\t{NO_BREAK}" or c.isprintable())
 
 
 def slug(text: object) -> str:

@@ -12,7 +12,7 @@ from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import write_study
 
-ENVIRONMENT = [".python-version", "requirements.lock"]
+ENVIRONMENT = [".python-version", "requirements/main.lock"]
 
 
 def test_new_study_is_listed_by_its_kind(layout):

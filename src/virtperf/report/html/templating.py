@@ -86,8 +86,11 @@ def equip(environment_: Environment) -> None:
 
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
     """Escape text; words longer than `longest` may break (after ``_ - / . :`` first)."""
+    shown = printable(text)
+    if len(shown) <= longest:
+        return escape(shown)
     words = []
-    for word in re.split(r"(\s+)", printable(text)):
+    for word in re.split(r"(\s+)", shown):
         if len(word) <= longest:
             words.append(escape(word))
             continue
