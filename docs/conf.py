@@ -47,7 +47,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 default_role = "code"  # docstrings write names between single backticks
 
-OUTSIDE = re.compile(r"\[([^]]+)\]\(((?:\.\./)+)([^)#]+)\)")
+OUTSIDE = re.compile(r"\[([^]]+)\]\(((?:\.\./)+|(?=examples/))([^)#]+)\)")
 """Markdown links to files that are no pages of the documentation."""
 
 

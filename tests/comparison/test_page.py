@@ -27,7 +27,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
         shutil.copytree(root / part, tmp_path / part)
     for part in ("data/readings.yaml", "params.yaml"):
         shutil.copy(root / part, tmp_path / part)
-    shutil.copytree(root / "examples" / "history", tmp_path / "examples" / "history")
+    shutil.copytree(root / "docs/examples/history", tmp_path / "docs/examples/history")
     source, target = (base / "data" / "measured" / "linux-2026" for base in (root, tmp_path))
     target.mkdir()
     for path in (path for pattern in ("*.yaml", *RUNS) for path in source.glob(pattern)):

@@ -49,7 +49,7 @@ PARTS = (
     ".python-version",
     "requirements/main.lock",
     "notebooks",
-    "examples",
+    "docs/examples",
     "src",
     "tests/rawperf/samples/wrk",
 )

@@ -2,7 +2,7 @@
 
 Run in a clone with its whole history, with the environment installed:
 
-    python examples/history/measure.py examples/history/readers.csv
+    python docs/examples/history/measure.py docs/examples/history/readers.csv
 
 Each of `REVISIONS` revisions, evenly spread over those that changed a reader and have
 `virtperf.read`, is taken out of git. A process for each revision and replicate reads the same files
