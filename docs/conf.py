@@ -15,7 +15,7 @@ release = version = virtperf.__version__
 author = "The virtperf developers"
 project_copyright = author
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-exclude_patterns = ["README.md"]  # index.rst has its text
+exclude_patterns = ["README.md", "examples"]  # index.rst has its text
 templates_path = ["templates"]
 html_theme = "furo"
 html_title = f"virtperf {release}"
