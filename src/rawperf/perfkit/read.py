@@ -30,6 +30,7 @@ from rawperf.perfkit.tables import (
     LayoutRows,
     check_dots,
     concat_rows,
+    count_numbers,
     find_heading,
     page_records,
     read_items,
@@ -221,6 +222,11 @@ class _ListingParser:
         truncated_line: int,
     ) -> ReportLayout:
         """Parse the table with that heading, and the tables below it on the same page."""
+        above = [n for n, text in body[: heading[0]] if count_numbers(text) > 2]
+        if above:
+            self.warnings.add(
+                above[0], f"{page.report}: {len(above)} line(s) above the table were not read"
+            )
         layouts_below = tuple(other for other in layouts if other.below)
         below: HeadingMatch | None = heading
         while below:
