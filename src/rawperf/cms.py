@@ -76,7 +76,7 @@ _DAMAGED = (
     (
         "line of QUERY VIRTUAL",
         re.compile(
-            r"\A(?:STORAGE|XSTORE)\b|(?:STORAGE|XSTORE).*=|\A= *(?:\d+[KMGTPE]|NONE)\Z|"
+            r"\A\W*(?:STORAGE|XSTORE)\b|(?:STORAGE|XSTORE).*=|\A= *(?:\d+[KMGTPE]|NONE)\Z|"
             r"\A\S* *CPU +[0-9A-F]{2} +ID|CPUAFF"
         ),
     ),
