@@ -752,9 +752,9 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "prometheus",
-        r"(?:drop|blank) the heading",
+        r"(?:drop|blank|rename|double|insert) (?:a|the) heading",
         Verdict.WRONG,
-        "without its TYPE and HELP lines a histogram has the unit of the one before",
+        "the unit of a histogram's bounds is that of the last TYPE or HELP line above it",
     ),
     Known(
         "hdrhistogram", "drop a cell", Verdict.WRONG, "a histogram without a tag is one of its own"
