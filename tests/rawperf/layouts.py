@@ -726,6 +726,12 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "netstat", "insert a line", Verdict.WRONG, "counters are lines of free text with a number"
     ),
+    Known(
+        "prometheus-query",
+        "(?:double|insert) a cell",
+        Verdict.WRONG,
+        "a time and a value are the first two elements of a list, whatever its length",
+    ),
     *(
         Known(name, "number 12k", Verdict.WRONG, "a container with a memory limit is running")
         for name in ("docker-stats", "docker-stats-json")

@@ -157,6 +157,32 @@ def test_error_within_results_is_a_warning(tmp_path: Path) -> None:
     assert any("interrupt - the client has terminated" in warning for warning in raw.warnings)
 
 
+@each_case(
+    "old, new, said",
+    [
+        ('"type":"Point"', '"kind":"Point"', "type of requests has no value"),
+        ('"value":', '"number":', "data/value has no value"),
+        ('"metric":', '"name":', "metric of requests has no value"),
+    ],
+)
+def test_rows_that_lack_a_name_a_value_or_a_condition_are_warned_of(
+    old: str, new: str, said: str
+) -> None:
+    lines = (SAMPLES / "k6" / "k6.jsonl").read_text().splitlines(keepends=True)
+    point = max(
+        n
+        for n, line in enumerate(lines)
+        if line.startswith('{"metric":"http_req_blocked","type":"Point"')
+    )
+    assert old in lines[point]
+    lines[point] = lines[point].replace(old, new, 1)
+    form = next(preset for preset in load_presets() if preset.name == "k6-json")
+    messages = form.read("".join(lines).encode(), file="k6.jsonl").warnings
+    assert any(
+        f"line {point + 1}: {said}" in message.replace(" of metrics", "") for message in messages
+    ), messages
+
+
 def test_every_preset_states_its_evidence() -> None:
     recorded = {path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*")}
     for preset in load_presets():
