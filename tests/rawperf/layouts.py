@@ -778,6 +778,12 @@ KNOWN: tuple[Known, ...] = (
         Verdict.LOST,
         "a row without a name is the sum that --sum prints",
     ),
+    Known(
+        "virt-top",
+        "(?:blank|swap) a cell|number -",
+        Verdict.LOST,
+        "blank cells and - are unknown values, of columns that an option leaves out too",
+    ),
     Known("turbostat", "number -", Verdict.LOST, "the tool prints - for what it cannot read"),
     Known("xentop", "number -", Verdict.LOST, "the tool prints - for a device in error"),
     Known(
