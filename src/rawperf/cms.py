@@ -72,10 +72,27 @@ _DASD = re.compile(
     re.ASCII,
 )
 _DAMAGED = (
-    ("message", re.compile("HCPNS[SD]440I")),
-    ("line of QUERY VIRTUAL", re.compile(r"(?:STORAGE|XSTORE) *=|CPU +[0-9A-F]{2} +ID")),
-    ("line of QUERY VIRTUAL", re.compile("DASD (?=.*SUBCHANNEL)(?=.*(?:CYL|BLK))", re.S)),
+    ("message", re.compile("HCPNS[SD]440I|was successfully +(?:saved|defined) +in")),
+    (
+        "line of QUERY VIRTUAL",
+        re.compile(
+            r"\A\W*(?:STORAGE|XSTORE)\b|(?:STORAGE|XSTORE).*=|\A= *(?:\d+[KMGTPE]|NONE)\Z|"
+            r"\A\S* *CPU +[0-9A-F]{2} +ID|CPUAFF"
+        ),
+    ),
+    (
+        "line of QUERY VIRTUAL",
+        re.compile(r"\bDASD\b.*\b(?:CYL|BLK)\b|\b(?:CYL|BLK) +ON\b|R/[WO] .*\bON +DASD\b"),
+    ),
+    (
+        "logon line",
+        re.compile(
+            r"\A(?:LOGON\b.*|RECONNECTED\b.*|AT )?\d\d:\d\d:\d\d [A-Z]{2,5} [A-Z]{3,6}DAY\b"
+        ),
+    ),
+    ("ready message", re.compile(r"\bReady *[;(]|\bT=\d+\.\d\d/\d+\.\d\d +\d\d:\d\d:\d\d")),
 )
+_PAGE = re.compile(r"(?=\S*\d)[0-9A-F]{5,16}", re.ASCII)
 _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 
 
@@ -86,8 +103,8 @@ class ResponseParser:
         self.rows, self.warnings, self.info = rows, warnings, info
         self.begin_command("")
 
-    def begin_command(self, command: str) -> None:
-        """Start a command; the operands of DEFSEG are the pages that it defines."""
+    def begin_command(self, command: str, number: int = 0) -> None:
+        """Start the command of a line; the operands of DEFSEG are the pages that it defines."""
         self._map_columns: list[str] | None = None  # columns of an open table of QUERY NSS MAP
         self._segment, self._n_ranges = "", 0
         self._seen_segments: set[str] = set()
@@ -98,6 +115,8 @@ class ResponseParser:
             for pages, kind in zip(words[2::2], words[3::2], strict=False):
                 match = _DEFSEG_RANGE.fullmatch(pages)
                 if match is None or not _SHAPE["TYPE"].fullmatch(kind):
+                    if re.search(r"\d", pages + kind):  # else an option
+                        self.warnings.add(number, "damaged pages of DEFSEG were left out")
                     break
                 self._add_range(DEFSEG, words[1], match[1], match[2] or match[1], kind)
             self._definition_rows = range(first, len(self.rows))
@@ -128,7 +147,7 @@ class ResponseParser:
             vdev = match[1].rjust(4, "0")
             self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
             self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
-        elif damaged := next((name for name, pattern in _DAMAGED if pattern.match(line)), ""):
+        elif damaged := next((name for name, pattern in _DAMAGED if pattern.search(line)), ""):
             self.warnings.add(number, f"a damaged {damaged} was left out")
         else:
             return False
@@ -149,7 +168,11 @@ class ResponseParser:
                     number, "a damaged heading of QUERY NSS MAP; the rows below it were left out"
                 )
             return True
-        is_like_row = words[0][0].isdigit() or set(words[0]) <= set("0123456789ABCDEF")
+        is_like_row = (
+            words[0][0].isdigit()
+            or set(words[0]) <= set("0123456789ABCDEF")
+            or any(_PAGE.fullmatch(word) for word in words)
+        )
         if self._map_columns is None or not is_like_row:
             return False
         if not self._map_columns:
@@ -221,7 +244,7 @@ _CPU_PREFIX = re.compile(r"\A[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)
 # time printed by TERMINAL TIMESTAMP, and in messages from other users
 _STAMP = re.compile(r"\A\d\d:\d\d:\d\d +(?=\S)", re.ASCII)
 _PROMPT = re.compile(r"\A=+> *")
-_TO_CP = re.compile(r"\A#?CP +(?=\S)")
+_TO_CP = re.compile(r"\A(?:#?CP +)+(?=\S)")
 _MESSAGE = re.compile(r" *[A-Z]{3,8}\d{3,5}[A-Z] |\d\d:\d\d:\d\d |\* ?(?:MSG|WNG)\b", re.ASCII)
 _LOGON = re.compile(r"(?:LOGON|RECONNECTED) AT (\d\d:\d\d:\d\d\b.{0,60})", re.ASCII)
 _ENDS_SESSION = ("LOGOFF", "LOGOUT", "LOG", "DISCONN", "DISC")
@@ -341,7 +364,7 @@ class _SessionParser:
         elif self.command is None and not _MESSAGE.match(line):
             command = " ".join(_PROMPT.sub("", line).upper().split())
             self.command = _TO_CP.sub("", command)[:_MAX_COMMAND_LENGTH].strip()
-            self.responses.begin_command(self.command)
+            self.responses.begin_command(self.command, number)
         else:
             self.n_other_lines += 1
 

@@ -131,7 +131,7 @@ def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]
     else:
         remedy = "it may come from another version, from a locale other than C, or be damaged."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
-    if re.match(r"\d+(?: |$)", field) or (match.start() == 0 and re.search(r": \d+$", field)):
+    if match.start() == 0 and len(matches) > 1:
         raise error("two numbers of one name", expected="a line with one number", found=words)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:

@@ -45,6 +45,11 @@ _UNSUPPORTED = (
         rb"^\d+,\d\duser \d+,\d\dsystem |^\s*(?:User|System) time \(seconds\): \d+,\d\d$",
         "collect in the C locale: LC_ALL=C time ...",
     ),
+    (
+        "vmstat in another locale",
+        rb"^procs -+\S+-+ -+swap-+ ",
+        "collect in the C locale: LC_ALL=C vmstat ...",
+    ),
     ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect with iostat -x, or vmstat without -d"),
     ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect with vmstat SECONDS COUNT"),
     ("fio --minimal of another version", rb"^[25];fio-", "collect with fio --output-format=json"),
@@ -61,7 +66,7 @@ _UNSUPPORTED = (
     ),
     (
         "iperf",
-        rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
+        rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)|\A\d{14},[\d.:a-f]+,\d+,[\d.:a-f]+,\d+,",
         "collect with iperf3 -J",
     ),
     (
@@ -169,7 +174,7 @@ _UNSUPPORTED = (
     ("hackbench", rb"^Running in (?:process|threaded) mode with \d+ groups using", _DECLARE),
     (
         "cyclictest",
-        rb"^T: *\d+ \( *\d+\) P: *\d+ I: *\d+ C: *\d+ Min:|^# /dev/cpu_dma_latency set to",
+        rb"^T: *\d+ \( *\d+\) P: *\d+ I: *\d+ C: *\d+ Min:|^# /dev/cpu_dma_latency set to|\"rt_test_version:?\"",
         "declare its lines, or the JSON of cyclictest --json FILE",
     ),
     ("schbench", rb"^(?:Wakeup )?Latenc(?:y|ies) percentiles \(usec\)", _DECLARE),
@@ -186,6 +191,9 @@ _UNSUPPORTED = (
         rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< ",
         "declare the columns of ioping -p",
     ),
+    ("fs_mark", rb"^# +fs_mark +-", "declare the columns below its heading"),
+    ("PostMark", rb"^PostMark v\d", _DECLARE),
+    ("mbw", rb"\tMethod: \w+\tElapsed: [\d.]+\tMiB: ", _DECLARE),
     ("IOR", rb"^IOR-\d+\.\d", _DECLARE),
     ("mdtest", rb"^-- started at .*|^mdtest-\d+\.\d", _DECLARE),
     ("Vdbench", rb"\bVdbench (?:distribution|summary)", "declare the columns of its flatfile.html"),

@@ -318,3 +318,21 @@ def test_sniff():
     assert FORMAT.sniff(SESSION.splitlines()[26]) >= 0.8
     assert 0.5 <= FORMAT.sniff(b"q time\nReady;\n") < 0.6
     assert FORMAT.sniff(b"ready; set; go\n") == 0.0
+
+
+@each_case(
+    "old, new",
+    [
+        (b"Ready; T=0.01/0.01 23:58:40", b"7 Ready; T=0.01/0.01 23:58:40"),
+        (b"LOGON AT 23:58:00", b"LOGON 23:58:00"),
+        (b"62f400-62f400 ew", b"62f400-62f400 7 ew"),
+        (b"CPU 01  ID", b"CPU 01"),
+        (b"STORAGE = 2G", b"STORAGE 2G"),
+        (b"107 CYL ON", b"107 ON"),
+        (b"00: HCPNSD440I", b"00: 7 HCPNSD440I"),
+    ],
+)
+def test_damaged_line_is_warned_of(old: bytes, new: bytes) -> None:
+    line = SESSION[: SESSION.index(old)].count(b"\n") + 1
+    messages = FORMAT.read(SESSION.replace(old, new, 1)).warnings
+    assert any(f"line {line}: " in message for message in messages), messages

@@ -101,6 +101,12 @@ NAMED = {
     "pmval": "metric:    kernel.all.load\nhost:      vm\n",
     "perf report": "# Samples: 12K of event 'cycles'\n",
     "strace -c": "% time     seconds  usecs/call     calls    errors syscall\n",
+    "iperf": "20261129140343,127.0.0.1,57948,127.0.0.1,19020,1,0.0-1.0,29884476,239075808\n",
+    "cyclictest": '{\n  "file_version": 1,\n  "rt_test_version:": "2.40",\n',
+    "fs_mark": "\n#  fs_mark  -d  data  -n  200  -s  4096  -L  3 \n",
+    "PostMark": "PostMark v1.51 : 8/14/01\npm>Creating files...Done\n",
+    "mbw": "0\tMethod: MEMCPY\tElapsed: 0.00187\tMiB: 32.00000\tCopy: 17121.455 MiB/s\n",
+    "vmstat in another locale": "procs -----------memory---------- ---swap-- -----io----\n r  b   swpd   frei   buff  Cache   si   so    bi    bo\n",
     "InfluxDB": "cpu,host=a usage=1.5,idle=2 1772359200000000000\n",
     "docker ps": "CONTAINER ID   IMAGE     COMMAND\n",
     "kubectl get": "NAME    READY   STATUS    RESTARTS   AGE\n",
@@ -149,6 +155,32 @@ def test_error_within_results_is_a_warning(tmp_path: Path) -> None:
     raw = Raw(path)
     assert len(raw.table)
     assert any("interrupt - the client has terminated" in warning for warning in raw.warnings)
+
+
+@each_case(
+    "old, new, said",
+    [
+        ('"type":"Point"', '"kind":"Point"', "type of requests has no value"),
+        ('"value":', '"number":', "data/value has no value"),
+        ('"metric":', '"name":', "metric of requests has no value"),
+    ],
+)
+def test_rows_that_lack_a_name_a_value_or_a_condition_are_warned_of(
+    old: str, new: str, said: str
+) -> None:
+    lines = (SAMPLES / "k6" / "k6.jsonl").read_text().splitlines(keepends=True)
+    point = max(
+        n
+        for n, line in enumerate(lines)
+        if line.startswith('{"metric":"http_req_blocked","type":"Point"')
+    )
+    assert old in lines[point]
+    lines[point] = lines[point].replace(old, new, 1)
+    form = next(preset for preset in load_presets() if preset.name == "k6-json")
+    messages = form.read("".join(lines).encode(), file="k6.jsonl").warnings
+    assert any(
+        f"line {point + 1}: {said}" in message.replace(" of metrics", "") for message in messages
+    ), messages
 
 
 def test_every_preset_states_its_evidence() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
@@ -62,6 +62,9 @@ class Collector:
             for rule in part.fields
         ]
         self._rules = {rule.field: rule for rule in self._field_rules}
+        self._rule_conditions = sorted(
+            {name for rule in part.fields for name in (*rule.where, *rule.unless)}
+        )
         printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
         self._default_rule = FieldRule(field="*", printed=printed)
         self._entity_from_file_name = part.entity.file and first_group(
@@ -119,6 +122,10 @@ class Collector:
                 max(self._rows_to_skip - len(chunk.lines), 0),
             )
             chunk = chunk.take(np.arange(min(n_skipped, len(chunk.lines)), len(chunk.lines)))
+        for name in part.where:
+            self._count_missing(name, chunk.column(name), None, chunk.column_lines(name))
+        conditions = part.where.keys() | part.unless.keys()
+        self._check_texts(chunk, conditions)
         is_kept = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
             chunk, part.unless, False
         )
@@ -126,7 +133,9 @@ class Collector:
             chunk = chunk.take(np.flatnonzero(is_kept))
         if not len(chunk.lines):
             return
-        self._check_texts(chunk)
+        self._check_texts(chunk, part.one_of.keys() - conditions)
+        for name in self._rule_conditions:
+            self._count_missing(name, chunk.column(name), None, chunk.column_lines(name))
         if self._checker.is_needed:
             self._checker.check(
                 lambda name: (_to_list(chunk.column(name)), chunk.column_lines(name)),
@@ -246,9 +255,11 @@ class Collector:
         lines = chunk.column_lines(name)
         return self._number_parser.parse(chunk.column(name), lines, name, self._default_rule), lines
 
-    def _check_texts(self, chunk: Chunk) -> None:
-        """Raise `FormatError` at a cell with another text than those of `one_of`."""
+    def _check_texts(self, chunk: Chunk, names: Set[str]) -> None:
+        """Raise `FormatError` at a cell of these columns with another text than those of `one_of`."""
         for name, patterns in self.part.one_of.items():
+            if name not in names:
+                continue
             is_allowed = self._condition_mask(chunk, {name: patterns}, True)
             if is_allowed.all():
                 continue
@@ -572,7 +583,9 @@ class Collector:
                 np.array([_cell_text(cell) for cell in field_names], dtype=object)
             )
             field_names = list(map(str, field_names))
-        if self.part.unnamed is not None:
+        if self.part.unnamed is None:
+            self._count_missing(names, chunk.column(names), None, chunk.column_lines(names))
+        else:
             field_names = [name or self.part.unnamed for name in field_names]
         self._long_names |= dict.fromkeys(field_names)
         rules = [self._rule_of(name) for name in field_names]
@@ -583,6 +596,7 @@ class Collector:
             ],
             dtype=bool,
         )
+        self._count_missing(value, cells, is_selected[codes], lines)
         if isinstance(cells, np.ndarray):  # already parsed numbers
             record_codes = np.zeros(len(field_names), dtype=CODE)
             for position in np.flatnonzero(is_selected).tolist():
@@ -693,8 +707,10 @@ def _missing_mask(cells: Any, has_missing_words: bool) -> np.ndarray:
     """
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), dtype=bool) if has_missing_words else np.isnan(cells)
+    if isinstance(cells, pa.DictionaryArray):
+        return _missing_mask(cells.dictionary, has_missing_words)[cells.indices.to_numpy()]
     if isinstance(cells, pa.Array):
-        is_empty = pc.equal(pc.utf8_trim_whitespace(_decode(cells)), "")
+        is_empty = pc.equal(pc.utf8_trim_whitespace(cells), "")
         return pc.fill_null(is_empty, True).to_numpy(zero_copy_only=False)
     return np.array(
         [cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells]

@@ -35,6 +35,7 @@ from rawperf.perfkit.tables import (
     LayoutRows,
     check_dots,
     concat_rows,
+    count_numbers,
     find_heading,
     page_records,
     read_items,
@@ -285,6 +286,11 @@ class _ListingParser:
 
         Returns the last table, and whether all headings stand above their dots.
         """
+        above = [n for n, text in body[: heading[0]] if count_numbers(text) > 2]
+        if above:
+            self.warnings.add(
+                above[0], f"{page.report}: {len(above)} line(s) above the table were not read"
+            )
         layouts_below, is_aligned = tuple(other for other in layouts if other.below), True
         below: HeadingMatch | None = heading
         while below:

@@ -223,13 +223,14 @@ class LayoutRows:
 
 def _is_heading(text: str) -> bool:
     """Whether a line consists of words without a number."""
-    tokens = text.split()
-    values = [
-        value
-        for value in (parse_number(token, "1") for token in tokens)
-        if value is not None and value == value
-    ]
-    return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
+    words = sum(_WORD.fullmatch(token) is not None for token in text.split())
+    return words > 1 and not count_numbers(text)
+
+
+def count_numbers(text: str) -> int:
+    """Count the words of a line that are numbers."""
+    values = [parse_number(token, "1") for token in text.split()]
+    return sum(value is not None and value == value for value in values)
 
 
 HeadingMatch = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
@@ -474,8 +475,11 @@ class _CharacterRows:
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
         for row in self._rows_beyond_last_cell():
-            trailing = self._text(row)[self._table.width :].split()
-            if trailing and parse_number(trailing[0], "1") is not None:
+            text, width = self._text(row), self._table.width
+            trailing = text[width:].split()
+            ends_in_number = self.cells[-1].end == width
+            is_cut = ends_in_number and " " not in text[width - 1 : width + 1]
+            if trailing and (is_cut or parse_number(trailing[0], "1") is not None):
                 raise self._alignment_error("a number is to the right of the last heading", row)
         values, is_other = parse_plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]

@@ -17,7 +17,7 @@ from rawperf.results.parsing import (
     scalar_text,
     table_rows,
 )
-from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
 
 PARAMETER = "parameter_"
 _JSON = re.compile(rb'\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:')
@@ -150,16 +150,8 @@ def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
         for column, quantity in _COLUMNS.items():
             # a single execution has no standard deviation
             if column in row.cells and (column != "stddev" or row.cells[column]):
-                builder.add(
-                    keys,
-                    quantity,
-                    row.number(column),
-                    unit="s",
-                    better="lower" if column == "mean" else "",
-                    field=column,
-                    line=row.line,
-                    run=row.run,
-                )
+                better: Better = "lower" if column == "mean" else ""
+                builder.add_cell(keys, quantity, row, column, unit="s", better=better)
     known = {"command", *_COLUMNS, *parameters}
     left_out = {name: "no column of hyperfine" for name in names if name not in known}
     return builder.build("hyperfine-csv", repeats="runs", left_out=left_out, warnings=warnings)

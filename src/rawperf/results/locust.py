@@ -65,16 +65,7 @@ def parse_locust_stats(data: bytes, *, file: str) -> ResultTable:
             known = _time(column)
             if known and row.cells[column] != _UNKNOWN:
                 quantity, better = known
-                builder.add(
-                    keys,
-                    quantity,
-                    row.number(column),
-                    unit="ms",
-                    better=better,
-                    field=column,
-                    line=row.line,
-                    run=row.run,
-                )
+                builder.add_cell(keys, quantity, row, column, unit="ms", better=better)
     if empty:
         warnings.append(f"{file}: {empty} rows without a request are left out")
     known_names = {"Type", "Method", "Name", *_COUNTS, "Requests/s", "Failures/s"}
@@ -164,19 +155,12 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
                 better="higher",
                 field="Total Request Count",
                 line=last.line,
+                run=last.run,
             )
         for column in names:
             if column.startswith("Total ") and (known := _time(column)):
                 quantity, better = known
-                builder.add(
-                    keys,
-                    quantity,
-                    last.number(column),
-                    unit="ms",
-                    better=better,
-                    field=column,
-                    line=last.line,
-                )
+                builder.add_cell(keys, quantity, last, column, unit="ms", better=better)
     left_out = {
         name: "of the last seconds before each row"
         for name in names

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from rawperf.results.parsing import (
+    Row,
     decode_lines,
     delimited_rows,
     percentile_name,
@@ -28,25 +29,16 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     builder = ResultBuilder(file)
     if not _HEADING.match(text[:40].encode()):
         for row in table_rows(["test", "rps"], rows, file, 0):
-            _add_rate(builder, row.cells["test"], row.number("rps"), row.line)
+            _add_rate(builder, row)
         return builder.build("redis-benchmark", warnings=warnings)
     line, names = read_heading(rows, ("test", "rps"), file)
     for row in table_rows(names, rows, file, line):
         keys = {"test": row.cells["test"]}
-        _add_rate(builder, keys["test"], row.number("rps"), row.line, row.run)
+        _add_rate(builder, row)
         for column in names:
             if match := _LATENCY.fullmatch(column):
                 quantity, better = _latency(match)
-                builder.add(
-                    keys,
-                    quantity,
-                    row.number(column),
-                    unit="ms",
-                    better=better,
-                    field=column,
-                    line=row.line,
-                    run=row.run,
-                )
+                builder.add_cell(keys, quantity, row, column, unit="ms", better=better)
     left_out = {
         name: "no column of redis-benchmark"
         for name in names
@@ -55,17 +47,9 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     return builder.build("redis-benchmark", repeats="runs", left_out=left_out, warnings=warnings)
 
 
-def _add_rate(builder: ResultBuilder, test: str, value: float, line: int, run: int = 0) -> None:
-    builder.add(
-        {"test": test},
-        "throughput",
-        value,
-        unit="requests/s",
-        better="higher",
-        field="rps",
-        line=line,
-        run=run,
-    )
+def _add_rate(builder: ResultBuilder, row: Row) -> None:
+    keys = {"test": row.cells["test"]}
+    builder.add_cell(keys, "throughput", row, "rps", unit="requests/s", better="higher")
 
 
 def _latency(match: re.Match[str]) -> tuple[str, Better]:

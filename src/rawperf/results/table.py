@@ -17,6 +17,7 @@ import pandas as pd
 from rawperf.core.errors import FormatError
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.core.units import base_unit, conversion_factor
+from rawperf.results.parsing import Row
 
 Repeats = Literal["", "process", "runs"]
 """What rows of one key are: repetitions within one process (whose start-up and memory layout do not
@@ -157,6 +158,28 @@ class ResultBuilder:
         keys = {f"{name} (key)" if name in COLUMNS else name: text for name, text in keys.items()}
         self._keys.update(dict.fromkeys(keys))
         self._rows.append((keys, run, quantity, value * factor, line))
+
+    def add_cell(
+        self,
+        keys: Mapping[str, str],
+        quantity: str,
+        row: Row,
+        column: str,
+        *,
+        unit: str = "",
+        better: Better = "",
+    ) -> None:
+        """Add the number of a row's cell; raises `FormatError` as `add` and `Row.number` do."""
+        self.add(
+            keys,
+            quantity,
+            row.number(column),
+            unit=unit,
+            better=better,
+            field=column,
+            line=row.line,
+            run=row.run,
+        )
 
     def build(
         self,
