@@ -56,7 +56,6 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
-            auto_restart=False,  # a killed worker stays lost; another would import all libraries again
             silence_logs=50,
         ) as made,
         Client(made, set_as_default=False) as client,
