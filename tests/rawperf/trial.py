@@ -19,7 +19,7 @@ from rawperf.core.errors import FormatError
 from rawperf.registry import HEAD_BYTES, rank_formats, read_blocks
 
 FILE = "a/damaged.file"
-INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "24"))
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))
 """Mutants per format in the tests."""
 CPU_SECONDS = 60.0
 """Processor time after which a reader counts as one that does not end; how fast readers are is not tested."""
