@@ -52,14 +52,12 @@ repro: ## Create the environment, run what is out of date, say where the reports
 	echo "took $$((ready - begin)) s for the environment, $$((done - ready)) s for the pipeline"
 
 # The pipeline executes the notebooks of studies, and tests compare every output with the committed one. nbval shows that
-# they run outside of the pipeline too: all of measured studies, the one over all studies, the one of public data and the
-# one that belongs to no stage, in some 70 s of processor time; outputs are deterministic, so nothing is sanitized. A
-# notebook stays in one process, which has its kernel; `-W ignore` leaves the kernel's own warnings to its authors.
+# they run outside of the pipeline too, without its parameters: one of a study, the one over all studies and the one that
+# belongs to no stage. Outputs are deterministic, so nothing is sanitized. A notebook stays in one process, which has its
+# kernel; `-W ignore` leaves the kernel's own warnings to its authors.
 # `virtperf.report.html` as a plugin keeps nbformat from compiling a grammar in each process. Tests begin in two halves, so
 # that most fixtures are made once; who is done takes over from the other. They do without nbval, which takes seconds to load.
-MEASURED := $(wildcard data/measured/*/study.yaml)
-NBVAL := $(MEASURED:data/measured/%/study.yaml=notebooks/%.ipynb) \
-  $(patsubst %,notebooks/%.ipynb,synthesis public-overcommit your-own-plot)
+NBVAL := $(patsubst %,notebooks/%.ipynb,xen-2026 synthesis your-own-plot)
 
 test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, notebooks, report in a browser
 	@echo "== lint" && ruff check --quiet . && ruff format --check --quiet .

@@ -35,7 +35,7 @@ def test_page_sends_no_requests_and_logs_no_errors(look: SharedPage, page_file: 
 
 
 def test_page_has_no_horizontal_scrolling(look: SharedPage, page_file: Path) -> None:
-    widths = (320, 390, 768, 1280)
+    widths = (320, 641, 1121)  # the narrowest of each layout
     pages = (look(page_file, width=width, parts=True).page for width in widths)
     found = [page.evaluate("document.documentElement.scrollWidth") for page in pages]
     assert all(wide <= width for wide, width in zip(found, widths, strict=True)), found

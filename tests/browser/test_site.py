@@ -71,7 +71,7 @@ def test_page_sends_no_requests_and_has_one_heading(look: SharedPage, site_file:
 
 
 def test_page_has_no_horizontal_scrolling(look: SharedPage, site_file: Path) -> None:
-    widths = (320, 390, 1280)
+    widths = (320, 641)  # the narrowest of each layout
     pages = (look(site_file, width=width, parts=True).page for width in widths)
     found = [page.evaluate("document.documentElement.scrollWidth") for page in pages]
     assert all(wide <= width for wide, width in zip(found, widths, strict=True)), found

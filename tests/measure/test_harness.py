@@ -285,6 +285,8 @@ def test_disk_filled_by_the_workload(repository, then):
         assert set(repository.present()) < set(ALL)
         for name in repository.present():
             assert repository.described(name)["run"] == name
+        if then == "&&":
+            return
         # an unwritable folder is a one-line error too
         subprocess.run(["mount", "-o", "remount,ro", str(runs)], check=True, capture_output=True)
         process = repository.start()

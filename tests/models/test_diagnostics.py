@@ -118,15 +118,15 @@ def test_ambiguous_outlier_reports_both_rows():
 
 
 def test_false_alarm_rate_for_outliers():
-    """The nominal rate is 2 %; the bound adds two standard errors of 400 data sets per curve."""
+    """The nominal rate is 2 %; the bound adds two standard errors of 200 data sets per curve."""
     load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
     rng = np.random.default_rng(5)
     for fit, mean in CURVES.values():
-        noise = 1 + 0.02 * rng.standard_normal((400, 12))
+        noise = 1 + 0.02 * rng.standard_normal((200, 12))
         fits = (fit(load, mean(load) * n) for n in noise)
         assert (
             sum(any("studentized residual" in w for w in curve_fit.warnings) for curve_fit in fits)
-            <= 14
+            <= 8
         )
 
 

@@ -113,14 +113,14 @@ def test_coverage_of_new_observations():
 
 
 def test_coverage_of_extrapolated_means():
-    """300 data sets from loads up to 16, predicted at 48; same bounds, but conservative near zero by design."""
+    """150 data sets from loads up to 16, predicted at 48; same bounds, but conservative near zero by design."""
     truth, load = np.array([0.03, 1e-4, 100.0]), np.repeat([1, 2, 4, 8, 12, 16.0], 2)
     asked = throughput(np.array([48.0]), truth)[0]
     hits = 0
-    for seed in range(300):
+    for seed in range(150):
         fit = fit_usl(load, noisy(truth, seed=seed, load=load))
         hits += covers(fit, fit.throughput_constraint(48.0), 1 / asked)
-    assert hits >= 275
+    assert hits >= 133
 
 
 def test_calibration_coverage_agrees_with_the_limits():

@@ -80,8 +80,10 @@ def test_f_test_equals_statsmodels():
         assert share[0] == pytest.approx(1 - fit.ssr / small.ssr, rel=1e-9)
 
 
-@pytest.mark.parametrize("spreads", [(0.02, 0.02), (0.02, 0.2)])
-@pytest.mark.parametrize("runs", [(6, 6), (10, 4), (4, 4)])
+@pytest.mark.parametrize(
+    ("spreads", "runs"),
+    [((0.02, 0.02), (6, 6)), ((0.02, 0.2), (10, 4)), ((0.02, 0.2), (4, 4))],
+)
 def test_false_alarm_rate_for_true_replicates(spreads, runs):
     """At most 2 % of data sets, whatever the spreads: 14 is below the 0.999 quantile of 2 % of 400."""
     rng = np.random.default_rng(2)

@@ -126,7 +126,7 @@ def expected_verdict(system: LinearSystem, others: dict[str, frozenset[str]], cl
     return found.pop() if len(found) == 1 else "depends"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_all_smallest_resolutions_are_found(seed):
     rng = np.random.default_rng([1, seed])
     for _ in range(PER_SEED):
@@ -155,7 +155,7 @@ def test_all_smallest_resolutions_are_found(seed):
             assert max(high for _, high in spans) == pytest.approx(high, abs=1e-6), k
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_verdicts_equal_enumeration(seed):
     rng = np.random.default_rng([2, seed])
     seen = set()
@@ -234,7 +234,7 @@ def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str
     return verdict, len(apart) < len(sentences) and matters
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_sentence_does_not_support_itself(tiny, seed):
     rng = np.random.default_rng([3, seed])
     changed = 0

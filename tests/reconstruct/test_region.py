@@ -64,7 +64,7 @@ def region(cuts: list[tuple[int, ...]]) -> tuple[Region, np.ndarray, np.ndarray]
     return Region(system, (system.mask_of(["cut"]),)), system.A[:, order], system.b
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(CUTS, SUMS)
 def test_sums_and_ratios_are_extreme_in_vertices(cuts, wanted):
     found, A, b = region(cuts)
@@ -79,7 +79,7 @@ def test_sums_and_ratios_are_extreme_in_vertices(cuts, wanted):
             )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(CUTS, SUMS)
 def test_maximum_of_several_sums(cuts, wanted):
     found, A, b = region(cuts)

@@ -33,7 +33,7 @@ def smallest(system: LinearSystem, c: np.ndarray, mask: np.ndarray) -> float:
     return found.fun if found.status == 0 else -np.inf
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_answers_do_not_depend_on_earlier_queries(seed):
     rng = np.random.default_rng(seed)
     system = random_system(rng)

@@ -22,7 +22,6 @@ from tools.validation import coverage, curves, results, table, verdicts
 from tools.validation.calibrate import CASES
 from tools.validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from tools.validation.designs import conditions, expand
-from virtperf.verdicts import regions
 
 DATA_SETS, SEED = 250, 7
 CHOSEN = {
@@ -148,35 +147,6 @@ def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypat
     pd.testing.assert_frame_equal(numbers(alone, 0), numbers(one, 1))
     other = run(chosen[1:2], CASES, replicates=size, seed=SEED + 1)
     assert not other["cover95"].equals(alone["cover95"])
-
-
-def rates(replicates, **settings):
-    cell = Cell(
-        "verdict",
-        "runs",
-        0.1,
-        {
-            "claim": "does-not-fall",
-            "form": "independent",
-            "spread": "proportional",
-            "replicates": replicates,
-            **settings,
-        },
-    )
-    return run([cell], CASES, replicates=DATA_SETS, seed=SEED).set_index("estimate")[
-        list(verdicts.RATES)
-    ]
-
-
-def test_verdicts_have_nominal_error_rates(monkeypatch):
-    most = stats.binom.ppf(0.999, DATA_SETS, 0.05) / DATA_SETS
-    found = rates(10)
-    assert found.loc["true, at the limit", "refuted"] <= most
-    assert found.loc["false, just outside", "reproduced"] <= most
-    assert found.loc["false, far outside", "refuted"] > 0.95
-    assert not rates(1).to_numpy().any()  # single runs give no verdict
-    monkeypatch.setattr(regions, "bonferroni_level", lambda compared, level: level)
-    assert rates(10).loc["true, at the limit", "refuted"] > most
 
 
 def test_progress_is_reported_per_chunk_and_times_multiplies_data_sets():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 
 import pytest
 
@@ -29,12 +28,10 @@ BOMB = "\n".join(
 )
 def test_alias_bombs_are_rejected_before_construction(tmp_path, name, load):
     (tmp_path / name).write_text(BOMB)
-    began = time.monotonic()
     with pytest.raises(
         RawperfError, match=r"line 6: the file is too large with its aliases .* expanded"
     ):
         load(tmp_path / name)
-    assert time.monotonic() - began < 1
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from rawperf.core.errors import FormatError, StudyError
 from tests.cases import each_case
 from tests.rawperf.declared.declaring import FILE, declared, read, rows
+from tests.rawperf.trial import bounded
 
 MEMORY = "reads: pairs\nprinted: {kB: KiB}\nfields: [{field: Free, unit: KiB}]\n"
 RESULT = r"""
@@ -198,15 +198,13 @@ def test_entity_comes_from_the_file_name() -> None:
     assert "Rename the file" in str(caught.value)
 
 
-def test_patterns_run_in_linear_time_and_are_bounded() -> None:
+def test_patterns_end_and_are_bounded() -> None:
     line = "a" * 50_000 + "!"
     form = declared(
         "reads: lines\nlines: '(?P<x>(?:a|aa|a*a)*)b'\nfields: [{field: x, optional: true}]"
     )
-    start = time.process_time()
-    with pytest.raises(FormatError, match="no number"):
+    with bounded(), pytest.raises(FormatError, match="no number"):
         form.read(f"{line}\n".encode())
-    assert time.process_time() - start < 1
     with pytest.raises(FormatError, match="the line is too long"):
         form.read(b"a" * 100_001 + b"\n")
     for pattern in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
@@ -39,6 +40,7 @@ def test_outputs_are_kept_without_machine_details(
 ) -> None:
     """Parameters are injected; plot and record are outputs of their cells; reruns give equal bytes."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # has the list of fonts
     monkeypatch.setenv("MPLBACKEND", "agg")  # a backend that shows no plots
     notebook = write(
         tmp_path / "in.ipynb",
