@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from virtperf.core.mean import mean_over_runs, satterthwaite, student
+from virtperf.core.mean import mean_over_runs, satterthwaite, student, welch_df
 
 
 def test_mean_of_runs_uses_their_spread():
@@ -53,3 +54,13 @@ def test_degrees_of_freedom_do_not_depend_on_the_unit():
     expected = satterthwaite(variances, dfs)
     for exponent in (-600, 600):  # squares of these variances are beyond the range of floats
         assert satterthwaite(variances * 2.0**exponent, dfs) == pytest.approx(expected)
+
+
+def test_degrees_of_freedom_of_two_runs_against_ten():
+    """The quantile is that of Cochran and Cox: the mean of both quantiles, weighted by variance."""
+    df = welch_df([3.0, 1.0], [1.0, 9.0])
+    quantiles = stats.t.ppf(0.975, [1, 9])
+    assert stats.t.ppf(0.975, df) == pytest.approx(0.75 * quantiles[0] + 0.25 * quantiles[1])
+    assert welch_df([3.0, 1.0], [4.0, 9.0]) == satterthwaite([3.0, 1.0], [4.0, 9.0])
+    assert welch_df([0.0, 0.0], [1.0, 9.0]) == 1
+    assert welch_df([1.0, 0.0], [1.0, 9.0]) == pytest.approx(1)

@@ -18,6 +18,7 @@ from virtperf.report.findings import StatedFinding, problems, state
 from virtperf.report.frames import StudyData, load
 from virtperf.report.html.site.front import front_page
 from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.synthesis.loaded import load_synthesis
 
 LEVEL = 0.95
 STUDIES = sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml"))
@@ -43,6 +44,12 @@ def test_findings_pass_their_checks(study: str) -> None:
     found = [str(e) for finding in data.study.findings for e in problems(data, finding, LEVEL)]
     assert not found
     assert stated(study)
+
+
+def test_sentences_of_the_synthesis_pass_their_checks() -> None:
+    for study in STUDIES:
+        loaded(study)
+    assert not [str(problem) for problem in load_synthesis(ROOT / "data", level=LEVEL).problems()]
 
 
 def same(found: object, level: object) -> bool:

@@ -157,6 +157,21 @@ def test_utilization_is_not_called_use(data: StudyData) -> None:
     assert not lint(beside, finding("One guest uses {busier} more CPU.", "busier"))
 
 
+def test_ratio_in_words_needs_evidence(data: StudyData) -> None:
+    (wrong,) = lint(data, finding("It gains {more-at-8}, twice as much.", "more-at-8"))
+    assert "nothing supports the words “twice”" in wrong
+    assert not lint(data, finding("It gains {more-at-8}, more than half more.", "more-at-8"))
+    of = finding("It keeps more than half, {kept} of that.", kept=KEPT)
+    assert not lint(data, of)
+
+
+def test_measured_number_is_not_called_printed(data: StudyData) -> None:
+    (wrong,) = lint(data, finding("It reaches the printed {kept} of that.", kept=KEPT))
+    assert "the number kept stands beside the word “printed”" in wrong
+    (other,) = lint(data, finding("It gains the measured {more-at-8}.", "more-at-8"))
+    assert "more-at-8 stands beside the word “measured”" in other
+
+
 SCATTERED = (12160.0, 14746.0, 16967.0, 1606.0, 1046.0, 1094.0)
 
 

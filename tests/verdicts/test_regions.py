@@ -12,7 +12,7 @@ from scipy import stats
 
 from tests.cases import each_case
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, ORDERED, Mean, mean_over_runs, satterthwaite
+from virtperf.core.mean import ORDERED, Mean, mean_over_runs, welch_df
 from virtperf.runs.summarize.steady import independent_mean, independent_quantile
 from virtperf.verdicts.regions import (
     TARGET_POWER,
@@ -74,13 +74,12 @@ def test_level_has_students_t_interval(a):
 
 
 @given(runs, runs)
-def test_degrees_of_freedom_equal_welch_up_to_the_cap(a, b):
+def test_interval_has_the_degrees_of_freedom_of_both_samples(a, b):
     found = difference(a, b)
     low, high = found.interval(LEVEL)
     means = [mean_over_runs(x, (), (), level=LEVEL) for x in (a, b)]
     se = math.hypot(*(m.se for m in means))
-    df = satterthwaite([m.se**2 for m in means], [m.df for m in means])
-    df = min(df, MAX_DF_FACTOR * min(len(a) - 1, len(b) - 1))
+    df = welch_df([m.se**2 for m in means], [m.df for m in means])
     assert high - low == pytest.approx(2 * stats.t.ppf(0.975, df) * se, rel=1e-6, abs=1e-9)
 
 
@@ -90,7 +89,7 @@ def test_ratio_interval_is_the_set_of_accepted_differences(a, b):
     found = ratio(a, b)
     top, bottom = (mean_over_runs(x, (), (), level=LEVEL) for x in (a, b))
     shares = [top.se**2, (found.value * bottom.se) ** 2]
-    df = min(satterthwaite(shares, [top.df, bottom.df]), MAX_DF_FACTOR * min(top.df, bottom.df))
+    df = welch_df(shares, [top.df, bottom.df])
     t = stats.t.ppf(0.975, df)
     low, high = found.interval(LEVEL)
     if not math.isfinite(low):

@@ -179,16 +179,16 @@ class Ratio:
                     "pooled": partial(ratio_of_means, a, b, method="pooled"),
                 }
             ),
-            self._uncapped(a, b),
+            self._welch(a, b),
         ]
 
-    def _uncapped(self, a: Array, b: Array) -> Outcome:
-        """The default without the cap on its degrees of freedom."""
+    def _welch(self, a: Array, b: Array) -> Outcome:
+        """The default with Welch's degrees of freedom for any numbers of runs."""
         spreads = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
         df = satterthwaite(spreads, [len(x) - 1.0 for x in (a, b)])
         ratio = replace(independent_log_ratio(a, b), df=df)
         ends = [ratio.interval(level) for level in LEVELS]
-        return Outcome("ratio", "no cap", tuple(low <= self.ratio <= high for low, high in ends))
+        return Outcome("ratio", "Welch", tuple(low <= self.ratio <= high for low, high in ends))
 
     def _shares(self, rng: np.random.Generator, n: int, noise: float) -> Array:
         if self.shape == "log-normal":

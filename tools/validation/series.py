@@ -143,8 +143,12 @@ class RunMean:
         n = len(self.mean)
         series = SampleSeries(np.arange(1.0, n + 1), self.mean + correlated(rng, n, self.r))
         found = [evaluate(series, (n // 10, n), level) for level in LEVELS]
-        hits = tuple(each.mean.low <= 0 <= each.mean.high for each in found)
+        hits: tuple[bool, ...] | None = tuple(
+            each.mean.low <= 0 <= each.mean.high for each in found
+        )
         flag = next((name for name in FLAGS if any(name in f for f in found[0].flags)), "no flag")
+        if np.isnan(found[0].mean.se):
+            hits = None
         given = [
             Outcome(f"mean: {name}", "window and cut", hits if name == flag else None)
             for name in ("no flag", *FLAGS)

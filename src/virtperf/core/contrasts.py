@@ -41,7 +41,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy import special
 
-from virtperf.core.mean import MAX_DF_FACTOR, Mean, satterthwaite
+from virtperf.core.mean import Mean, welch_df
 
 POOLED = "error pooled"
 """Words of a ratio's `design` if its error is pooled over conditions."""
@@ -166,8 +166,7 @@ class LinearRatio:
     The last element of `means` is the constant 1; coefficients and `means` have shape (m + 1,). For
     a plain linear combination, `under` is zero except for a final 1; its interval is Student's t.
     `covariance` of the means has shape (m + 1, m + 1). `dfs` are the degrees of freedom of
-    independent means, combined at the estimate by Welch-Satterthwaite and capped at `MAX_DF_FACTOR`
-    times the smallest, or one number where the means come from the same blocks.
+    independent means, combined at the estimate by `welch_df`, or one number where the means come from the same blocks.
     """
 
     over: np.ndarray
@@ -200,7 +199,7 @@ class LinearRatio:
             return self.dfs[0]
         at_estimate = self.over - self.value * self.under
         spent = (at_estimate**2 * np.diag(self.covariance))[:-1]
-        return min(satterthwaite(list(spent), self.dfs), MAX_DF_FACTOR * min(self.dfs))
+        return welch_df(list(spent), self.dfs)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Fieller's interval; unbounded where the divisor is not clearly different from zero."""
@@ -369,15 +368,14 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
     """Return the ratio of the means of two independent samples, with a separate coefficient of
     variation for each.
 
-    Degrees of freedom are Welch-Satterthwaite's, at most `MAX_DF_FACTOR` times the smaller of the
-    two. The standard error is NaN where a sample has one value.
+    Degrees of freedom are those of `welch_df`. The standard error is NaN where a sample has one value.
     """
     value, n = float(a.mean() / b.mean()), min(len(a), len(b))
     if n < 2:
         return LogRatio(value, math.nan, 1.0, n, design)
     variances = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
     dfs = [len(x) - 1.0 for x in (a, b)]
-    df = min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
+    df = welch_df(variances, dfs)
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from rawperf.core.errors import ModelError
 from virtperf.core import order_statistics
 from virtperf.core.contrasts import LogRatio, paired_log_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, satterthwaite
+from virtperf.core.mean import welch_df
 
 RESAMPLES = 1999
 SEED = 20090131
@@ -169,7 +169,7 @@ def _bootstrap_ratio(
         for place, side in enumerate((a, b))
     ]
     dfs = [len(side) - 1.0 for side in (a, b)]
-    df = min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
+    df = welch_df(variances, dfs)
     return LogRatio(value, math.sqrt(sum(variances)), df, n, "bootstrap over runs")
 
 

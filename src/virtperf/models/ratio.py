@@ -12,7 +12,7 @@ from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, Mean, mean_over_runs, satterthwaite
+from virtperf.core.mean import Mean, mean_over_runs, welch_df
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, exp, t_interval, t_quantile
@@ -47,8 +47,8 @@ def ratio_of_means(
     a, b : array_like, shape (m,) and (n,)
     method : {"log-ratio", "fieller", "pooled"}
         ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set (see
-        `fieller`): both with separate variances and Welch-Satterthwaite degrees of freedom, capped
-        at `core.mean.MAX_DF_FACTOR` times the smaller, as for verdicts. "pooled" assumes a common
+        `fieller`): both with separate variances and the degrees of freedom of `core.mean.welch_df`,
+        as for verdicts. "pooled" assumes a common
         coefficient of variation: the Gamma model with log link (`fit_log_link`).
 
     Raises
@@ -107,7 +107,7 @@ def _mean(sample: Array) -> Mean:
 
 def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
     variances, dfs = (first.se**2, (factor * second.se) ** 2), (first.df, second.df)
-    return min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
+    return welch_df(variances, dfs)
 
 
 def _zero_spread_note(x: Array, y: Array) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import quantities, unit_of, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
+from virtperf.report.number_words import number_words, wrong_origin
 from virtperf.report.wording import (
     as_precise,
     interval,
@@ -400,6 +401,8 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
     - A utilization presented as use: at two conditions that may differ in length, a ratio of
       utilizations is no ratio of processor time.
     - A printed number outside the range that the page gives for it, without a verdict that says so.
+    - A ratio in words ("twice", "a third") that no ratio of the evidence supports.
+    - A measured number called printed, or a printed one called measured.
     """
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [known[name] for name in finding.claims if name in known]
@@ -407,7 +410,87 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
     quoted = [known[name] for name, _ in finding.quoted if name in known]
     yield from _utilizations(data, finding, quoted)
     for claim in quoted:
-        yield from _outside_page(data, claim)
+        yield from outside_page(data, claim)
+    evidence = list({claim.id: claim for claim in [*claims, *quoted]}.values())
+    ratios = [*_printed_ratios(data, finding, evidence), *_measured_ratios(data, finding, level)]
+    yield from unsupported_words(finding.says, [claim.says for claim in evidence], ratios)
+    for place in PLACEHOLDER.finditer(finding.says):
+        if word := wrong_origin(finding.says, place, measured=place[1] in finding.numbers):
+            yield wrong_origin_error(place[1], word)
+
+
+def unsupported_words(
+    says: str, texts: Iterable[str], ratios: Iterable[tuple[float, float]]
+) -> Iterator[StudyError]:
+    """Yield an error for each ratio in words that is in none of `texts`, the statements that the
+    sentence rests on, and describes none of the `ratios` between two limits.
+    """
+    known = {word.text for text in texts for word in number_words(text)}
+    ends = list(ratios)
+    for word in number_words(PLACEHOLDER.sub("{}", says)):
+        if word.text not in known and not any(word.describes(*pair) for pair in ends):
+            yield StudyError(
+                f"findings: nothing supports the words “{word.text}”",
+                file="study.yaml",
+                expected=f"a ratio of {interval(word.low, word.high)} between two numbers of the evidence",
+                found=join_words([interval(*pair) for pair in ends]) or "no ratio",
+                remedy="state the number, or name the claim that says so in rests_on.",
+            )
+
+
+def wrong_origin_error(name: str, word: str) -> StudyError:
+    """Return the error for a number that a sentence calls measured or printed, and is not."""
+    return StudyError(
+        f"findings: the number {name} stands beside the word “{word}”",
+        file="study.yaml",
+        expected="printed numbers and ranges of a text, and measured numbers, called what they are",
+    )
+
+
+def _printed_ratios(
+    data: StudyData, finding: Finding, claims: Iterable[Claim]
+) -> Iterator[tuple[float, float]]:
+    """Yield the limits of ratios that claims state, of quotients of numbers that the sentence
+    quotes, and of its derived numbers.
+    """
+    values = []
+    quoted = {name for name, _ in finding.quoted}
+    for claim in claims:
+        result = data.result(claim.id)
+        ends = [float(result.get(end, math.nan)) for end in ("low", "high")]
+        low, high = (math.nan if math.isnan(end) else end for end in ends)
+        if claim.kind == "ratio":
+            yield low, high
+        elif claim.kind == "percent_change":
+            yield 1 + low / 100, 1 + high / 100
+        elif claim.kind == "value" and claim.id in quoted:
+            unit = unit_of(claim, data.study)
+            values.append((unit, low, high))
+            if "%" in unit:
+                yield low / 100, high / 100
+    for unit, low, high in values:
+        yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
+    for name in quoted:
+        rows = data.ranges[data.ranges["derived"] == name]
+        for pieces, unit in zip(rows["pieces_text"], rows["unit"], strict=True):
+            if unit in ("", "1") and len(pieces):
+                yield float(pieces[0]), float(pieces[-1])
+
+
+def _measured_ratios(
+    data: StudyData, finding: Finding, level: float
+) -> Iterator[tuple[float, float]]:
+    values = []
+    for stated in finding.numbers.values():
+        of, to = _sides(data, stated)
+        contrast = _contrast(data, of, to, level)
+        low, high = _interval(contrast, level)
+        if to:
+            yield low, high
+        else:
+            values.append((_unit(data, stated), low, high))
+    for unit, low, high in values:
+        yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
 
 
 def _typed_numbers(
@@ -421,15 +504,15 @@ def _typed_numbers(
     levels |= {
         level for claim in claims for level in (claim.at, *claim.levels) if level is not None
     }
-    conditions = _tokens(map(_level_text, levels))
-    conditions |= _tokens(
+    conditions = typed_tokens(map(level_text, levels))
+    conditions |= typed_tokens(
         label for f in study.factors.values() for label in (f.label, *f.level_labels.values())
     )
-    conditions |= _tokens(study.quantities[q.name].label for q in evidence)
+    conditions |= typed_tokens(study.quantities[q.name].label for q in evidence)
     software = (str(text) for of in study.software.values() for text in of.values())
-    names = _tokens([str(study.data.get("title", "")), *study.systems.values(), *software])
-    statements = _tokens(claim.says for claim in claims)
-    for token in _tokens([PLACEHOLDER.sub(" ", finding.says)]):
+    names = typed_tokens([str(study.data.get("title", "")), *study.systems.values(), *software])
+    statements = typed_tokens(claim.says for claim in claims)
+    for token in typed_tokens([PLACEHOLDER.sub(" ", finding.says)]):
         if token in conditions:
             continue
         written = next(filter(None, (_number_of(c, token) for c in claims)), "")
@@ -446,12 +529,12 @@ def _typed_numbers(
         )
 
 
-def _tokens(texts: Iterable[str]) -> set[str]:
-    """Numbers in texts, without thousands separators."""
+def typed_tokens(texts: Iterable[str]) -> set[str]:
+    """Return the numbers in texts, without thousands separators."""
     return {match.replace(",", "").rstrip(".") for text in texts for match in _TYPED.findall(text)}
 
 
-def _level_text(level: Level) -> str:
+def level_text(level: Level) -> str:
     return level if isinstance(level, str) else number(level, 12)
 
 
@@ -500,8 +583,9 @@ def _utilizations(
             )
 
 
-def _outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:
-    """Check the printed value of a claim against the ranges by the text of the points that plot it.
+def outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:
+    """Yield an error if the printed value of a claim is outside the range by the text of a point
+    that plots it.
 
     Where derived numbers exclude it, the head of the report says so (`kinds.summary.certainty`).
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,24 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
 from virtperf.report.synthesis.checks import matching_label
-from virtperf.report.synthesis.definition import Curve, JointGrid
+from virtperf.report.synthesis.definition import (
+    Curve,
+    JointGrid,
+    QuantityRow,
+    Reference,
+    Sentence,
+)
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
+from virtperf.report.synthesis.sentences import sentence_problems
 from virtperf.report.synthesis.tables import agreement
-from virtperf.report.synthesis.values import REFERENCE, Value, instances, quotients, scale_value
+from virtperf.report.synthesis.values import (
+    REFERENCE,
+    Value,
+    instances,
+    quotients,
+    scale_value,
+    values,
+)
 from virtperf.study.definition import load_study
 
 INF = math.inf
@@ -258,6 +273,47 @@ def test_mistakes_are_reported(tmp_path: Path, old: str, new: str, message: str)
     check_synthesis_file(Layout(tmp_path), studies, problems)
     (found,) = problems
     assert re.search(message, str(found)), str(found)
+
+
+@each_case(
+    ("says", "rests_on", "message"),
+    [
+        ("With eight guests it is {gain/toy}, or 1,234.", "gain", "the number 1234 is typed"),
+        ("With eight guests it is {best/toy}.", "gain", "the row best is not in rests_on"),
+        ("The measured ratio is {gain/other}.", "gain", "beside the word “measured”"),
+        (
+            "It is {gain/toy}, and ten times as much elsewhere.",
+            "gain",
+            "supports the words “ten times”",
+        ),
+        ("It is {best/other}.", "best", "has no number"),
+        ("With eight guests against four it is {gain/toy}.", "gain", ""),
+    ],
+)
+def test_sentences_are_checked(
+    synthesis: Synthesis, says: str, rests_on: str, message: str
+) -> None:
+    sentence = Sentence(about="Throughput", says=says, rests_on=(rests_on,))
+    found = sentence_problems(sentence, synthesis.file.rows, synthesis.values, synthesis.studies)
+    words = [str(problem) for problem in found]
+    assert [message in problem for problem in words] == [True] * bool(message), words
+
+
+def test_measured_value_is_computed_again_from_the_means(synthesis: Synthesis) -> None:
+    cell = Reference(study="toy", label="A", derived="gain", at={"system": "a", "guests": 4})
+    row = QuantityRow(id="again", says="Throughput of eight guests", cells=(cell,))
+    sentence = Sentence(about="Throughput", says="It is {again}.", rests_on=("again",))
+    found = values(synthesis.studies, row, synthesis.level)
+    assert [value.kind for value in found][-1] == "measured"
+
+    def problems(given: list[Value]) -> list[str]:
+        rows = {"again": row}
+        studies = synthesis.studies
+        return [str(p) for p in sentence_problems(sentence, rows, {"again": given}, studies)]
+
+    assert not problems(found)
+    wrong = replace(found[-1], value=1.3 * found[-1].value)
+    assert any("not the number of the plotted means" in p for p in problems([*found[:-1], wrong]))
 
 
 def test_example_has_no_problems(tmp_path: Path) -> None:

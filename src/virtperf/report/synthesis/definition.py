@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -12,6 +13,8 @@ from rawperf.core.model import Level, Model, NonNegative, Positive, load_model
 from virtperf.study.parts import Id
 
 SYNTHESIS_FILE = "synthesis.yaml"
+PLACE = re.compile(r"\{([a-z0-9-]+)(?:/([a-z0-9-]+))?\}")
+"""A place in a sentence for the numbers of a row, or for those of one study."""
 RATIO = "ratio"
 """Unit of a row with comparisons of two conditions: changes in per cent are converted to ratios."""
 

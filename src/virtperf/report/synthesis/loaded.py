@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,18 @@ from virtperf.report.loaded import find_data
 from virtperf.report.records import Listing, Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
-from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file
+from virtperf.report.synthesis.definition import (
+    PLACE,
+    SYNTHESIS_FILE,
+    Sentence,
+    SynthesisFile,
+    load_file,
+)
+from virtperf.report.synthesis.sentences import sentence_problems
 from virtperf.report.synthesis.values import Value, find_study, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_PLACE = re.compile(r"\{([a-z0-9-]+)(?:/([a-z0-9-]+))?\}")
 
 
 def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Synthesis:
@@ -86,9 +91,13 @@ class Synthesis:
     def summary(self) -> Shown:
         """Sentences of the file with their numbers filled in, and one picture of the underlying
         values.
+
+        Raises `StudyError` for the first problem of a sentence.
         """
         from virtperf.report.synthesis import picture
 
+        for problem in self.problems():
+            raise problem
         sentences = Listing(items=tuple(self._sentence(s) for s in self.file.sentences))
         row_ids = dict.fromkeys(
             name for sentence in self.file.sentences for name in sentence.rests_on
@@ -99,6 +108,11 @@ class Synthesis:
         return _with_drawing(
             tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )
+
+    def problems(self) -> Iterator[StudyError]:
+        """Yield what is wrong with the sentences; see `sentences.sentence_problems`."""
+        for sentence in self.file.sentences:
+            yield from sentence_problems(sentence, self.file.rows, self.values, self.studies)
 
     def matrix(self) -> Shown:
         """Count the numbers of each system for each question."""
@@ -157,9 +171,9 @@ class Synthesis:
 
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),
-            f" {_PLACE.sub(filled, ' '.join(sentence.says.split()))} Rests on ",
+            f" {PLACE.sub(filled, ' '.join(sentence.says.split()))} Rests on ",
         ]
-        quoted = {study for _, study in _PLACE.findall(sentence.says)}
+        quoted = {study for _, study in PLACE.findall(sentence.says)}
         links = {
             value.name: value
             for name in sentence.rests_on

@@ -396,10 +396,11 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
 
 def values_text(values: Sequence[Value], *, named: bool = True) -> str:
     """Format the values of a row for a sentence, optionally with their systems: ``z/VM 5.3, 2009:
-    12 guests against 6: allows 0.9 to 1.1``.
+    12 guests against 6: allows 0.9 to 1.1``. Without systems, values of several kinds say of which.
     """
     if not named:
-        return join_words([value.words for value in values]) or NO_NUMBER
+        several = len({value.kind for value in values}) > 1
+        return join_words([v.text if several else v.words for v in values]) or NO_NUMBER
     return "; ".join(f"{value.name}: {value.text}" for value in values) or NO_NUMBER
 
 

@@ -152,7 +152,7 @@ def _over_one_window(
                 _combined_source(run, rule["per"], "sum", window=window),
             )
             combined, per = (
-                replace(new, steady=replace(new.steady, flags=old.steady.flags))
+                replace(new, steady=new.steady.flagged_as(old.steady))
                 for new, old in zip(again, sides, strict=True)
                 if new is not None
             )

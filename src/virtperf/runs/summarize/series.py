@@ -32,6 +32,7 @@ from virtperf.runs.summarize.steady import (
     trend,
     warmup,
     without_error,
+    without_interval,
 )
 from virtperf.runs.summarize.windows import EVENT, Overlap, overlap, sample_begins
 
@@ -127,7 +128,7 @@ class Steady:
 
     `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN if not detectable.
     `begin_s`, `end_s`: the evaluated stretch: the window, or a later begin if the warm-up
-        significantly lasts longer; NaN for a total of the run.
+        significantly lasts longer, and then the mean has no interval; NaN for a total of the run.
     `stationarity`: class by `steady.stationarity`; "" for totals.
     `trend`: value of `steady.trend`; NaN for totals, and for statistics other than the mean.
     """
@@ -139,6 +140,13 @@ class Steady:
     flags: tuple[str, ...]
     trend: float = np.nan
     end_s: float = np.nan
+
+    def flagged_as(self, first: Steady) -> Steady:
+        """Return the evaluation of another stretch with the flags of the first one, and without an
+        interval if that has none.
+        """
+        mean = without_interval(self.mean) if np.isnan(first.mean.se) else self.mean
+        return replace(self, mean=mean, flags=first.flags)
 
 
 @dataclass(frozen=True)
@@ -285,7 +293,7 @@ class RunSeries:
             begins = [one.begin_s for one in each if np.isfinite(one.begin_s)]
             if detect_warmup and len({*begins}) > 1:
                 each = [
-                    replace(self.steady(key, (max(begins), window[1])), flags=one.flags)
+                    self.steady(key, (max(begins), window[1])).flagged_as(one)
                     for key, one in zip(keys, each, strict=True)
                 ]
             steady = _independent(each, share, self.level)
@@ -407,7 +415,8 @@ def evaluate(
 
     A warm-up that MSER-5 detects after the window's begin shortens the window only if the means
     before and after it differ significantly at `WARMUP_CONFIDENCE`: in stationary series, MSER's
-    cut varies widely.
+    cut varies widely. The mean of a shortened window has no interval: a cut that depends on the
+    samples leaves those that agree, and about half of such 95 % intervals would contain the mean.
     """
     begin, end = window
     x = series.value
@@ -433,13 +442,14 @@ def evaluate(
             late = series.overlap((max(begin, warmup_s), end))
             if departs(x[early.inside], x[late.inside], WARMUP_CONFIDENCE):
                 flags.append(
-                    f"the warm-up lasts until {round(warmup_s, 2):g} s, longer than declared; the window "
-                    "begins there"
+                    "no interval: the warm-up lasted longer than declared; the window begins at its "
+                    f"end, {round(warmup_s, 2):g} s"
                 )
                 part, begin_s = late, warmup_s
     used = x[part.inside]
+    mean = _weighted_mean(x, part, level)
     return Steady(
-        _weighted_mean(x, part, level),
+        without_interval(mean) if begin_s > begin else mean,
         warmup_s,
         begin_s,
         stationarity(used),

@@ -36,7 +36,7 @@ its prior weight."""
 FREQUENCIES = 1024
 """Number of cosines used to discriminate models; for longer series they are all below the
 frequencies that matter for the mean."""
-LONGEST, LONGEST_HIDDEN = 4, 2
+LONGEST, LONGEST_HIDDEN = 3, 2
 """Longest correlation times of the models, in lengths of the series: alone, and hidden in white noise.
 Longer ones than the series widen the intervals of windows of a few correlation times only."""
 
@@ -116,15 +116,15 @@ class _Spectra:
 
 @lru_cache(maxsize=16)
 def _spectra(n: int) -> _Spectra:
-    """Grid of first-order autoregressive models with correlation times ``(1 + r) / (1 - r)`` that
-    double from 1 to `LONGEST` n samples, and those up to `LONGEST_HIDDEN` n with added white noise.
+    """Grid of first-order autoregressive models with correlation times ``(1 + r) / (1 - r)`` of one
+    sample and those halved from `LONGEST` n on, and with added white noise those that double from 1
+    up to `LONGEST_HIDDEN` n.
 
     A grid suffices, since only the average over it matters.
     """
-    alone, hidden = (
-        2.0 ** np.arange(first, int(np.log2(longest * n)) + 1)
-        for first, longest in ((0, LONGEST), (1, LONGEST_HIDDEN))
-    )
+    halved = LONGEST * n / 2.0 ** np.arange(int(np.log2(LONGEST * n)))
+    alone = np.append(1.0, halved[::-1])
+    hidden = 2.0 ** np.arange(1, int(np.log2(LONGEST_HIDDEN * n)) + 1)
     time = np.concatenate([alone, hidden])
     noise = np.repeat([0.0, NOISE], [len(alone), len(hidden)])
     r = (time - 1) / (time + 1)
@@ -211,6 +211,11 @@ def total(x: np.ndarray, level: float) -> Mean:
 def without_error(value: float, n: int, level: float, method: str) -> Mean:
     """A value with an unknown error: a total, one sample, a maximum."""
     return student(value, np.nan, np.nan, level=level, n=n, method=method)
+
+
+def without_interval(mean: Mean) -> Mean:
+    """Return a mean with its value only."""
+    return student(mean.value, np.nan, np.nan, level=mean.level, n=mean.n, method=mean.method)
 
 
 def correlation(residuals: np.ndarray, parameters: int) -> float:
