@@ -60,7 +60,7 @@ def verdict_study() -> tuple[Study, Claims]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "data" / "published" / "verdicts"
         shutil.copytree(HERE / "verdict_study", folder)
-        shutil.copy(HERE.parent / "data" / "readings.yaml", folder.parent.parent)
+        shutil.copy(HERE.parents[1] / "data" / "readings.yaml", folder.parent.parent)
         study = load_study(folder)
         return study, load_claims(study)
 

@@ -89,8 +89,16 @@ def sentence_problems(
         yield _problem(sentence, error.problem.removeprefix("findings: "), found=error.found)
 
 
-def _problem(sentence: Sentence, what: str, **details: str) -> StudyError:
-    return StudyError(f"sentences, {sentence.about}: {what}", file=SYNTHESIS_FILE, **details)
+def _problem(
+    sentence: Sentence,
+    what: str,
+    *,
+    expected: str | None = None,
+    found: str | None = None,
+    remedy: str | None = None,
+) -> StudyError:
+    problem = f"sentences, {sentence.about}: {what}"
+    return StudyError(problem, file=SYNTHESIS_FILE, expected=expected, found=found, remedy=remedy)
 
 
 def _texts(row: QuantityRow, studies: Mapping[str, StudyData]) -> Iterator[str]:
