@@ -48,7 +48,7 @@ def test_page_has_a_row_per_cell_and_method(repository):
     page = (repository / "page.md").read_text(encoding="utf-8")
     assert page.startswith("# Calibration of intervals\n")
     assert "## Straight line\n\n20 data sets a cell." in page
-    assert '"No cap" is' in page and "\n40 data sets a cell." in page
+    assert "`Welch` is" in page and "\n40 data sets a cell." in page
     assert page.count("| sizes | intercept 2, slope 10; 2 % noise, constant; 3 runs |") == 1
     assert page.count("| **constant** |") == 2
     assert "| **log-ratio** |" in page

@@ -60,7 +60,7 @@ CASES = curves.CASES | lines.CASES | designed.CASES | series.CASES | verdicts.CA
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=HERE.parent / "docs" / "calibration.md",
+    default=HERE.parents[1] / "docs" / "calibration.md",
 )
 def calibrate(
     replicates: int,
