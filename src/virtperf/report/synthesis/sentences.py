@@ -89,8 +89,21 @@ def sentence_problems(
         yield _problem(sentence, error.problem.removeprefix("findings: "), found=error.found)
 
 
-def _problem(sentence: Sentence, what: str, **details: str) -> StudyError:
-    return StudyError(f"sentences, {sentence.about}: {what}", file=SYNTHESIS_FILE, **details)
+def _problem(
+    sentence: Sentence,
+    what: str,
+    *,
+    found: str | None = None,
+    expected: str | None = None,
+    remedy: str | None = None,
+) -> StudyError:
+    return StudyError(
+        f"sentences, {sentence.about}: {what}",
+        file=SYNTHESIS_FILE,
+        found=found,
+        expected=expected,
+        remedy=remedy,
+    )
 
 
 def _texts(row: QuantityRow, studies: Mapping[str, StudyData]) -> Iterator[str]:
@@ -160,9 +173,9 @@ def _measured(
         for part in number.parts
     )
     share = 100 * (over / under - 1) if number.derived.kind == "percent_change" else over / under
-    again = cell.times * unit_conversion(number, row.unit)(share)
-    low, high = value.ends
-    shown, expected = (as_precise(v, low, high)[0] for v in (value.value, again))
+    again = unit_conversion(number, row.unit)(share)
+    low, high = (end / cell.times for end in value.ends)  # the digits are those of the ratio itself
+    shown, expected = (as_precise(v, low, high)[0] for v in (value.value / cell.times, again))
     if shown != expected:
         yield _problem(
             sentence,
