@@ -26,7 +26,15 @@ def test_ratio_in_words(says: str, text: str, ends: tuple[float, float]) -> None
     assert word.text == text and (word.low, word.high) == pytest.approx(ends)
 
 
-@each_case("says", ["With two CPUs per guest", "A third triplet does not start", "its half-width"])
+@each_case(
+    "says",
+    [
+        "With two CPUs per guest",
+        "A third triplet does not start",
+        "its half-width",
+        "Over half a minute",
+    ],
+)
 def test_counts_and_ordinals_are_no_ratios(says: str) -> None:
     assert not list(number_words(says))
 

@@ -413,7 +413,9 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
         yield from outside_page(data, claim)
     evidence = list({claim.id: claim for claim in [*claims, *quoted]}.values())
     ratios = [*_printed_ratios(data, finding, evidence), *_measured_ratios(data, finding, level)]
-    yield from unsupported_words(finding.says, [claim.says for claim in evidence], ratios)
+    yield from unsupported_words(
+        finding.says, [*(claim.says for claim in evidence), *_condition_texts(data)], ratios
+    )
     for place in PLACEHOLDER.finditer(finding.says):
         if word := wrong_origin(finding.says, place, measured=place[1] in finding.numbers):
             yield wrong_origin_error(place[1], word)
@@ -491,6 +493,13 @@ def _measured_ratios(
             values.append((_unit(data, stated), low, high))
     for unit, low, high in values:
         yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
+
+
+def _condition_texts(data: StudyData) -> Iterator[str]:
+    """Yield what a study says of its conditions: labels of factors, levels and exhibits."""
+    for factor in data.study.factors.values():
+        yield from (factor.label, *factor.level_labels.values())
+    yield from (exhibit.title for exhibit in data.study.exhibits)
 
 
 def _typed_numbers(

@@ -34,7 +34,8 @@ _BOUNDS = {
 }
 _NUMBER = re.compile(
     rf"\b(?:(?P<above>{_BOUNDS['above']}) |(?P<below>{_BOUNDS['below']}) )?"
-    rf"(?:{'|'.join(f'(?P<f{k}>{words})' for k, (words, _) in enumerate(_FACTORS))})\b(?!-)",
+    rf"(?:{'|'.join(f'(?P<f{k}>{words})' for k, (words, _) in enumerate(_FACTORS))})"
+    r"\b(?!-| an? (?:second|minute|hour|day)\b)",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.;:,(){}]")

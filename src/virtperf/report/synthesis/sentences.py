@@ -93,12 +93,17 @@ def _problem(
     sentence: Sentence,
     what: str,
     *,
-    expected: str | None = None,
     found: str | None = None,
+    expected: str | None = None,
     remedy: str | None = None,
 ) -> StudyError:
-    problem = f"sentences, {sentence.about}: {what}"
-    return StudyError(problem, file=SYNTHESIS_FILE, expected=expected, found=found, remedy=remedy)
+    return StudyError(
+        f"sentences, {sentence.about}: {what}",
+        file=SYNTHESIS_FILE,
+        found=found,
+        expected=expected,
+        remedy=remedy,
+    )
 
 
 def _texts(row: QuantityRow, studies: Mapping[str, StudyData]) -> Iterator[str]:
@@ -168,9 +173,9 @@ def _measured(
         for part in number.parts
     )
     share = 100 * (over / under - 1) if number.derived.kind == "percent_change" else over / under
-    again = cell.times * unit_conversion(number, row.unit)(share)
-    low, high = value.ends
-    shown, expected = (as_precise(v, low, high)[0] for v in (value.value, again))
+    again = unit_conversion(number, row.unit)(share)
+    low, high = (end / cell.times for end in value.ends)  # the digits are those of the ratio itself
+    shown, expected = (as_precise(v, low, high)[0] for v in (value.value / cell.times, again))
     if shown != expected:
         yield _problem(
             sentence,
