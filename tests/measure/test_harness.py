@@ -129,7 +129,7 @@ def test_second_harness_is_rejected_while_the_first_runs(repository):
         RawperfError, match=f"process {first.pid} is already measuring in this repository"
     ):
         repository.measure()
-    out, _ = first.communicate(timeout=30)
+    out, _ = first.communicate(timeout=300)
     assert first.returncode == 0, out
     assert repository.present() == ["one-r1"]
 
@@ -253,7 +253,7 @@ def test_full_disk_is_a_one_line_error(repository):
     process = repository.start(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
     )
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 1
     assert out.splitlines()[-1].startswith(
         f"Error: {repository.runs}: File too large; the current run was removed"
@@ -278,7 +278,7 @@ def test_disk_filled_by_the_workload(repository, then):
         }
         repository.write(workload=[fill])
         process = repository.start()
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 1
         assert "No space left on device; the current run was removed" in out.splitlines()[-1]
         assert not (repository.own / "running").exists()
@@ -290,7 +290,7 @@ def test_disk_filled_by_the_workload(repository, then):
         # an unwritable folder is a one-line error too
         subprocess.run(["mount", "-o", "remount,ro", str(runs)], check=True, capture_output=True)
         process = repository.start()
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 1
         assert (
             "Read-only file system. Write to a folder that is not read-only" in out.splitlines()[-1]
