@@ -20,7 +20,7 @@ from virtperf import __version__, cli
 from virtperf.cli import main
 from virtperf.study.new.write import write_study
 
-STAGES = ["reconstruct", "runs", "report", "synthesis", "site", "pipeline"]
+STAGES = ["reconstruct", "hypotheses", "runs", "report", "synthesis", "site", "pipeline"]
 SLOW = (
     "numpy",
     "pandas",

@@ -24,7 +24,7 @@ from virtperf.measure import run as run_module
 from virtperf.measure.machine import machine
 from virtperf.measure.plan import plan
 from virtperf.measure.processes import members
-from virtperf.runs.ingest.folder import RunFolder, raw_files
+from virtperf.runs.ingest.folder import RunFolder, raw_files, run_folders
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 
@@ -33,8 +33,8 @@ ALL = [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in (1, 2)]
 
 
 def identity(repository):
-    """Inodes of the run folders; a repeated run has another one."""
-    return {name: (repository.runs / name).stat().st_ino for name in repository.present()}
+    """The run.yaml of all runs: a repeated run has another start."""
+    return {run.name: run.read("run.yaml") for run in run_folders(repository.runs)}
 
 
 def leftover_processes(repository):
@@ -45,11 +45,11 @@ def leftover_processes(repository):
 def check_runs(repository):
     """Assert that every run folder is complete."""
     harness = repository.harness()
-    for name in repository.present():
-        folder = repository.runs / name
-        run = load_run(RunFolder(folder), harness.study, "measured", raw_files(folder))
-        for n in range(1, run.factors["guests"] + 1):
-            assert (folder / f"work{n}.csv").read_text().endswith("1,2\n")
+    for packed in run_folders(repository.runs):
+        run = load_run(packed, harness.study, "measured", packed.raw_files())
+        with packed.opened() as folder:
+            for n in range(1, run.factors["guests"] + 1):
+                assert (folder / f"work{n}.csv").read_text().endswith("1,2\n")
 
 
 def modified(path):
@@ -166,7 +166,8 @@ def test_background_job_can_stop_monitors_by_sigint(repository):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=90)
     assert process.returncode == 0, out
-    assert (repository.runs / "one-r1" / "m.txt").read_text() == "1\nend\n"
+    (run,) = run_folders(repository.runs)
+    assert run.read("m.txt") == b"1\nend\n"
     assert repository.described("one-r1")["disturbed"] == []
 
 
@@ -351,7 +352,7 @@ def test_unneeded_runs_are_skipped_with_one_message_per_experiment(repository):
         taken: ClassVar[list[str]] = []
 
         def add(self, run, folder):
-            assert folder.is_dir()
+            assert folder.path.is_dir()
             self.taken.append(run.run_id)
 
         def words(self, run):

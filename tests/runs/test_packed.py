@@ -146,8 +146,7 @@ def test_interrupted_packing_loses_nothing_and_is_ended_by_the_next_call(
     with pytest.raises(KeyboardInterrupt):
         pack(runs, study)
     monkeypatch.undo()
-    with pytest.raises(RunError, match="the run is also in a folder a-1"):
-        run_folders(runs)
+    assert all(run.path.is_dir() for run in run_folders(runs))  # equal copies are one run
     assert pack(runs, study) == {}
     assert [p.name for p in runs.iterdir()] == ["runs"]
     unpack(runs)
@@ -160,6 +159,8 @@ def test_folder_that_differs_from_its_packed_copy_is_kept(repository, study):
     pack(runs, study)
     shutil.move(runs.parent / "kept", runs / "a-1")
     (runs / "a-1" / "d1.log").write_bytes(console(seed="changed"))
+    with pytest.raises(RunError, match="the run is also in a folder a-1"):
+        run_folders(runs)
     for change in (pack, unpack):
         with pytest.raises(RunError, match="a-1: the folder differs from the packed run"):
             change(*((runs, study) if change is pack else (runs,)))

@@ -425,10 +425,12 @@ def unsupported_words(
     says: str, texts: Iterable[str], ratios: Iterable[tuple[float, float]]
 ) -> Iterator[StudyError]:
     """Yield an error for each ratio in words that is in none of `texts`, the statements that the
-    sentence rests on, and describes none of the `ratios` between two limits.
+    sentence rests on, and describes none of the `ratios` between two limits. NaN limits are unknown.
     """
     known = {word.text for text in texts for word in number_words(text)}
     ends = list(ratios)
+    if any(math.isnan(end) for pair in ends for end in pair):
+        return  # before the stages have run
     for word in number_words(PLACEHOLDER.sub("{}", says)):
         if word.text not in known and not any(word.describes(*pair) for pair in ends):
             yield StudyError(

@@ -64,7 +64,7 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
     for folder in folders:
         content = _content(folder)
         if folder.name in packed:
-            _require_equal(folder, content, packed[folder.name])
+            _require_equal(packed[folder.name])
             finished.append(folder)
         else:
             group = _group(folder, study)
@@ -78,7 +78,7 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
             write_atomically(path, _zipped(contents))
             archive = Archive.open(path)
             for name in names:
-                _require_equal(root / name, contents[name], RunFolder(root / name, archive))
+                _require_equal(RunFolder(root / name, archive))
                 finished.append(root / name)
             written[path] = len(names)
     for folder in finished:
@@ -108,7 +108,7 @@ def unpack(root: Path, patterns: Sequence[str] = ()) -> list[str]:
         for name in names:
             folder = root / name
             if folder.exists():
-                _require_equal(folder, _content(folder), RunFolder(folder, archive))
+                _require_equal(RunFolder(folder, archive))
                 continue
             with replace_folder(folder) as fresh:
                 fresh.rmdir()
@@ -155,12 +155,13 @@ def _packed_content(archive: Archive, run: str) -> dict[str, bytes]:
     return dict(archive.read(run, archive.runs[run]))
 
 
-def _require_equal(folder: Path, content: Mapping[str, bytes], packed: RunFolder) -> None:
+def _require_equal(packed: RunFolder) -> None:
+    """Raise `RunError` unless the folder of a packed run has the same files."""
     assert packed.archive is not None
-    if _packed_content(packed.archive, packed.name) != content:
+    if not RunFolder(packed.path).equals(packed):
         raise RunError(
             "the folder differs from the packed run of this name",
-            file=folder.name,
+            file=packed.name,
             found=f"another copy in {ARCHIVES}/{packed.archive.path.name}",
             remedy="remove the folder, or rename the run",
         )

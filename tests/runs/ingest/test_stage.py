@@ -372,7 +372,7 @@ def test_outputs_are_readable_by_other_users(place):
 
 @pytest.fixture(scope="module")
 def example(root):
-    return root / "examples" / "zvm-xen-2009" / "example-scaling-xen-9-r1"
+    return root / "data/measured/zvm-xen-2009/examples/example-scaling-xen-9-r1"
 
 
 def test_example_is_marked_as_made_up(example):

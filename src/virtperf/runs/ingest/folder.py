@@ -116,6 +116,15 @@ class RunFolder:
             for name, content in self.archive.read(self.name, names)
         }
 
+    def equals(self, other: RunFolder) -> bool:
+        """Whether two copies of a run have the same files with the same content."""
+        return self._contents() == other._contents()
+
+    def _contents(self) -> dict[str, bytes]:
+        if self.archive is None:
+            return {name: (self.path / name).read_bytes() for name in state(self.path)}
+        return dict(self.archive.read(self.name, self._members))
+
     @contextmanager
     def opened(self) -> Iterator[Path]:
         """Provide the run as a folder: itself, or an extracted copy of the same name that is removed
@@ -158,10 +167,11 @@ def run_folders(
             refuse(path.name, err)
             continue
         for name in archive.runs:
-            if name in runs:
+            packed = RunFolder(root / name, archive)
+            if name not in runs:
+                runs[name] = packed
+            elif not runs[name].equals(packed):  # equal ones are left by interrupted packing
                 refuse(name, _twice(runs[name], path))
-            else:
-                runs[name] = RunFolder(root / name, archive)
     return [runs[name] for name in sorted(runs)]
 
 
@@ -174,7 +184,7 @@ def _twice(run: RunFolder, archive: Path) -> RunError:
     return RunError(
         f"the run is also in {other}",
         file=f"{ARCHIVES}/{archive.name}: {run.name}",
-        remedy="remove one of the two; `virtperf pack` removes a folder that equals its packed copy",
+        remedy="remove one of the two",
     )
 
 
