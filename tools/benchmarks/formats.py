@@ -244,6 +244,9 @@ def measured(name: str, library: str, path: Path) -> tuple[float, float] | None:
 
 def main() -> int:
     """Print a table."""
+    if {"-h", "--help"} & {*sys.argv[1:]}:
+        print(__doc__)
+        return 0
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
         return 0
