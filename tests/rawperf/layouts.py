@@ -780,9 +780,9 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "virt-top",
-        "(?:blank|swap) a cell|number -",
+        "(?:blank|swap) a cell",
         Verdict.LOST,
-        "blank cells and - are unknown values, of columns that an option leaves out too",
+        "in its first row a domain has no memory and no time yet: CPU and memory are left out there",
     ),
     Known("turbostat", "number -", Verdict.LOST, "the tool prints - for what it cannot read"),
     Known("xentop", "number -", Verdict.LOST, "the tool prints - for a device in error"),
