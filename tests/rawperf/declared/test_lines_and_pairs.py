@@ -221,3 +221,26 @@ def test_patterns_end_and_are_bounded() -> None:
                     {"name": "own", "reads": "lines", "lines": pattern, "fields": [{"field": "a"}]}
                 )
             )
+
+
+@pytest.mark.parametrize("option", ["needs", "plus"])
+def test_field_that_needs_a_group_of_another_line_is_warned_of(option: str) -> None:
+    text = rf"""
+        reads: lines
+        lines: ['completed: (?P<completed>\d+)', 'latency: (?P<avg>\S+) s']
+        fields: [{{field: completed}}, {{field: avg, {option}: completed}}]
+        """
+    reading = read(text, "completed: 1500\nlatency: 0.1 s\n")
+    assert rows(reading, "field", "value") == [("completed", 1500.0)]
+    assert reading.warnings == (f"{FILE}: avg has no number: completed must be in the same line",)
+
+
+def test_default_of_printed_may_have_several_units() -> None:
+    text = """
+        reads: lines
+        lines: 'r (?P<a>.*)'
+        printed: {K/s: KiB/s, M/s: MiB/s}
+        fields: [{field: a, unit: KiB/s}]
+        """
+    assert rows(read(text, "r 3 K/s\n"), "value") == [(3.0,)]
+    assert rows(read(text, "r 1 M/s\n"), "value") == [(1024.0,)]
