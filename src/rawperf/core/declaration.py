@@ -347,6 +347,20 @@ def _check_common_unit(printed: Printed, field: str) -> None:
         )
 
 
+def _check_same_lines(part: TableDeclaration) -> None:
+    """Raise `ValueError` for a field that depends on a group of other lines: a row is one line."""
+    forms = [group_names(pattern) for pattern in part.lines]
+    for rule in part.fields:
+        beside = [*rule.needs, *rule.plus, *rule.minus, *rule.where, rule.per, rule.suffix]
+        own = [form for form in forms if rule.field in form]
+        for name in filter(None, beside):
+            if own and not any(name in form for form in own):
+                raise ValueError(
+                    f"{rule.field!r} refers to {name!r}, which is a group of another line: "
+                    "a row is one line, so that both have to be in one expression"
+                )
+
+
 Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
 
 # Options that only some readers accept.
@@ -601,6 +615,8 @@ class Declaration(TableDeclaration):
             part.rows if self.reads == "xml" else part.lines
         ):
             raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
+        if self.reads == "lines" and part.names is None:
+            _check_same_lines(part)
         if (
             part.time is not None
             and part.time.line is not None

@@ -181,23 +181,6 @@ class Collector:
                 self._store(entity, rule.record, *nowhere)
         messages = self._missing_cells.messages() if self._missing_cells is not None else []
         messages += self._renamed_messages() + self._snapshot_messages()
-        return messages + self._unmet_messages()
-
-    def _unmet_messages(self) -> list[str]:
-        """Messages on fields that the file has, and that have no number since each depends on another
-        field of its row.
-        """
-        messages = []
-        for rule in self._field_rules:
-            others = list(dict.fromkeys([*rule.needs, *rule.plus, *rule.minus]))
-            if not others or rule.field not in self._seen_fields:
-                continue
-            code = self._fields[rule.record]
-            if not any((codes == code).any() for _, codes, *_ in self.parts):
-                row = "line" if self.declaration.reads == "lines" else "row"
-                messages.append(
-                    f"{self._file}: {rule.record} has no number: {', '.join(others)} must be in the same {row}"
-                )
         return messages
 
     def _snapshot_messages(self) -> list[str]:

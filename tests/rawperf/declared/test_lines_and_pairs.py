@@ -223,16 +223,18 @@ def test_patterns_end_and_are_bounded() -> None:
             )
 
 
-@pytest.mark.parametrize("option", ["needs", "plus"])
-def test_field_that_needs_a_group_of_another_line_is_warned_of(option: str) -> None:
+@pytest.mark.parametrize("option", ["needs", "plus", "per", "where"])
+def test_field_that_refers_to_a_group_of_another_line_is_refused(option: str) -> None:
+    value = "{completed: '5'}" if option == "where" else "completed"
     text = rf"""
         reads: lines
         lines: ['completed: (?P<completed>\d+)', 'latency: (?P<avg>\S+) s']
-        fields: [{{field: completed}}, {{field: avg, {option}: completed}}]
+        fields: [{{field: completed}}, {{field: avg, {option}: {value}}}]
         """
-    reading = read(text, "completed: 1500\nlatency: 0.1 s\n")
-    assert rows(reading, "field", "value") == [("completed", 1500.0)]
-    assert reading.warnings == (f"{FILE}: avg has no number: completed must be in the same line",)
+    with pytest.raises(
+        StudyError, match="'avg' refers to 'completed', which is a group of another"
+    ):
+        declared(text)
 
 
 def test_default_of_printed_may_have_several_units() -> None:
