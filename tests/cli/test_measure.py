@@ -128,6 +128,13 @@ def test_complete_experiment_is_packed_and_not_measured_again(toy, run):
     assert "2 runs, 2 measured, 0 to measure" in run("measure", "toy", "--replicates", "1").output
 
 
+def test_runs_too_large_to_pack_stay_folders(toy, run, monkeypatch):
+    monkeypatch.setattr("virtperf.runs.packing.MAX_RUN_BYTES", 10)
+    result = run("measure", "toy", "--replicates", "1")
+    assert "not packed: cpu-guests-1-r1: the run is too large for an archive" in result.output
+    assert (toy.runs / "cpu-guests-1-r1" / "run.yaml").is_file()
+
+
 def test_standalone_study_is_written_next_to_its_runs(toy, run):
     (toy.root / "data" / "published" / "toy" / "study.yaml").rename(toy.runs / "study.yaml")
     run("measure", "toy", "--replicates", "1")

@@ -133,8 +133,9 @@ def test_parts_are_below_the_size(repository, study, monkeypatch):
     assert not (runs / "runs").exists()
 
 
+@pytest.mark.parametrize("inside", [False, True])
 def test_interrupted_packing_loses_nothing_and_is_ended_by_the_next_call(
-    repository, study, monkeypatch
+    repository, study, monkeypatch, inside
 ):
     runs = repository.measured("toy")
     before = contents(runs)
@@ -142,11 +143,15 @@ def test_interrupted_packing_loses_nothing_and_is_ended_by_the_next_call(
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(packing.shutil, "rmtree", interrupted)
+    def interrupted_inside(folder):
+        (folder / "run.yaml").unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(packing.shutil, "rmtree", interrupted_inside if inside else interrupted)
     with pytest.raises(KeyboardInterrupt):
         pack(runs, study)
     monkeypatch.undo()
-    assert all(run.path.is_dir() for run in run_folders(runs))  # equal copies are one run
+    assert len(run_folders(runs)) == 6  # equal copies are one run
     assert pack(runs, study) == {}
     assert [p.name for p in runs.iterdir()] == ["runs"]
     unpack(runs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import RawperfError, RunError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -146,7 +146,10 @@ def measure(
             err=True,
         )
     if aa is None and (names := harness.complete(runs)):
-        pack(place, study, names)
+        try:
+            pack(place, study, names)
+        except RunError as err:
+            print_line(f"not packed: {err}", err=True)
     if aa is not None:
         print_line(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:

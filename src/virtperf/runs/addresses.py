@@ -22,7 +22,7 @@ class Addresses:
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._copies: dict[Path, Path] = {}  # of the folders of runs, by extracted copy
+        self._copies: dict[Path, Path] = {}  # extracted copies, by the folder of runs
 
     def find(self, written: str) -> list[Path]:
         """List the files and folders of an address or a pattern, by name; those of packed runs are
@@ -53,7 +53,7 @@ class Addresses:
 
     def address(self, path: str) -> str:
         """Translate the path of a copy to its address; any other path stays."""
-        for copy, root in self._copies.items():
+        for root, copy in self._copies.items():
             if Path(path).is_relative_to(copy):
                 return str(root / Path(path).relative_to(copy))
         return path
@@ -67,11 +67,8 @@ class Addresses:
         return found
 
     def _copy(self, root: Path, folder: RunFolder) -> Path:
-        copies = {of: copy for copy, of in self._copies.items()}
-        if root not in copies:
-            copies[root] = self._scratch / f"packed-{len(copies)}"
-            self._copies[copies[root]] = root
-        copy = copies[root] / folder.name
+        of_root = self._copies.setdefault(root, self._scratch / f"packed-{len(self._copies)}")
+        copy = of_root / folder.name
         if not copy.is_dir():
             assert folder.archive is not None
             folder.archive.extract(folder.name, copy)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rawperf.core.errors import RunError
 from rawperf.core.files import replace_folder, write_atomically
+from rawperf.pieces import ALWAYS_ALLOWED_BYTES
 from virtperf.runs.ingest.folder import (
     RunFolder,
     archives_of,
@@ -29,10 +30,12 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
 MAX_ARCHIVE_BYTES = 1_000_000
+MAX_RUN_BYTES = ALWAYS_ALLOWED_BYTES
 NO_EXPERIMENT = "all"
 """Name of the archive of runs without an experiment."""
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _END_BYTES = 22
+_REMOVED = ".packed"
 
 
 def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, int]:
@@ -57,11 +60,14 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
         A run is not valid or too large, differs from its packed copy, or has files that an archive
         does not take: links and names that begin with a dot. Nothing is packed then.
     """
+    for begun in root.glob(f".*{_REMOVED}"):
+        shutil.rmtree(begun)
     packed = _packed_runs(root)
     folders = [p for p in _folders(root) if _fits(p.name, patterns)]
     groups: dict[str, list[tuple[str, bytes]]] = {}
     finished: list[Path] = []
     for folder in folders:
+        _require_small(folder, sum(size for size, _ in state(folder).values()), MAX_RUN_BYTES)
         content = _content(folder)
         if folder.name in packed:
             _require_equal(packed[folder.name])
@@ -69,7 +75,7 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
         else:
             group = _group(folder, study)
             groups.setdefault(group, []).append((folder.name, _zipped({folder.name: content})))
-            _require_small(folder, groups[group][-1][1])
+            _require_small(folder, len(groups[group][-1][1]), MAX_ARCHIVE_BYTES)
     written: dict[Path, int] = {}
     for group, runs in sorted(groups.items()):
         for names in _parts(runs):
@@ -82,7 +88,9 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
                 finished.append(root / name)
             written[path] = len(names)
     for folder in finished:
-        shutil.rmtree(folder)
+        removed = folder.with_name(f".{folder.name}{_REMOVED}")
+        folder.rename(removed)  # half of a folder would be another run
+        shutil.rmtree(removed)
     return written
 
 
@@ -167,13 +175,13 @@ def _require_equal(packed: RunFolder) -> None:
         )
 
 
-def _require_small(folder: Path, zipped: bytes) -> None:
-    if len(zipped) > MAX_ARCHIVE_BYTES:
+def _require_small(folder: Path, size: int, most: int) -> None:
+    if size > most:
         raise RunError(
             "the run is too large for an archive",
             file=folder.name,
-            expected=f"at most {MAX_ARCHIVE_BYTES} bytes packed",
-            found=str(len(zipped)),
+            expected=f"at most {most} bytes{' packed' if most == MAX_ARCHIVE_BYTES else ''}",
+            found=str(size),
             remedy="keep it as a folder, and track it with `dvc add`; name the runs to pack",
         )
 

@@ -117,8 +117,13 @@ class RunFolder:
         }
 
     def equals(self, other: RunFolder) -> bool:
-        """Whether two copies of a run have the same files with the same content."""
-        return self._contents() == other._contents()
+        """Whether two copies of a run have the same files with the same content; False if one can't be
+        read.
+        """
+        try:
+            return self._contents() == other._contents()
+        except (RunError, OSError):
+            return False
 
     def _contents(self) -> dict[str, bytes]:
         if self.archive is None:
