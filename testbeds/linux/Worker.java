@@ -1,5 +1,4 @@
 import com.sun.net.httpserver.HttpServer;
-import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -9,16 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
 
 /**
- * A small application server: Worker ADDRESS PORT LIVE_MB THREADS FILE.
+ * A small application server: Worker ADDRESS PORT LIVE_MB THREADS.
  *
  * A request allocates and sorts strings, reads parts of a heap of LIVE_MB that stays alive, and leaves a session behind,
- * of which the last thousand are kept. FILE gets a line for each whole second of the clock: its end, its length, the
- * requests that were answered in it.
+ * of which the last thousand are kept.
  */
 public class Worker {
     private static final int STRINGS = 2000;
@@ -33,32 +29,15 @@ public class Worker {
                 return size() > SESSIONS;
             }
         });
-        LongAdder answered = new LongAdder();
         HttpServer server = HttpServer.create(new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), 64);
         server.createContext("/", exchange -> {
             byte[] page = work(live, sessions).getBytes(StandardCharsets.US_ASCII);
             exchange.sendResponseHeaders(200, page.length);
             exchange.getResponseBody().write(page);
             exchange.close();
-            answered.increment();
         });
         server.setExecutor(Executors.newFixedThreadPool(Integer.parseInt(arguments[3])));
         server.start();
-        PrintWriter file = new PrintWriter(arguments[4]);
-        file.println("end_s,interval_s,requests");
-        long before = 0;
-        for (double last = 0; ; ) {
-            long now = System.currentTimeMillis();
-            TimeUnit.MILLISECONDS.sleep(1000 - now % 1000);
-            double end = System.currentTimeMillis() / 1000.0;
-            long count = answered.sum();
-            if (last > 0) {
-                file.printf("%.0f,%.3f,%d%n", (double) Math.round(end), end - last, count - before);
-                file.flush();
-            }
-            last = end;
-            before = count;
-        }
     }
 
     private static String work(byte[][] live, Map<Long, String> sessions) {

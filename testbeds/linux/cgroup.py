@@ -18,7 +18,11 @@ VERSION_1 = {
 PERIOD_US = 100_000
 HEAVY = 16_384
 """Weight of the group around all guests, and in it of the drivers: a driver does not wait for guests."""
-CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
+
+
+def numbers(text: str) -> dict[str, int]:
+    """A file of the kernel with a name and a number in each line."""
+    return {name: int(number) for name, number in map(str.split, text.splitlines())}
 
 
 class Tree:
@@ -191,13 +195,12 @@ class Group:
         for folder in self.folders:
             (folder / "cgroup.procs").write_text(str(os.getpid()))
 
-    def cpu(self) -> str:
-        """Counters of processor time, as the kernel prints them; version 1 has three files of one number each."""
-        names = CPU_FILES if self.tree.version == 1 else ()
-        return (
-            "".join(f"{name} {self.file(name).read_text()}" for name in names)
-            + self.file("cpu.stat").read_text()
-        )
+    def cpu_ns(self) -> tuple[int, int]:
+        """Processor time that it used so far, and the time for which its quota kept it from running, in ns."""
+        stat = numbers(self.file("cpu.stat").read_text())
+        if self.tree.version == 2:
+            return 1000 * stat["usage_usec"], 1000 * stat.get("throttled_usec", 0)
+        return int(self.file("cpuacct.usage").read_text()), stat["throttled_time"]
 
     def memory_limit(self) -> int:
         """The limit of its memory, in bytes; 0 where there is none."""
@@ -209,9 +212,11 @@ class Group:
         """Whether its memory has a limit."""
         return self.memory_limit() > 0
 
-    def memory(self) -> str:
-        """`memory.stat`, as the kernel prints it."""
-        return self.file("memory.stat").read_text()
+    def memory(self) -> tuple[int, int, int]:
+        """Memory that no file backs and memory that caches files, in bytes, and major faults so far."""
+        stat = numbers(self.file("memory.stat").read_text())
+        names = ("anon", "file") if self.tree.version == 2 else ("rss", "cache")
+        return stat[names[0]], stat[names[1]], stat["pgmajfault"]
 
     def remove(self) -> None:
         """Kill what runs in the group, and remove it."""

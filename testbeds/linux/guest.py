@@ -1,8 +1,8 @@
 """Run a command in a guest, sample guests' counters, remove all guests.
 
-guest.py run NAME COMMAND...                    becomes the command, in the group NAME and the laboratory's folder
-guest.py sample                                 counters of all groups: guests/NAME/cpu.txt every second, and every two
-                                                seconds memory.txt of those with a limit
+guest.py run NAME COMMAND...    becomes the command, in the group NAME and the laboratory's folder
+guest.py sample                 counters of all groups, every second: guests/cpu.csv, and guests/memory.csv for those with a
+                                memory limit
 guest.py clean
 """
 
@@ -15,31 +15,37 @@ import time
 from pathlib import Path
 
 from cgroup import Group, Tree
-from lab import CLIENT, TOGETHER_S, folder
-
-MEMORY_EVERY = 2
+from lab import folder
 
 
 def sample(tree: Tree) -> None:
-    """Write counters, each below the time, until SIGTERM; beside them the text of `memory.stat` as it is."""
+    """Write a line for each group each second, until SIGTERM: the time, the group, its counters."""
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
     groups = [Group(tree, name) for name in tree.names()]
-    limited = {group.name for group in groups if group.limited()}
-    begun, count = time.monotonic(), 0
-    while not ended:
-        for group in groups:
-            own = Path("drivers" if group.name == CLIENT else "guests", group.name)
-            own.mkdir(parents=True, exist_ok=True)
-            kinds = {"cpu.txt": group.cpu}
-            if group.name in limited and count % MEMORY_EVERY == 0:
-                kinds["memory.txt"] = group.memory
-            for name, counters in kinds.items():
-                with (own / name).open("a") as file:
-                    file.write(f"{time.time():.6f}\n{counters()}")
-        count += 1
-        while not ended and (left := begun + count - time.monotonic()) > 0:
-            time.sleep(min(0.05, left))
+    limited = [group for group in groups if group.limited()]
+    Path("guests").mkdir(exist_ok=True)
+    with Path("guests/cpu.csv").open("w") as cpu:
+        cpu.write("time_s,group,usage_ns,throttled_ns\n")
+        memory = Path("guests/memory.csv").open("w") if limited else None
+        if memory:
+            memory.write("time_s,group,anonymous_bytes,file_bytes,major_faults\n")
+        begun, count = time.monotonic(), 0
+        while not ended:
+            for group in groups:
+                cpu.write(line(group.name, *group.cpu_ns()))
+            cpu.flush()
+            for group in limited:
+                memory.write(line(group.name, *group.memory()))
+            if memory:
+                memory.flush()
+            count += 1
+            while not ended and (left := begun + count - time.monotonic()) > 0:
+                time.sleep(min(0.05, left))
+
+
+def line(*cells: object) -> str:
+    return ",".join([f"{time.time():.3f}", *map(str, cells)]) + "\n"
 
 
 def main(what: str, *arguments: str) -> None:
@@ -47,8 +53,6 @@ def main(what: str, *arguments: str) -> None:
     if what == "run":
         Group(tree, arguments[0]).enter()
         os.chdir(folder())
-        if arguments[0] == CLIENT:
-            time.sleep(TOGETHER_S)
         os.execvp(arguments[1], arguments[1:])  # noqa: S606 - the command of measure.yaml
     elif what == "sample":
         sample(tree)

@@ -16,8 +16,6 @@ HERE = Path(__file__).parent
 PORT = 8100
 CLIENT = "client"
 GUEST_S = 20.0
-TOGETHER_S = 0.7
-"""Drivers wait so long before they begin."""
 
 
 def address(n: int) -> str:
@@ -53,12 +51,12 @@ def noise(name: str, size: int, seed: int) -> Path:
     return path
 
 
-def compiled(name: str, classes: str = "") -> Path:
-    """The folder with the classes of a Java program of the testbed; `classes` is the path of those that it uses."""
+def compiled(name: str) -> Path:
+    """The folder with the classes of a Java program of the testbed."""
     path, source = folder("java"), HERE / f"{name}.java"
     made_of = path / f"{name}.java"
     if not made_of.is_file() or made_of.read_bytes() != source.read_bytes():
-        subprocess.run(["javac", "-cp", classes or ".", "-d", str(path), str(source)], check=True)
+        subprocess.run(["javac", "-d", str(path), str(source)], check=True)
         made_of.write_bytes(source.read_bytes())
     return path
 
@@ -101,15 +99,21 @@ def client(tree: Tree, cpus: str | None = None) -> Group:
     return Group(tree, CLIENT).make(weight=HEAVY, cpus=cpus)
 
 
-def warm(group: Group, commands: list[list[str]]) -> None:
-    """Run drivers whose output nobody keeps, all at once.
+def warm(group: Group, servers: int, clients: int, seconds: int, url: str, *headers: str) -> None:
+    """Drive the servers with so many clients each; nothing of it is kept."""
+    driver = ["wrk", f"-t{servers}", f"-c{servers * clients}", f"-d{seconds}s", "--timeout", "20s"]
+    added = [part for header in headers for part in ("-H", header)]
+    script = ["-s", str(HERE / "clients.lua"), url, "--", str(clients), "0", "/dev/null"]
+    done = subprocess.run(
+        [*driver, *added, *script],
+        preexec_fn=group.enter,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"the warm-up failed with status {done.returncode}; expected 0")
 
-    Where there are many, the load of the first would keep the others from being started.
-    """
-    wait = ["sh", "-c", f'sleep {TOGETHER_S}; exec "$@"', "sh"] if len(commands) > 2 else []
-    running = [
-        subprocess.Popen([*wait, *c], preexec_fn=group.enter, stdout=subprocess.DEVNULL)
-        for c in commands
-    ]
-    if sum(process.wait() != 0 for process in running):
-        raise SystemExit("the warm-up failed; expected that each driver ends with status 0")
+
+def declare(fields: str, clients: int, think_ms: int = 0) -> None:
+    """What run.yaml says of the clients."""
+    Path(fields).write_text(f"clients: {clients}\nthink_time_s: {think_ms / 1000}\n")

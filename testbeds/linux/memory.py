@@ -1,12 +1,10 @@
-"""Guests whose memory is smaller than what they touch or define, and where they swap to: experiments b and i.
+"""A guest whose memory is smaller than what it touches, and where it swaps to: experiment memory.
 
-memory.py limit SWAP PERCENT     one guest, whose limit is PERCENT of its working set
-memory.py define TIMES           guests that define TIMES the memory that all have together
-memory.py watch FILE NAME        until SIGTERM, helps a guest on (all together where NAME is empty)
-                                 for which the kernel finds nothing to swap out
+memory.py limit SWAP         one guest: with swap to disk or ram its limit is 40 % of its working set, with SWAP none 120 %
+memory.py watch FILE NAME    until SIGTERM, helps a guest on for which the kernel finds nothing to swap out
 memory.py stop
 
-SWAP is disk or ram; the guests of `define` swap to the disk. FILE gets the times of each help.
+FILE gets the times of each help.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from cgroup import Group, Tree
 from lab import HERE, LAB, folder
 
 WORKING_SET = 512 * 2**20
-"""What each guest of either experiment fills, in bytes."""
-GUESTS = 2
-"""How many guests share the memory of `define`."""
+"""What the guest fills and touches, in bytes."""
+SCARCE, AMPLE = 40, 120
+"""Limits of its memory, in % of the working set."""
 READS = 8000
 """Read requests a second that a guest's disk takes: fewer than the virtual disk has given on any
 day, so that it is as fast on every day.
@@ -68,23 +66,13 @@ def disk_limit() -> str:
     return f"{os.major(number)}:{os.minor(number)} {READS}"
 
 
-def limit(swap: str, percent: int) -> None:
+def limit(swap: str) -> None:
     program()
-    swap_on(swap)
+    if swap != "none":
+        swap_on(swap)
+    percent = AMPLE if swap == "none" else SCARCE
     guest = Group(Tree(), "guest1").make(memory=WORKING_SET * percent // 100, reads=disk_limit())
     guest.keep_alive()
-
-
-def define(times: float) -> None:
-    program()
-    swap_on("disk")
-    tree = Tree()
-    for n in range(1, GUESTS + 1):
-        # its own limit lets a guest have what it defines: a limit is what makes its memory counted
-        Group(tree, f"guest{n}").make(memory=2 * WORKING_SET, reads=disk_limit())
-    together = Group(tree, "")
-    together.limit_all(round(GUESTS * WORKING_SET / times))
-    together.keep_alive()
 
 
 def watch(path: str, name: str) -> None:
@@ -93,6 +81,7 @@ def watch(path: str, name: str) -> None:
     memory = group.memory_limit()
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    Path(path).parent.mkdir(exist_ok=True)
     with Path(path).open("w") as file:
         file.write("helped_s\n")
         while not ended:
@@ -113,15 +102,13 @@ def stop() -> None:
 
 def main(what: str, *arguments: str) -> None:
     if what == "limit":
-        limit(arguments[0], int(arguments[1]))
-    elif what == "define":
-        define(float(arguments[0]))
+        limit(arguments[0])
     elif what == "watch":
         watch(*arguments)
     elif what == "stop":
         stop()
     else:
-        raise SystemExit(f"{what!r}; expected limit, define, watch or stop")
+        raise SystemExit(f"{what!r}; expected limit, watch or stop")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Files that guests read, and how fast the disk below them is: experiments e and g.
+"""Two guests that read 4 KiB at random from 512 MiB: experiment sharing.
 
-sharing.py DATA GUESTS WARM_S WINDOW_S SEED
+sharing.py DATA WARM_S WINDOW_S SEED
 
-DATA: shared (one file, cached), private (a copy each, cached as far as the guest's memory goes), direct (one, without a
-cache) or disk (as direct, with no limit on the disk).
+DATA: shared (one file, which the page cache holds once), private (a copy each, memory for both copies) or scarce (a copy
+each, as much memory as with shared).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import os
 import sys
 
 from cgroup import Group, Tree
-from lab import LAB, client, made, noise
+from lab import LAB, made, noise
 from memory import disk_limit
 
 SIZE = 512 * 2**20
-MEMORY = 320 * 2**20
-"""Of a guest: two of them hold the file together, one does not."""
+GUESTS = 2
+MEMORY = {"shared": 320 * 2**20, "private": 640 * 2**20, "scarce": 320 * 2**20}
+"""Of a guest, in bytes: with 320 MiB two guests together hold one file, and neither holds a copy of its own."""
 
 JOB = """\
 [reader{n}]
@@ -25,11 +26,11 @@ filename={name}
 rw=randread
 bs=4k
 ioengine=psync
-direct={direct}
+direct=0
 invalidate=0
 time_based
 ramp_time={warm_s}
-runtime={window_s}
+runtime={runtime_s}
 randseed={seed}
 write_iops_log=reader{n}
 log_avg_msec=1000
@@ -41,7 +42,7 @@ report tells where it is.
 
 
 def name(data: str, n: int) -> str:
-    return f"data-{n if data == 'private' else 1}"
+    return f"data-{1 if data == 'shared' else n}"
 
 
 def forget(path: str) -> None:
@@ -52,27 +53,20 @@ def forget(path: str) -> None:
     os.close(file)
 
 
-def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
+def main(data: str, warm_s: str, window_s: int, seed: int) -> None:
     tree = Tree()
-    client(tree)
-    for n in (1, 2):
+    for n in range(1, GUESTS + 1):
         forget(str(noise(f"data-{n}", SIZE, n)))
-    reads = None if data == "disk" else disk_limit()
-    groups = [Group(tree, f"guest{n}").make(memory=MEMORY) for n in range(1, guests + 1)]
-    for n in range(1, guests + 1):
+    memory = MEMORY[data]
+    groups = [Group(tree, f"guest{n}").make(memory=memory) for n in range(1, GUESTS + 1)]
+    for n in range(1, GUESTS + 1):
         job = JOB.format(
-            n=n,
-            name=name(data, n),
-            direct=int(data in ("direct", "disk")),
-            warm_s=warm_s,
-            window_s=window_s,
-            seed=seed + n,
+            n=n, name=name(data, n), warm_s=warm_s, runtime_s=window_s + 1, seed=seed + n
         )
         made(f"reader{n}.fio", job.encode())
-    if data in ("shared", "private"):
-        fill(groups, data)
+    fill(groups, data)
     for group in groups:
-        group.set_up(memory=MEMORY, reads=reads)
+        group.set_up(memory=memory, reads=disk_limit())
 
 
 def fill(groups: list[Group], data: str) -> None:
@@ -91,4 +85,4 @@ def fill(groups: list[Group], data: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

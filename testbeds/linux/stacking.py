@@ -1,19 +1,17 @@
-"""Sixteen small Java servers in few or many guests: experiment d.
+"""Sixteen small Java servers in one guest or in one guest each: experiment stacking.
 
-stacking.py GUESTS QUOTA WARM_S RUN_DIR     starts the servers, then drives them so long. QUOTA: one (each guest has a
-                                            processor's time) or none (a guest may use all processors)
+stacking.py GUESTS WARM_S FIELDS    starts the servers, then drives them so long
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from cgroup import Group, Tree
-from lab import PORT, address, answering, client, compiled, free, start, warm
+from lab import PORT, address, answering, client, compiled, declare, free, start, warm
 
 SERVERS = 16
-MEMORY = SERVERS * 128 * 2**20
+CLIENTS = 2
 JVM = (
     "-XX:+UseSerialGC",
     "-Xms48m",
@@ -30,29 +28,18 @@ every answer waits some 40 ms for a delayed acknowledgement.
 """
 
 
-def main(guests: int, quota: str, warm_s: int, run_dir: str) -> None:
+def main(guests: int, warm_s: int, fields: str) -> None:
     tree = Tree()
     free(SERVERS)
     classes = compiled("Worker")
-    groups = [
-        Group(tree, f"guest{n}").make(
-            quota=1.0 if quota == "one" else None, memory=MEMORY // guests
-        )
-        for n in range(1, guests + 1)
-    ]
+    groups = [Group(tree, f"guest{n}").make() for n in range(1, guests + 1)]
     for n in range(1, SERVERS + 1):
-        group = groups[(n - 1) * guests // SERVERS]
-        served = Path(run_dir, "guests", group.name, f"server{n}.csv")
-        served.parent.mkdir(parents=True, exist_ok=True)
         command = ["java", *JVM, "-cp", str(classes), "Worker", address(n), str(PORT), "16", "2"]
-        start(group, [*command, str(served)])
+        start(groups[(n - 1) * guests // SERVERS], command)
     answering(SERVERS)
-    drivers = [
-        ["wrk", "-t1", "-c2", f"-d{warm_s}s", f"http://{address(n)}:{PORT}/"]
-        for n in range(1, SERVERS + 1)
-    ]
-    warm(client(tree), drivers)
+    warm(client(tree), SERVERS, CLIENTS, warm_s, f"http://{address(1)}:{PORT}/")
+    declare(fields, SERVERS * CLIENTS)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

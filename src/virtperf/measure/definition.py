@@ -259,9 +259,16 @@ class Definition(Settings):
     """Schema of `measure.yaml`. After loading, every experiment has all settings."""
 
     seed: Annotated[Integer, Field(ge=0)]  # of the run order, and of each run's own {seed}
+    interleave: Flag = False  # whether a block has the runs of all experiments, shuffled
     hosts: dict[Id, RemoteHost] = {}
     tools: dict[str, Command] = {}  # commands that print a version
     experiments: tuple[Experiment, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one_order(self) -> Definition:
+        if self.interleave and any(experiment.order == "abba" for experiment in self.experiments):
+            raise ValueError("interleave shuffles the runs of a block: leave out order: abba")
+        return self
 
     @field_validator("hosts")
     @classmethod

@@ -88,7 +88,7 @@ def machine_settings() -> dict[str, Level]:
             _text(SYSTEM / "kernel/mm/transparent_hugepage/enabled")
         ),
         "ksm": {"0": "off", "1": "on", "2": "off"}.get(_text(SYSTEM / "kernel/mm/ksm/run"), ""),
-        "damon": "on" if any(p.name().startswith("kdamond") for p in _processes()) else "off",
+        "damon": "on" if any(name.startswith("kdamond") for name in _process_names()) else "off",
         "aslr": _text(PROC / "sys/kernel/randomize_va_space"),
         "clock_source": _text(
             SYSTEM / "devices/system/clocksource/clocksource0/current_clocksource"
@@ -198,16 +198,9 @@ def open_vulnerabilities(files: Mapping[str, str]) -> str:
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in by_state.items() if names)
 
 
-def _processes() -> list[psutil.Process]:
-    """All processes that are still alive."""
-    processes = []
-    for process in psutil.process_iter():
-        try:
-            process.name()
-        except psutil.Error:
-            continue
-        processes.append(process)
-    return processes
+def _process_names() -> set[str]:
+    """Names of all processes, those of the kernel included."""
+    return {process.info["name"] or "" for process in psutil.process_iter(["name"])}
 
 
 def _uninterruptible() -> set[int]:

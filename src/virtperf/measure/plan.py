@@ -267,7 +267,8 @@ def plan(
 
     Block k of an experiment has one run of each condition, shuffled by a seed that depends on
     `seed`, the experiment and k only: more replicates, or a selection by `only`, do not change the
-    order of the others.
+    order of the others. With `interleave`, block k of all experiments is shuffled as one, and
+    measured before block k + 1 of any.
 
     Parameters
     ----------
@@ -291,11 +292,26 @@ def plan(
         for block in range(1, blocks + 1):
             runs = list(_conditions(experiment, study, block, definition.seed, definition.hosts))
             if experiment.order == "abba":
-                planned += [run for run in _abba(runs, block) if is_chosen(run)]
+                planned += _abba(runs, block)
                 continue
             random.Random(f"{definition.seed}/{experiment.name}/{block}").shuffle(runs)  # noqa: S311 - an order
-            planned += [run for run in runs if is_chosen(run)]
-    return planned
+            planned += runs
+    if definition.interleave:
+        planned = [run for block in _blocks(planned) for run in _shuffled(block, definition.seed)]
+    return [run for run in planned if is_chosen(run)]
+
+
+def _blocks(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
+    """Runs by block, in the order of blocks."""
+    blocks: dict[int, list[PlannedRun]] = {}
+    for run in runs:
+        blocks.setdefault(run.replicate, []).append(run)
+    return [blocks[number] for number in sorted(blocks)]
+
+
+def _shuffled(runs: list[PlannedRun], seed: int) -> list[PlannedRun]:
+    """The runs of one block in an order that depends on the seed and each run's name only."""
+    return sorted(runs, key=lambda run: random.Random(f"{seed}/{run.run_id}").random())  # noqa: S311 - an order
 
 
 def equal_runs(
