@@ -446,7 +446,7 @@ class Harness:
             folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
         )
         entry = {name: part for name, part in described.items() if part or name != "attempts"}
-        return Measurement(
+        measurement = Measurement(
             self.study,
             run,
             folder,
@@ -457,7 +457,9 @@ class Harness:
             say,
             after_setup,
             changes,
-        ).make()
+        )
+        with processes.adopted_orphans():
+            return measurement.make()
 
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Disturbed attempts by run, for runs that are still missing."""
@@ -537,9 +539,11 @@ class Harness:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is skipped there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
-                Measurement(
+                left = Measurement(
                     self.study, interrupted, folder, self.here, self.root, processes, {}
-                ).tear_down()
+                )
+                with processes.adopted_orphans():
+                    left.tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: stopped its processes ({ended}), removed its folder")
