@@ -54,6 +54,7 @@ def test_run_is_accepted_by_ingest(repository):
     )
     assert run.tools == {"python": f"Python {sys.version.split()[0]}"}
     assert run.machine == {"cpu": "some"}
+    assert set(run.hashes) == {"work1.csv"}
     begin, end = run.window_s
     assert 0.2 <= begin < 0.4
     assert end - begin == pytest.approx(0.2, abs=0.0011)  # rounded to milliseconds
