@@ -32,7 +32,16 @@ quantities:
   load:
     label: Load
     unit: "%"
-    observed: {from: [{metric: cpu_user, entity_kind: cpu, entity: all}], combine: sum}
+    observed:
+      from: [{metric: cpu_user, entity_kind: cpu, entity: all}, {metric: toy_work, entity_kind: driver}]
+      combine: sum
+inputs:
+  - name: toy-work
+    match: {text: ['\\Atime,work']}
+    reads: csv
+    entity: {kind: driver, file: '(?P<name>work.*)[.]csv'}
+    fields: [{field: work, metric: toy_work, unit: "%"}]
+    metrics: {toy_work: {unit: processors, kind: total, definition: Work that was done.}}
 exhibits: []
 """
 WORK = """\

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -151,8 +152,9 @@ def test_unrelated_processes_are_not_ended(processes):
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "alive"])
-def test_cpu_time_counts_descendants_only(processes, ended):
+def test_cpu_time_counts_descendants_only(tmp_path, ended):
     stranger = subprocess.Popen([sys.executable, "-c", BURN.format(s=60)])
+    processes = Processes(tmp_path, tmp_path, "mark")
     try:
         before = processes.cpu_s()
         wait = "" if ended else "import time; print(flush=True); time.sleep(60)"
@@ -166,8 +168,64 @@ def test_cpu_time_counts_descendants_only(processes, ended):
         # both spin until their CPU clock is reached; only interpreter start-up and this test add to it
         assert 0.65 <= used <= 1.2
     finally:
+        processes.end(0)
         stranger.kill()
         stranger.wait()
+
+
+ESCAPE = """
+import os, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.execve(sys.executable, [sys.executable, "-c", sys.argv[1]], {})
+"""
+WRITER = "import os, time\nprint(os.getpid(), flush=True)\nwhile True: time.sleep(0.01); print('more', flush=True)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux adopts orphans")
+def test_escaped_process_is_found_and_ended(processes):
+    """Two forks, a session of its own and an empty environment."""
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    processes = replace(processes, _others={psutil.Process(stranger.pid)})
+    try:
+        with processes.adopted_orphans():
+            processes.finish(call(sys.executable, "-c", ESCAPE, WRITER, output="pid"))
+            file = processes.folder / "pid"
+            wait_for(file)
+            pid = int(file.read_text().split()[0])
+            assert pid not in {p.pid for p in members(processes.mark, processes.sessions)}
+            processes.end(5)
+            size = file.stat().st_size
+            assert not psutil.pid_exists(pid)  # nor a zombie
+            time.sleep(0.1)
+            assert file.stat().st_size == size
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux adopts orphans")
+def test_orphan_that_ends_is_reaped_at_once_and_its_cpu_time_counts(processes):
+    with processes.adopted_orphans():
+        before = processes.cpu_s()
+        burn = BURN.format(s=0.5)
+        processes.finish(
+            call(
+                sys.executable,
+                "-c",
+                ESCAPE,
+                f"import os; print(os.getpid(), flush=True)\n{burn}",
+                output="pid",
+            )
+        )
+        pid = wait_for(processes.folder / "pid").strip()
+        processes.finish(call("sh", "-c", f"while kill -0 {pid}; do sleep 0.02; done"))
+        assert not psutil.pid_exists(int(pid))
+        assert 0.5 <= processes.cpu_s() - before <= 2
 
 
 def test_wait_is_interrupted_when_the_run_has_to_end(processes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -53,6 +54,7 @@ def test_run_is_accepted_by_ingest(repository):
     )
     assert run.tools == {"python": f"Python {sys.version.split()[0]}"}
     assert run.machine == {"cpu": "some"}
+    assert set(run.hashes) == {"work1.csv"}
     begin, end = run.window_s
     assert 0.2 <= begin < 0.4
     assert end - begin == pytest.approx(0.2, abs=0.0011)  # rounded to milliseconds
@@ -325,6 +327,21 @@ def test_no_process_survives_its_run(repository, tmp_path):
         if p.pid == int(pid.read_text()) and p.status() != psutil.STATUS_ZOMBIE
     ]
     assert not left
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux adopts orphans")
+def test_escaped_process_writes_no_more_into_the_finished_run(repository, tmp_path):
+    """Without the environment's mark, in a session of its own, and its parent has ended."""
+    loop = f"echo $$ > {tmp_path / 'pid'}; while :; do echo 1; sleep 0.01; done"
+    escape = f'(env -i setsid sh -c "$0" >> escaped.txt 2>&1 &) & while [ ! -s {tmp_path / "pid"} ]; do sleep 0.01; done'
+    one(repository, setup=[["sh", "-c", escape, loop]])
+    pid = int((tmp_path / "pid").read_text())
+    file = repository.runs / "one-r1" / "escaped.txt"
+    size = file.stat().st_size
+    assert size
+    assert not psutil.pid_exists(pid)
+    time.sleep(0.1)
+    assert file.stat().st_size == size
 
 
 def test_run_times_are_learned(repository):

@@ -9,6 +9,7 @@ import struct
 import zipfile
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import virtperf
@@ -20,7 +21,7 @@ from virtperf.cli import main
 from virtperf.core.paths import Layout
 from virtperf.runs import packing
 from virtperf.runs.addresses import Addresses
-from virtperf.runs.ingest.folder import run_folders
+from virtperf.runs.ingest.folder import RunFolder, run_folders
 from virtperf.runs.ingest.packed import Archive
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.packing import pack, unpack
@@ -107,6 +108,28 @@ def test_unpacking_restores_each_byte_and_packing_again_each_member(repository, 
     assert contents(runs) == archives
     assert unpack(runs, ["a-[12]"]) == ["a-1", "a-2"]
     assert [run.name for run in run_folders(runs) if run.archive] == ["a-3", "b-1", "b-2", "b-3"]
+
+
+def test_hashes_stay_valid_when_a_run_is_packed_and_unpacked(repository, study, root, tmp_path):
+    runs = repository.measured("toy")
+    folder = RunFolder(runs / "a-1")
+    digests = folder.digests(folder.raw_files())
+    hashes = {name: digest[:12] for name, digest in digests.items()}
+    with (runs / "a-1" / "run.yaml").open("a") as file:
+        file.write(yaml.safe_dump({"hashes": hashes}))
+    summary, _ = ingested(repository, study, root, tmp_path / "folder")
+    assert summary.quarantined == []
+    pack(runs, study)
+    summary, _ = ingested(repository, study, root, tmp_path / "packed")
+    assert summary.quarantined == []
+    unpack(runs)
+    (runs / "a-1" / "guests" / "g1" / "netstat.log").write_bytes(netstat(6))
+    summary, _ = ingested(repository, study, root, tmp_path / "changed")
+    (refused,) = summary.quarantined
+    assert refused["run"] == "a-1"
+    assert refused["problem"] == "the raw file guests/g1/netstat.log was changed after the run"
+    with pytest.raises(RunError, match=r"netstat\.log was changed"):
+        pack(runs, study)
 
 
 def test_later_runs_go_to_a_part_of_their_own(repository, study):

@@ -74,7 +74,8 @@ def measure(
     randomised complete blocks. A run folder appears in data/measured/STUDY atomically, when the run is complete. The
     command may be interrupted or killed at any time: the next start cleans up and continues. A
     failed run is moved to .measure/failed there, the other runs continue, and the exit status is 3.
-    Disturbed runs are kept and flagged, or repeated (`on_disturbed`). New runs are refused if their
+    Each run is read at once as `virtperf runs` reads it; the exit status is 3 too if one is not readable.
+    Disturbed and unreadable runs are kept and flagged, or repeated (`on_disturbed`). New runs are refused if their
     protocol, machine or tools differ from those of the existing runs.
 
     measure.yaml is a program: its commands run with your permissions. Read it, or the output of
@@ -135,8 +136,9 @@ def measure(
         raise SystemExit(128 + err.number) from None
     repeated = f", {plural(done.again, 'disturbed attempt')} repeated" if done.again else ""
     skipped = f", {done.not_needed} not needed" if done.not_needed else ""
+    unreadable = f", {done.unreadable} not readable" if done.unreadable else ""
     print_line(
-        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{repeated}{skipped}",
+        f"{done.measured} measured ({done.disturbed} disturbed{unreadable}), {done.failed} failed{repeated}{skipped}",
         style="bold",
     )
     for run in given_up:
@@ -152,7 +154,7 @@ def measure(
             print_line(f"not packed: {err}", err=True)
     if aa is not None:
         print_line(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
-    if done.failed or given_up:
+    if done.failed or done.unreadable or given_up:
         raise SystemExit(EXIT_FAILED)
 
 

@@ -24,6 +24,7 @@ from rawperf.core.errors import RawperfError
 from rawperf.core.files import NO_SPACE_ERRORS, json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
+from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.disturbance import limits_without_counter
 from virtperf.measure.earlier import EarlierRuns
@@ -40,6 +41,7 @@ from virtperf.measure.processes import (
     deferred_signals,
     end_all,
 )
+from virtperf.measure.readable import readability
 from virtperf.measure.remote import Connections, open_connections
 from virtperf.measure.requirements import change_messages, refuse_unmet
 from virtperf.measure.run import Measurement
@@ -89,10 +91,11 @@ class ProgressTracker(Protocol):
 
 @dataclass
 class Outcome:
-    """Counts of measured, disturbed, failed, repeated and skipped runs."""
+    """Counts of measured, disturbed, unreadable, failed, repeated and skipped runs."""
 
     measured: int = 0
     disturbed: int = 0
+    unreadable: int = 0
     failed: int = 0
     again: int = 0
     not_needed: int = 0
@@ -125,6 +128,7 @@ class Harness:
         self._disturbed = state_folder / "disturbed.json"
         self.earlier = EarlierRuns(self.study, self.runs, self.here / MEASURE_FILE)
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
+        self._remarks: set[tuple[str, str]] = set()  # by experiment, each said once
 
     @cached_property
     def _packed(self) -> dict[str, RunFolder]:
@@ -316,9 +320,9 @@ class Harness:
         outcome: Outcome,
         say: Callable[[str], None],
     ) -> tuple[str, bool]:
-        """Measure one run, and repeat it while disturbed if measure.yaml says so.
+        """Measure one run, and repeat it while disturbed or not readable if measure.yaml says so.
 
-        Returns a message, and whether the run is neither failed nor disturbed.
+        Returns a message, and whether the run is neither failed nor disturbed, and readable.
         """
         rule = run.experiment.on_disturbed
         while True:
@@ -327,7 +331,9 @@ class Harness:
             last = rule.then == "keep" or (rule.then == "again" and len(attempts) >= rule.at_most)
             began = time.monotonic()
             try:
-                flags = self._attempt(run, {**described, "attempts": attempts}, last, check, say)
+                flags, unreadable = self._attempt(
+                    run, {**described, "attempts": attempts}, last, check, say
+                )
             except Failure as err:
                 outcome.failed += 1
                 words = f"failed: {err}; see {self._keep(run, str(err))}"
@@ -338,14 +344,19 @@ class Harness:
                         remedy="repair the host or its connection, then restart (on_lost_host: abort)",
                     ) from err
                 return words, False
-            words = f"disturbed: {'; '.join(flags)}"
-            if last or not flags:
+            words = "; ".join(
+                f"{what}: {'; '.join(messages)}"
+                for what, messages in (("not readable", unreadable), ("disturbed", flags))
+                if messages
+            )
+            if last or not words:
                 break
             if rule.then == "abort":
                 raise RawperfError(
                     f"{run.run_id} {words}; it was discarded, earlier runs are kept",
                     file=self.here / MEASURE_FILE,
-                    remedy="find the source of the disturbance, then restart (on_disturbed: abort)",
+                    remedy=f"find the {'cause' if unreadable else 'source of the disturbance'}, "
+                    "then restart (on_disturbed: abort)",
                 )
             outcome.again += 1
             say(f"{run.run_id} {words}; repetition {len(attempts) + 1} follows")
@@ -356,8 +367,9 @@ class Harness:
         )
         outcome.measured += 1
         outcome.disturbed += bool(flags)
-        note = f"; {words}" if flags else ""
-        return f"measured in {took:.1f} s{note}", not flags
+        outcome.unreadable += bool(unreadable)
+        note = f"{', but ' if unreadable else '; '}{words}" if words else ""
+        return f"measured in {took:.1f} s{note}", not words
 
     def _attempt(
         self,
@@ -366,11 +378,11 @@ class Harness:
         last: bool,
         check: Callable[[], None],
         say: Callable[[str], None],
-    ) -> list[str]:
-        """Measure a run once; returns the messages of its disturbances.
+    ) -> tuple[list[str], Sequence[str]]:
+        """Measure a run once; returns the messages of its disturbances, and why it can't be read.
 
-        The run is kept if undisturbed, or if it is the `last` attempt; else only the attempt is
-        recorded.
+        The run is kept if undisturbed and readable, or if it is the `last` attempt; else only the
+        attempt is recorded.
 
         Raises
         ------
@@ -387,20 +399,30 @@ class Harness:
             names = self.hosts.named(self.hosts.calls([run]))
             with open_connections(self.hosts.connections(run, names, logs)) as hosts:
                 flags = self._measure_one(run, described, folder, logs, hosts, check, say)
-            if last or not flags:
+            read = readability(self.study, folder, Layout(self.root).metrics)
+            for remark in read.remarks:
+                if (of := (run.experiment.name, remark)) not in self._remarks:
+                    self._remarks.add(of)
+                    say(f"{run.run_id}: {remark}")
+            if last or not (flags or read.problems):
                 _fsync_folder(folder)
                 folder.rename(self.runs / run.run_id)
                 self.earlier.add(run.run_id)
                 self._write_attempts(run.run_id, [])
             else:
                 entry = yaml.safe_load((folder / RUN_FILE).read_text(encoding="utf-8"))
-                attempt = {"start": entry["start"], "wall_s": entry["wall_s"], "disturbed": flags}
+                messages = [*flags, *(f"not readable: {problem}" for problem in read.problems)]
+                attempt = {
+                    "start": entry["start"],
+                    "wall_s": entry["wall_s"],
+                    "disturbed": messages,
+                }
                 self._write_attempts(run.run_id, [*described["attempts"], attempt])
         except (Interrupted, OSError):
             shutil.rmtree(self._running, ignore_errors=True)
             raise
         shutil.rmtree(self._running)
-        return flags
+        return flags, read.problems
 
     def _measure_one(
         self,
@@ -446,7 +468,7 @@ class Harness:
             folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
         )
         entry = {name: part for name, part in described.items() if part or name != "attempts"}
-        return Measurement(
+        measurement = Measurement(
             self.study,
             run,
             folder,
@@ -457,7 +479,9 @@ class Harness:
             say,
             after_setup,
             changes,
-        ).make()
+        )
+        with processes.adopted_orphans():
+            return measurement.make()
 
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Disturbed attempts by run, for runs that are still missing."""
@@ -537,9 +561,11 @@ class Harness:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is skipped there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
-                Measurement(
+                left = Measurement(
                     self.study, interrupted, folder, self.here, self.root, processes, {}
-                ).tear_down()
+                )
+                with processes.adopted_orphans():
+                    left.tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: stopped its processes ({ended}), removed its folder")

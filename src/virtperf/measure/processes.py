@@ -2,19 +2,23 @@
 
 Also defers signals to the harness until a run can be given up.
 
-A process belongs to the run if its environment has the mark that all started programs inherit, or
-if it is in a session that the harness created (a program such as sudo clears the environment but
-stays in the session).
+A process belongs to the run if it descends from the harness, which adopts orphans while it measures
+(Linux only). After a killed harness it is known by its environment, which has the mark that all
+started programs inherit, or by the session, which the harness created (a program such as sudo
+clears the environment but stays in the session).
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -76,6 +80,7 @@ KILL_TIMEOUT_S = 10.0  # maximum time for a process to end after SIGKILL
 SSH_FAILED = 255  # exit status of ssh itself, not of the remote command
 STDERR_BYTES = 4096  # at the end of standard error, to search for the last line
 MAX_QUOTED = 200  # characters of a program's message
+PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 Sessions = Mapping[int, float]
 """Start time of each session leader, by its process id."""
 
@@ -120,6 +125,7 @@ class Started:
 class Processes:
     """Starts and stops the processes of one run.
 
+    Children of this process that exist already, and connections to hosts, are not part of the run.
     `record` persists `sessions` for a later harness, each time before the next program starts.
     `check` is called while waiting, and raises to end the run.
     """
@@ -132,6 +138,20 @@ class Processes:
     sessions: dict[int, float] = field(default_factory=dict)
     hosts: Connections = field(default_factory=dict)
     _started: list[Started] = field(default_factory=list)
+    _others: Collection[psutil.Process] = field(
+        default_factory=lambda: frozenset(psutil.Process().children())
+    )
+    _adopting: bool = False
+
+    @contextmanager
+    def adopted_orphans(self) -> Iterator[None]:
+        """Within this block, orphaned descendants become children of this process (Linux only)."""
+        self._adopting = _set_subreaper(True)
+        try:
+            yield
+        finally:
+            if self._adopting:
+                self._adopting = not _set_subreaper(False)
 
     def start(self, call: Call) -> Started:
         """Start a program; raises `Failure` if it can't be started."""
@@ -211,6 +231,7 @@ class Processes:
         """Sleep, calling `check` at short intervals."""
         until = time.monotonic() + seconds
         while (remaining_s := until - time.monotonic()) > 0:
+            self._reap()
             self.check()
             time.sleep(min(POLL_S, remaining_s))
 
@@ -236,6 +257,7 @@ class Processes:
                 ) from err
             until = time.monotonic() + timeout_s
             while not started.poll() and time.monotonic() < until:
+                self._reap()
                 time.sleep(POLL_S)
             if number == signal.Signals[name] and started.poll():
                 return True
@@ -243,19 +265,65 @@ class Processes:
 
     def end(self, grace_s: float) -> None:
         """Stop all remaining processes of the run."""
-        end_all(self.mark, self.sessions, grace_s)
+        end_all(self.mark, self.sessions, grace_s, self._remaining)
         for started in self._started:
             started.poll()
 
     def cpu_s(self) -> float:
         """Processor time in seconds of the harness and the run's processes, ended ones included."""
         used = sum(os.times()[:4])
-        for process in members(self.mark, self.sessions):
+        for process in {*self._descendants(), *members(self.mark, self.sessions)}:
             try:
                 used += sum(process.cpu_times()[:4])  # including children that were waited for
             except psutil.Error:
                 continue
         return used
+
+    def _keepers(self) -> set[int | None]:
+        return {connection.pid for connection in self.hosts.values()}
+
+    def _descendants(self) -> list[psutil.Process]:
+        """All descendants of this process that belong to the run, with those not yet waited for."""
+        keepers = self._keepers()
+        children: dict[int, list[psutil.Process]] = defaultdict(list)
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                children[process.ppid()].append(process)
+        found: list[psutil.Process] = []
+        parents = [os.getpid()]
+        while parents:
+            for process in children[parents.pop()]:
+                if process not in self._others and process.pid not in keepers:
+                    found.append(process)
+                    parents.append(process.pid)
+        return found
+
+    def _remaining(self) -> list[psutil.Process]:
+        """Descendants that are left; orphans that have ended are in it for a last time.
+
+        A process that forks and ends during the search hides its child, but not itself.
+        """
+        found = self._descendants()
+        own = {s.process.pid for s in self._started if not s.poll()}
+        for process in found if self._adopting else ():
+            with suppress(ChildProcessError):  # not a child of this process, but of another
+                if process.pid not in own:
+                    os.waitpid(process.pid, os.WNOHANG)
+        return found
+
+    def _reap(self) -> None:
+        """Reap orphans that have ended: a teardown may wait until their numbers are gone."""
+        if not self._adopting:
+            return
+        with suppress(ChildProcessError):  # no children
+            while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                own = {s.process.pid: s for s in self._started if s.ended is None}
+                if ended.si_pid in own:
+                    own[ended.si_pid].poll()
+                elif ended.si_pid in {*(p.pid for p in self._others), *self._keepers()}:
+                    return  # its owner waits for it
+                else:
+                    os.waitpid(ended.si_pid, os.WNOHANG)
 
 
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
@@ -280,10 +348,15 @@ def _not_reused(sid: int, created: float) -> bool:
         return True
 
 
-def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
+def end_all(
+    mark: str,
+    sessions: Sessions,
+    grace_s: float,
+    more: Callable[[], Iterable[psutil.Process]] = tuple,
+) -> int:
     """Terminate all processes of a run: SIGTERM, then SIGKILL after `grace_s`.
 
-    Returns the number of processes.
+    `more` finds processes beyond `members`, ended ones too. Returns the number of processes.
 
     Raises
     ------
@@ -292,7 +365,7 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
     """
     ended: set[int] = set()
     kill_at = time.monotonic() + grace_s
-    while remaining := list(members(mark, sessions)):
+    while remaining := {*members(mark, sessions), *more()}:
         late = time.monotonic() - kill_at
         for process in remaining:
             try:
@@ -305,6 +378,8 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
             except psutil.NoSuchProcess:
                 continue
             except psutil.AccessDenied as err:
+                if _has_ended(process):
+                    continue
                 problem = (
                     f"process {process.pid} of a run can't be stopped: it belongs to another user"
                 )
@@ -312,3 +387,17 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
             ended.add(process.pid)
         time.sleep(POLL_S)
     return len(ended)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return True
+
+
+def _set_subreaper(value: bool) -> bool:
+    """Adopt orphaned descendants in place of the init process, or end that; returns the success."""
+    if sys.platform != "linux":
+        return False
+    return ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(value), 0, 0, 0) == 0

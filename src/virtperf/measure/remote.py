@@ -94,6 +94,11 @@ class Connection:
                 time.sleep(RETRY_S)
 
     @property
+    def pid(self) -> int | None:
+        """Process id of the local ssh, None without a connection."""
+        return self._keeper.pid if self._keeper else None
+
+    @property
     def opened(self) -> bool:
         """Whether a connection was made; it may have been lost since."""
         return self._keeper is not None

@@ -28,7 +28,7 @@ from virtperf.measure.plan import PlannedRun
 from virtperf.measure.processes import POLL_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder
-from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.runs import HASH_DIGITS, load_run
 from virtperf.study.definition import Study
 
 EARLY_SHARE = 0.02
@@ -301,11 +301,14 @@ class Measurement:
                 run |= later
                 fields_file.unlink()
             run["files"] = self._listed(files)
+            folder = RunFolder(self.folder)
+            paths = folder.raw_files()
+            digests = folder.digests(paths)
+            run["hashes"] = {path: digest[:HASH_DIGITS] for path, digest in digests.items()}
             text = yaml.safe_dump(
                 run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
             )
             (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
-            folder = RunFolder(self.folder)
-            load_run(folder, self.study, "measured", folder.raw_files())
+            load_run(folder, self.study, "measured", paths, digests=digests)
         except RawperfError as err:
             raise Failure(str(err)) from err

@@ -1,3 +1,4 @@
+import hashlib
 import os
 
 import pytest
@@ -41,6 +42,74 @@ def test_run_is_loaded_with_every_factor(tmp_path, study):
     ]
 
 
+def with_hashes(folder):
+    """Record the SHA-256 of each raw file of a run folder in its run.yaml."""
+    hashes = {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
+        for name in raw_files(folder)
+    }
+    with (folder / "run.yaml").open("a") as file:
+        file.write(yaml.safe_dump({"hashes": hashes}))
+    return hashes
+
+
+def test_run_with_unchanged_files_is_loaded(tmp_path, study):
+    folder = write_run(tmp_path)
+    (folder / "host").mkdir()
+    (folder / "host" / "b.txt").write_bytes(b"\r\n\x00")
+    hashes = with_hashes(folder)
+    (folder / "README.md").write_text("prose is no raw file")
+    assert load(folder, study).hashes == hashes
+    assert list(hashes) == ["d1.log", "host/b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "message"),
+    [
+        (
+            lambda f: (f / "d1.log").write_text("1"),
+            "d1.log",
+            "the raw file d1.log was changed after the run; expected SHA-256 {old}; found SHA-256 {new}. Restore the file",
+        ),
+        (
+            lambda f: (f / "b.txt").unlink(),
+            "b.txt",
+            "the raw file b.txt is missing; expected SHA-256 {old_b}; found no such file. Restore the file",
+        ),
+        (
+            lambda f: (f / "c.txt").write_bytes(b""),
+            "hashes",
+            "the raw file c.txt was added after the run; expected 2 raw files, those of hashes; found also c.txt, SHA-256 e3b0c44298fc. Move the file",
+        ),
+    ],
+    ids=["changed", "missing", "added"],
+)
+def test_raw_file_unlike_its_hash_is_refused(tmp_path, study, change, key, message):
+    folder = write_run(tmp_path)
+    (folder / "b.txt").write_text("b")
+    hashes = with_hashes(folder)
+    change(folder)
+    new = hashlib.sha256((folder / "d1.log").read_bytes()).hexdigest()[:12]
+    error = refused(folder, study)
+    line = (folder / "run.yaml").read_text().split("\n")[error.line - 1]
+    assert line.strip().startswith(f"{key}:")
+    expected = message.format(old=hashes["d1.log"], new=new, old_b=hashes["b.txt"])
+    assert str(error).startswith(f"r1/run.yaml line {error.line}: {expected}")
+
+
+def test_every_changed_file_is_reported(tmp_path, study):
+    folder = write_run(tmp_path)
+    with_hashes(folder)
+    (folder / "d1.log").write_text("other")
+    (folder / "new.txt").write_text("new")
+    reported = []
+    with pytest.raises(RunError, match=r"new\.txt was added"):
+        load_run(RunFolder(folder), study, "measured", raw_files(folder), reported.append)
+    assert [error.problem for error in reported] == [
+        "the raw file d1.log was changed after the run"
+    ]
+
+
 def test_start_may_be_quoted_or_not(tmp_path, study):
     folder = write_run(tmp_path)
     text = (folder / "run.yaml").read_text()
@@ -76,6 +145,8 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"duration_s": "1e11"}, "duration_s", "YAML reads it as text: write 1.0e+11"),
         ({"typo": 1}, None, "typo"),
         ({"clients": 1.5}, "clients", "expected a whole number; found 1.5"),
+        ({"hashes": {"d1.log": "abc"}}, "d1.log", "hashes"),
+        ({"hashes": {"d1.log": 123456789012}}, "d1.log", "hashes"),
         ({"files": [{"path": "gone.log"}]}, "path", "not in the run folder"),
         ({"files": [{"path": "../r1/d1.log"}]}, "path", "not in the run folder"),
         ({"files": [{"path": "/etc/passwd"}]}, "path", "not in the run folder"),

@@ -116,6 +116,10 @@ class RunFolder:
             for name, content in self.archive.read(self.name, names)
         }
 
+    def digests(self, names: Iterable[str]) -> dict[str, str]:
+        """SHA-256 of files, by relative path."""
+        return {name: digest for name, (digest, _) in self.hashes(names).items()}
+
     def equals(self, other: RunFolder) -> bool:
         """Whether two copies of a run have the same files with the same content; False if one can't be
         read.

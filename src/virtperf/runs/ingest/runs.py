@@ -46,6 +46,9 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
 Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
 SignedSeconds = Annotated[float, Strict(), Field(ge=-MAX_SECONDS, le=MAX_SECONDS)]
 Text = Annotated[str, Field(min_length=1)]
+HASH_DIGITS = 12
+Hash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{HASH_DIGITS}}}$")]
+"""First digits of SHA-256, in hexadecimal."""
 
 
 def local_time(value: Any) -> datetime:
@@ -162,6 +165,7 @@ class Run(Model):
     excluded: Excluded | None = None
     notes: str = ""
     files: tuple[RawFile, ...] = Field((), max_length=10_000)
+    hashes: dict[Text, Hash] = Field({}, max_length=10_000)  # of all raw files, by path
 
     @property
     def start_epoch(self) -> float:
@@ -215,8 +219,9 @@ def load_run(
     root: str,
     paths: list[str],
     report: Report = raise_problem,
+    digests: Mapping[str, str] | None = None,
 ) -> Run:
-    """Load and validate `run.yaml` of a run folder.
+    """Load and validate `run.yaml` of a run folder, and compare its raw files with `hashes` there.
 
     Parameters
     ----------
@@ -228,10 +233,12 @@ def load_run(
         The folder's raw files, from `raw_files`.
     report : callable, optional
         Callback for every problem except the last one, which is raised.
+    digests : mapping of str to str, optional
+        SHA-256 of every raw file; computed if omitted.
 
     Raises `RunError`, with file and line: invalid YAML, a violation of the model, another run's
     name, a provenance that is not allowed there, an unknown factor, level or format, contradictory
-    times, a missing file.
+    times, a file that is missing, changed or added.
     """
     file = f"{folder.name}/{RUN_FILE}"
     content = folder.read(RUN_FILE)
@@ -269,6 +276,13 @@ def load_run(
                 raise document.error(problem, "files", position, "host")
         if study is not None:
             _check_formats(run.files, study, document)
+        if run.hashes:
+            digests = folder.digests(paths) if digests is None else digests
+            problems = list(_hash_problems(run.hashes, digests, document))
+            for found in problems[:-1]:
+                report(of_run(found))
+            if problems:
+                raise problems[-1]
         known = tuple(
             files.get(path) or _with_owner(RawFile.model_validate({"path": path})) for path in paths
         )
@@ -292,6 +306,35 @@ def _check_formats(entries: Sequence[RawFile], study: Study, document: Document)
             expected="a format that is installed or declared",
             remedy=did_you_mean(entry.format, [*sorted(declared), *all_formats()]),
         )
+
+
+_RESTORE = "restore the file (git, `dvc pull`, a copy of the run), or measure the run again"
+
+
+def _hash_problems(
+    recorded: Mapping[str, str], digests: Mapping[str, str], document: Document
+) -> Iterator[StudyError]:
+    """Yield an error for each raw file that is missing, changed or added since the run ended."""
+    for path in sorted(recorded.keys() | digests.keys()):
+        before, now = recorded.get(path), digests.get(path, "")[:HASH_DIGITS]
+        if before is None:
+            yield document.error(
+                f"the raw file {path} was added after the run",
+                "hashes",
+                expected=f"{len(recorded)} raw files, those of hashes",
+                found=f"also {path}, SHA-256 {now}",
+                remedy="move the file out of the run folder; if it belongs to the run, add it to "
+                "hashes, and explain it in notes",
+            )
+        elif before != now:
+            yield document.error(
+                f"the raw file {path} {'was changed after the run' if now else 'is missing'}",
+                "hashes",
+                path,
+                expected=f"SHA-256 {before}",
+                found=f"SHA-256 {now}" if now else "no such file",
+                remedy=f"{_RESTORE}; if that was done on purpose, correct hashes, and explain it in notes",
+            )
 
 
 def _factors(written: Mapping[str, Level], study: Study, document: Document) -> dict[str, Level]:

@@ -290,7 +290,8 @@ def _read_one(
         pa.system_memory_pool()
     )  # Arrow's own pool returns memory that the next part needs again
     try:
-        run = load_run(task.folder, study, task.root, sorted(task.files))
+        digests = {path: digest for path, (digest, _) in task.files.items()}
+        run = load_run(task.folder, study, task.root, sorted(digests), digests=digests)
         with task.folder.opened() as folder:
             result = read_run(
                 folder,
