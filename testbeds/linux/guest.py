@@ -1,8 +1,8 @@
 """Run a command in a guest, sample guests' counters, remove all guests.
 
 guest.py run NAME COMMAND...    becomes the command, in the group NAME and the laboratory's folder
-guest.py sample                 counters of all groups, every second: guests/cpu.csv, and guests/memory.csv for those with a
-                                memory limit
+guest.py sample                 counters of all groups, every second: guests/cpu.csv, and guests/memory.csv for those
+                                with a memory limit
 guest.py clean
 """
 
@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from cgroup import Group, Tree
@@ -25,20 +26,18 @@ def sample(tree: Tree) -> None:
     groups = [Group(tree, name) for name in tree.names()]
     limited = [group for group in groups if group.limited()]
     Path("guests").mkdir(exist_ok=True)
-    with Path("guests/cpu.csv").open("w") as cpu:
+    with ExitStack() as files:
+        cpu = files.enter_context(Path("guests/cpu.csv").open("w", buffering=1))
         cpu.write("time_s,group,usage_ns,throttled_ns\n")
-        memory = Path("guests/memory.csv").open("w") if limited else None
-        if memory:
+        if limited:
+            memory = files.enter_context(Path("guests/memory.csv").open("w", buffering=1))
             memory.write("time_s,group,anonymous_bytes,file_bytes,major_faults\n")
         begun, count = time.monotonic(), 0
         while not ended:
             for group in groups:
                 cpu.write(line(group.name, *group.cpu_ns()))
-            cpu.flush()
             for group in limited:
                 memory.write(line(group.name, *group.memory()))
-            if memory:
-                memory.flush()
             count += 1
             while not ended and (left := begun + count - time.monotonic()) > 0:
                 time.sleep(min(0.05, left))

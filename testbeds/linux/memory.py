@@ -1,6 +1,6 @@
 """A guest whose memory is smaller than what it touches, and where it swaps to: experiment memory.
 
-memory.py limit SWAP         one guest: with swap to disk or ram its limit is 40 % of its working set, with SWAP none 120 %
+memory.py limit SWAP         one guest, whose limit is 40 % of its working set with SWAP disk or ram, 120 % with none
 memory.py watch FILE NAME    until SIGTERM, helps a guest on for which the kernel finds nothing to swap out
 memory.py stop
 

@@ -2,8 +2,8 @@
 
 sharing.py DATA WARM_S WINDOW_S SEED
 
-DATA: shared (one file, which the page cache holds once), private (a copy each, memory for both copies) or scarce (a copy
-each, as much memory as with shared).
+DATA: shared (one file, which the page cache holds once), private (a copy each, memory for both copies) or scarce (a
+copy each, as much memory as with shared).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Web servers as guests, set up and warmed up: experiments cpu, same and encryption.
 
 web.py compress GUESTS THINK_MS FIELDS    each guest compresses a page of 64 KiB for each request, on one processor
-web.py encrypt ENCRYPTION FIELDS          one guest, half of processor 1, works for about 2 ms and sends a file of 1 MiB;
-                                          clients on processor 0
+web.py encrypt ENCRYPTION FIELDS          one guest, half of processor 1, works for about 2 ms and sends a file of
+                                          1 MiB; clients on processor 0
 """
 
 from __future__ import annotations
