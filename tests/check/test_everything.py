@@ -684,17 +684,6 @@ def test_this_repository_has_no_problems(root):
     assert [str(p) for p in check_everything(Layout(root))[0]] == []
 
 
-def test_excluded_level_must_be_a_level_of_judged_over(repository):
-    write_study(repository, "machine", measured=True)
-    path = repository.definition("machine") / "hypotheses.yaml"
-    text = path.read_text()
-    path.write_text(
-        text.replace("{id: two-do-more-than-one,", "{id: two-do-more-than-one, no_test: {7: why},")
-    )
-    (problem,) = found(repository, "machine")
-    assert "no_test: unknown level 7" in problem and "judged_over in study.yaml" in problem
-
-
 def test_damage_in_the_study_of_a_repeated_claim_is_reported_there(repository):
     write_study(repository, "machine", measured=True)
     path = repository.definition("machine") / "hypotheses.yaml"

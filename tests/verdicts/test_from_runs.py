@@ -17,7 +17,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.study.hypotheses import EVERY
+from virtperf.study.parts import EVERY
 from virtperf.study.samples import StudySamples
 from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, comparisons, judge
 from virtperf.verdicts.regions import Decision, decide

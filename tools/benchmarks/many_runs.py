@@ -72,6 +72,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as place:
             root = Path(place) / "repository"
             subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)  # noqa: S603, S607
+            unpack = [sys.executable, "-m", "virtperf.cli", "--root", str(root), "unpack", study]
+            subprocess.run(unpack, check=True)  # noqa: S603
             count = repeat(root / "data" / "measured" / study, factor)
             took = [stage(root, name, study) for name in STAGES]
             largest = max(path.stat().st_size for path in (root / "reports").glob("*.html")) / 1e6

@@ -37,7 +37,7 @@ REVISIONS, REPLICATES, SEED = 30, 3, 20261124
 FILES = {
     "xentop": "data/measured/zvm-xen-2009/examples/example-scaling-xen-9-r1/xentop.txt",
     "sar": "data/measured/zvm-xen-2009/examples/example-scaling-xen-9-r1/guests/lnweb1/sar.txt",
-    "sadf": "data/measured/linux-2026/f-session-1-wrk-r1/host/sadf.json",
+    "sadf": "tests/rawperf/samples/sadf/sadf.json",
 }
 NEEDED = ("src", "pyproject.toml", "params.yaml", "data/metrics.yaml")
 TURNS, LEAST_S = 4, 0.05

@@ -150,7 +150,8 @@ def compare(
     if factor and stored[0]:
         from virtperf.comparison.studies import measured_study
 
-        study = measured_study(layout, str(a), level)
+        named = {_factor_name(factor), *(where or {})}
+        study = measured_study(layout, str(a), level, named)
         if _factor_name(factor) in study.study.factors:
             if paired:
                 raise ParameterError(
@@ -411,7 +412,7 @@ def compare_equal(
     if _is_study(place, layout):
         from virtperf.comparison.studies import measured_study
 
-        study: MeasuredStudy = measured_study(layout, str(place), level)
+        study: MeasuredStudy = measured_study(layout, str(place), level, where or ())
         conditions = study.conditions(where or {})
         known = study.measured(conditions)
         cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
@@ -491,7 +492,9 @@ def _read_sides(
         if _is_study(place, layout):
             from virtperf.comparison.studies import measured_study
 
-            sides.append(measured_study(layout, str(place), level).all_runs(str(place), where))
+            sides.append(
+                measured_study(layout, str(place), level, where).all_runs(str(place), where)
+            )
         else:
             sides.append(next(read))
     names = Counter(side.name for side in sides)

@@ -195,7 +195,7 @@ def _read_runs(
     folder = Path(place)
     if not folder.exists() and str(place) in layout.studies():
         require_raw(format_name, [True])
-        sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
+        sides = [measured_study(layout, str(place), 0.95, where).all_runs(str(place), where)]
     elif folder.is_dir() and (
         dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
     ):

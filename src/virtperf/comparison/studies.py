@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from virtperf.runs.ingest.stage import INDEX
 from virtperf.runs.run_reader import quantity_metadata
 from virtperf.runs.run_values import CellName, ComparedQuantity, Condition, RunValues
 from virtperf.study.definition import Study, load_study
+from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
 
@@ -142,8 +143,13 @@ class MeasuredStudy:
         )
 
 
-def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:
+def measured_study(
+    layout: Layout, study_id: str, level: float, named: Container[str] = ()
+) -> MeasuredStudy:
     """Load a study's measured runs; `level` is the confidence level of their intervals.
+
+    Runs of a study that is judged over machines are compared over them, unless the factor of the
+    machine is among those that are `named`.
 
     Raises `RawperfError`: there is no such study, or its runs have not been ingested.
     """
@@ -156,6 +162,9 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
             remedy=f"run `virtperf runs {study_id}`",
         )
     observations = OBSERVATIONS.read(path, tuple(study.factors))
+    if pooled := study.pooled_factor:
+        over = observations[pooled.name] == EVERY
+        observations = observations[~over if pooled.name in named else over]
     samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
         raise RawperfError(f"{study_id} has no measured runs")

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from rawperf.core.errors import RawperfError
 from virtperf.runs.intake.preview import Preview, preview
+from virtperf.runs.summarize.audits import RESPONSE_TIME_LAW
 from virtperf.study.definition import Study
 
 LEVEL = 0.95
@@ -25,7 +26,8 @@ def readability(study: Study, folder: Path, metrics: Path) -> Readability:
     """Read a run folder, and compute the quantities of its study.
 
     A run is not readable if the stage would quarantine it, if it has none of the study's
-    quantities, or if a file of a known format has warnings and no sample within the window.
+    quantities, if a file of a known format has warnings and no sample within the window, or if its
+    clients, throughput, response and think times contradict the response-time law.
 
     Parameters
     ----------
@@ -51,7 +53,12 @@ def _files_without_data(read: Preview) -> Readability:
     t, window = read.samples["t_s"], read.run["window_s"]
     inside = t.isna() | t.between(*window) if window else t.notna() | t.isna()
     with_data = set(read.samples["file"][inside])
-    problems: list[str] = []
+    law = read.audits[read.audits["audit"] == RESPONSE_TIME_LAW]
+    problems = [
+        f"the response-time law does not hold: {row.value:.4g} clients by throughput, response and "
+        f"think time, {row.expected:g} in run.yaml"
+        for row in law.itertuples()
+    ]
     remarks: list[str] = []
     for file in read.run["files"]:
         lost = file["format"] is not None and file["path"] not in with_data

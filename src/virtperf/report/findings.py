@@ -351,11 +351,15 @@ def _elsewhere(
     level: float,
 ) -> Iterator[str]:
     """Yield the same number at other levels of `judged_over` whose interval is disjoint from `ends`,
-    unless the sentence has it, or it is the same to two digits.
+    unless the sentence has it, or it is the same to two digits. A number over all levels has none.
     """
     factor = data.study.factors.get(data.study.judged_over)
     of, to = _sides(data, stated)
-    if factor is None or {q.level(factor.name) for q in (*of, *to)} != {factor.default}:
+    if (
+        factor is None
+        or data.study.pooled_factor
+        or {q.level(factor.name) for q in (*of, *to)} != {factor.default}
+    ):
         return
     samples = data.samples(Provenance.MEASURED)
     quoted = [_sides(data, other) for other in finding.numbers.values()]

@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
@@ -132,6 +133,11 @@ class StudyData:
         for row, quantity in rows_by_quantity(self.study, self.observations):
             places.setdefault(quantity, []).append(row)
         return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in places.items()}
+
+    @cached_property
+    def levels_of_runs(self) -> dict[str, dict[str, Level]]:
+        """Factor levels by run id: a run has one level of a factor that others are pooled over."""
+        return {run["run_id"]: run["factors"] for run in self.index.get("runs", ())}
 
     @cached_property
     def shown(self) -> frozenset[Quantity]:
@@ -581,8 +587,10 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
         "provenance": "provenance",
     }
     records = rows.to_dict("records")
+    pooled = data.study.pooled_factor
     return [
         {name: row[column] for name, column in named.items()}
+        | ({pooled.name: data.levels_of_runs[row["run_id"]][pooled.name]} if pooled else {})
         for row in records
         if math.isfinite(row[value])
     ]

@@ -96,10 +96,11 @@ class Heading(_Part):
 
 
 class Listing(_Part):
-    """A list of points."""
+    """A list of points; `style` lead and findings are the sentences at the head of a report."""
 
     block: Literal["list"] = "list"
     items: tuple[Words, ...]
+    style: Literal["plain", "lead", "findings"] = "plain"
 
 
 class Grid(_Part):

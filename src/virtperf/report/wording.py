@@ -40,10 +40,9 @@ VERDICT_MEANINGS = {
     "refuted": "measured runs exclude it",
     "holds here": "measured runs of this study agree with it",
     "does not hold here": "measured runs of this study exclude it",
-    "contradicted elsewhere": "measured runs of one session decide it, and those of another, such as one "
-    "with longer runs, decide the opposite",
     "value agrees": "the published data give a number that it allows; no confidence interval decides",
     "value differs": "the published data give a number that it excludes; no confidence interval decides",
+    "not judged": "measured, but on too few machines or sessions for a verdict over them",
     "undecided": "measured runs neither confirm nor exclude it",
     "no measurement": "not tested by measured runs yet",
 }

@@ -16,7 +16,16 @@ from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
 from virtperf.study.derived import Derived, expand_derived
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, Text, as_list
+from virtperf.study.parts import (
+    EVERY,
+    Exhibit,
+    Factor,
+    Finding,
+    QuantityKind,
+    Series,
+    Text,
+    as_list,
+)
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
 REPLICATE = "replicate"
@@ -61,6 +70,7 @@ class Study(Model):
     n_statements: Annotated[Integer, Field(ge=0)] = 0
     summary: Annotated[str, Field(min_length=20)] = ""
     findings: tuple[Finding, ...] = ()
+    caveat: Annotated[str, Field(min_length=20)] | None = None
     conventions: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     factors: Annotated[dict[str, Factor], InsertKeyAsName]
     quantities: Annotated[dict[str, QuantityKind], InsertKeyAsName]
@@ -155,6 +165,12 @@ class Study(Model):
             name, written = split_quantity(part)
             terms.append((coefficient, self.quantity_at(name, {**(also or {}), **written})))
         return Expression(tuple(terms))
+
+    @property
+    def pooled_factor(self) -> Factor | None:
+        """The factor in `judged_over`, if its default stands for all of its levels."""
+        factor = self.factors.get(self.judged_over)
+        return factor if factor and factor.default == EVERY else None
 
     def block(self, levels: Mapping[str, Level], replicate: int) -> str:
         """Block label of a run, from `blocks`; "" if the study has no blocks."""
@@ -282,8 +298,14 @@ def _check_factors(study: Study, report: Report) -> None:
         _report_unknown_factor(study, report, study.machine_factor, "machine_factor")
     judged_over = study.factors.get(study.judged_over)
     if study.judged_over and (judged_over is None or judged_over.default is None):
-        expected = "a factor whose default is the level of the paper's claims"
+        expected = f"a factor whose default is the level of the paper's claims, or {EVERY!r}"
         problem = f"{study.judged_over!r} is not a factor with a default"
+        report(study.document.error(problem, "judged_over", expected=expected))
+    elif judged_over is not None and study.kind == "measured" and study.pooled_factor is None:
+        problem = (
+            f"the hypotheses would be judged at {judged_over.place(judged_over.default or '')} only"
+        )
+        expected = f"{study.judged_over} with the level {EVERY!r} as its default"
         report(study.document.error(problem, "judged_over", expected=expected))
 
 

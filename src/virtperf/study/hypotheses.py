@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
-from rawperf.core.model import Level, Model, load_model, problems
+from rawperf.core.model import Model, load_model, problems
 from virtperf.core.params import WordReading
 from virtperf.study.claims import (
     Claim,
@@ -23,10 +23,6 @@ from virtperf.study.claims import (
 from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
-NO_TEST = "no test"
-"""Verdict of runs at a level at which the premise of a hypothesis does not hold."""
-EVERY = "every"
-"""Level that stands for all levels of the factor in `judged_over`, in verdicts over them."""
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """Fields that a hypothesis inherits from the repeated claim unless it sets them."""
 
@@ -41,10 +37,6 @@ class Hypothesis(Claim):
 
     origin: _Origin | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
-    no_test: dict[Level, str] = {}
-    """By level of `judged_over`, the reason why its runs are no test: the premise does not hold."""
-    against: str = ""
-    """Runs that are not in the study and decide the opposite of its runs, if any."""
 
 
 class HypothesesFile(Model):
@@ -103,7 +95,6 @@ def load_hypotheses(
                     "the correspondence to the paper's quantities is not stated",
                     expected="a sentence in `reading`",
                 )
-            _check_no_test(study, hypothesis)
             entries.append((where, hypothesis))
         except ValidationError as err:
             for problem in problems(err, Hypothesis, document, *where):
@@ -121,18 +112,6 @@ def load_hypotheses(
     empty = ClaimsFile(study=file.study)
     hypotheses = resolve_claims(study, entries, document, report, reading)
     return Claims(hypotheses, reading, {}, empty, document, loaded)
-
-
-def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
-    factor = study.factors.get(study.judged_over)
-    known = [level for level in factor.levels if level != factor.default] if factor else []
-    if unknown := [level for level in hypothesis.no_test if level not in known]:
-        raise StudyError(
-            f"no_test: unknown level {unknown[0]!r}",
-            expected=f"a non-default level of {study.judged_over}: {', '.join(map(str, known))}"
-            if factor
-            else "a factor as judged_over in study.yaml",
-        )
 
 
 def papers_repeated(study: Study) -> list[str]:

@@ -27,6 +27,10 @@ Text = Annotated[str, Field(min_length=1)]
 At = dict[str, Level]
 
 
+EVERY = "every"
+"""Level that stands for all other levels of the factor in `judged_over`, such as sessions or machines."""
+
+
 class Factor(Model):
     """A factor. `default` is None if every quantity must give the level explicitly."""
 
@@ -43,6 +47,8 @@ class Factor(Model):
 
     def place(self, level: Level) -> str:
         """A level with the factor's name: ``session 2``, ``first (Intel) session``."""
+        if level == EVERY:
+            return f"over every {self.label}"
         if level in self.level_labels:
             return f"{self.level_labels[level]} {self.label}"
         return f"{self.label} {level}"

@@ -20,9 +20,11 @@ from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
+from virtperf.study.conditions import MIN_UNITS
 from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import EVERY, Hypothesis
+from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Expression, Instance, Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
 from virtperf.verdicts.regions import (
@@ -398,9 +400,7 @@ OF_A_HYPOTHESIS: Mapping[Decision, str] = {
 }
 """Verdict labels by decision: for a claim of a paper, and for a hypothesis about one's own machine.
 """
-CONTRADICTED_ELSEWHERE = "contradicted elsewhere"
-"""Label for a hypothesis that holds at one level of the factor in `judged_over`, such as a session,
-and does not hold at another."""
+NOT_JUDGED = "not judged"
 WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
 """Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
@@ -422,6 +422,7 @@ def judge_claim(
     level: float,
     *,
     provenance: Provenance = Provenance.MEASURED,
+    few: str = "",
 ) -> tuple[Decision, dict[str, Any]]:
     """Judge a statement by its comparisons with fully measured conditions, and return the decision
     and the row of the table `VERDICTS`.
@@ -430,7 +431,8 @@ def judge_claim(
     statement fails, and a false one holds, with a probability of at most one minus `level`.
 
     Runs published by the paper's authors are the subject of the claim itself: if the interval does
-    not decide, the estimate is compared with the allowed range.
+    not decide, the estimate is compared with the allowed range. `few` says why the runs can't decide
+    whatever they show: the reason begins with it, and no number of further runs is named.
     """
     compared, total = comparisons(study, claim, samples)
     whole = len(compared) == total
@@ -439,7 +441,7 @@ def judge_claim(
         return decision, {"reason": "no comparison has measured runs of all its conditions"}
     if study.artifact and whole and decision is Decision.UNDECIDED:
         decision = by_value(compared)
-    undecided = decision is Decision.UNDECIDED
+    undecided = decision is Decision.UNDECIDED and not few
     needed = runs_to_decide(compared, level, whole=whole) if undecided else math.nan
     at_once = 1 if decision is Decision.HOLDS else sum(each.known for each in compared)
     single = bonferroni_level(compared, level) if at_once > 1 else level
@@ -449,6 +451,8 @@ def judge_claim(
     if provenance is Provenance.EXAMPLE:
         source = "example runs give"
     reason = _reason_text(claim, shown, (low, high), level, at_once, source, labelled=total > 1)
+    if few:
+        reason = f"{few}; {reason}"
     if not whole:
         reason += f"; measured: {len(compared)} of its {total} comparisons"
     if any(each.known and each.contrast.confounded for each in compared):
@@ -501,17 +505,32 @@ def judge(
     text: Mapping[str, str] = (
         {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
     )
-    ours = {**NO_VERDICT, "measured_verdict": "not judged", "reason": "an assumption of ours"}
+    ours = {**NO_VERDICT, "measured_verdict": NOT_JUDGED, "reason": "an assumption of ours"}
+    few = _too_few_levels(study, observations, provenance) if elsewhere is None else ""
     rows = []
     for claim in claims:
-        decision, row = judge_claim(study, claim, samples, level, provenance=provenance)
+        decision, row = judge_claim(study, claim, samples, level, provenance=provenance, few=few)
         columns = {
             "claim": claim.id,
             "text_verdict": text.get(claim.id, "hypothesis"),
             "measured_verdict": words[decision],
         }
+        if few and decision is not Decision.UNMEASURED:
+            columns["measured_verdict"] = NOT_JUDGED
         rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
+
+
+def _too_few_levels(study: Study, observations: pd.DataFrame, provenance: Provenance) -> str:
+    """Why runs at the measured levels of a pooled factor judge nothing; "" if they do."""
+    factor = study.pooled_factor
+    if factor is None:
+        return ""
+    of_kind = observations[observations["provenance"] == provenance.value]
+    n = len({level for level in of_kind[factor.name] if level != EVERY})
+    if n >= MIN_UNITS:
+        return ""
+    return f"measured on {n} of at least {MIN_UNITS} {factor.label}s"
 
 
 def means_over_levels(study: Study, observations: pd.DataFrame, factor: str) -> pd.DataFrame:

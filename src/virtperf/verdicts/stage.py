@@ -19,15 +19,13 @@ from virtperf.core.stage_tables import (
     VERDICTS_BY_LEVEL,
     VERDICTS_READ,
 )
-from virtperf.study.claims import Claim, Claims
+from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import EVERY, NO_TEST, Hypothesis, reread_claims, study_claims
+from virtperf.study.hypotheses import reread_claims, study_claims
+from virtperf.study.parts import EVERY
 from virtperf.verdicts.from_runs import (
-    CONTRADICTED_ELSEWHERE,
-    OF_A_HYPOTHESIS,
     judge,
 )
-from virtperf.verdicts.regions import Decision
 
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
@@ -60,7 +58,6 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
                     study, claims, text, observations, verdicts, level=parameters.level
                 )
                 VERDICTS_BY_LEVEL.write(by_level, folder / VERDICTS_BY_LEVEL.file)
-                verdicts = contradicted_elsewhere(study, claims, verdicts, by_level)
             table.write(verdicts, folder / table.file)
 
 
@@ -85,69 +82,12 @@ def _verdicts_by_level(
             judged = judge(study, claims, text, observations, level=level, elsewhere=elsewhere)
         records = judged.assign(level=at).to_dict("records")
         rows += [{str(name): value for name, value in row.items()} for row in records]
-    untested = {
-        (claim.id, at): reason
-        for claim in claims
-        if isinstance(claim, Hypothesis)
-        for at, reason in claim.no_test.items()
-    }
-    if factor and len(factor.levels) > 1:
-        alike: dict[tuple[Any, ...], list[Claim]] = {}
-        for claim in claims:
-            left_out = claim.no_test if isinstance(claim, Hypothesis) else {}
-            alike.setdefault(tuple(left_out), []).append(claim)
-        for levels, some in alike.items():
-            counted = observations[~observations[study.judged_over].isin(levels)]
-            chosen = replace(claims, claims=tuple(some))
-            every = (study.judged_over, EVERY)
-            judged = judge(study, chosen, text, counted, level=level, elsewhere=every)
-            records = judged.assign(level=EVERY).to_dict("records")
-            rows += [{str(name): value for name, value in row.items()} for row in records]
-    for row in rows:
-        if reason := untested.get((row["claim"], row["level"])):
-            row |= {"measured_verdict": NO_TEST, "reason": reason}
+    if factor and len(factor.levels) > 1 and study.pooled_factor is None:
+        every = (study.judged_over, EVERY)
+        judged = judge(study, claims, text, observations, level=level, elsewhere=every)
+        records = judged.assign(level=EVERY).to_dict("records")
+        rows += [{str(name): value for name, value in row.items()} for row in records]
     return VERDICTS_BY_LEVEL.frame(rows)
-
-
-def contradicted_elsewhere(
-    study: Study, claims: Claims, verdicts: pd.DataFrame, by_level: pd.DataFrame
-) -> pd.DataFrame:
-    """Mark the decided hypotheses of a measured study for which other runs decide the opposite: runs
-    at another level of the factor in `judged_over`, or those in `Hypothesis.against`. The reason
-    names them.
-
-    Verdicts on claims of a paper are those at its own level, the default: another machine does not
-    contradict them.
-    """
-    if study.kind != "measured":
-        return verdicts
-    holds, fails = (OF_A_HYPOTHESIS[d] for d in (Decision.HOLDS, Decision.FAILS))
-    opposite = {holds: fails, fails: holds}
-    factor = study.factors.get(study.judged_over)
-    here = dict(zip(verdicts["claim"], verdicts["measured_verdict"], strict=True))
-    against: dict[str, list[str]] = {
-        claim.id: [claim.against]
-        for claim in claims
-        if isinstance(claim, Hypothesis) and claim.against and here[claim.id] in opposite
-    }
-    at = ""
-    if factor is not None:
-        at = f"{factor.place(factor.default or '')}: "
-        for other in by_level.to_dict("records"):
-            if other["measured_verdict"] == opposite.get(here[other["claim"]]):
-                every = other["level"] == EVERY
-                place = f"over every {factor.label}" if every else factor.place(other["level"])
-                words = f"{place}: {other['measured_verdict']} ({other['reason']})"
-                against.setdefault(other["claim"], []).append(words)
-    rows: list[dict[str, Any]] = []
-    for found in verdicts.to_dict("records"):
-        row = {str(name): value for name, value in found.items()}
-        if row["claim"] in against:
-            own = f"{at}{row['measured_verdict']} ({row['reason']})"
-            row["reason"] = "; ".join([own, *against[row["claim"]]])
-            row["measured_verdict"] = CONTRADICTED_ELSEWHERE
-        rows.append(row)
-    return VERDICTS.frame(rows)
 
 
 def _read_otherwise(

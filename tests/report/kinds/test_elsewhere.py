@@ -12,26 +12,6 @@ from virtperf.report.kinds.elsewhere import record
 from virtperf.report.loaded import LoadedStudy
 
 
-def test_hypothesis_with_failed_premise_has_a_reason_instead_of_a_verdict(
-    loaded: LoadedStudy,
-) -> None:
-    rows = [
-        {
-            "claim": "more-at-8",
-            "level": "b",
-            "measured_verdict": "no test",
-            "estimate": 60.0,
-            "estimate_low": 58.0,
-            "estimate_high": 62.0,
-            "reason": "b has no more to give at 8",
-        }
-    ]
-    study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
-    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
-    text = " ".join(plain(record(replace(loaded.context, data=data))).split())
-    assert "no test b has no more to give at 8" in text and "60" not in text
-
-
 def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy) -> None:
     names = [f"{name}{end}" for name in ("estimate", "allowed") for end in ("_low", "_high")]
     nothing = {"estimate": np.nan, **dict.fromkeys(names, np.nan), "reason": ""}

@@ -13,7 +13,9 @@ from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, interval, pretty
-from virtperf.study.hypotheses import EVERY, NO_TEST
+from virtperf.study.conditions import MIN_UNITS
+from virtperf.study.definition import Study
+from virtperf.study.parts import EVERY, Factor
 
 NUMBERS = ("estimate", "estimate_low", "estimate_high")
 LIMITS = ("allowed_low", "allowed_high")
@@ -32,15 +34,20 @@ def record(context: Context) -> Record:
     by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
         (row["claim"], row["level"]): row for row in verdicts.to_dict("records")
     }
-    others = [level for level in factor.levels if level != factor.default]
-    over = [EVERY] if (verdicts["level"] == EVERY).any() else []
-    levels = [factor.default, *others, *over]
+    judged = verdicts[verdicts["measured_verdict"] != "no measurement"]
+    known = set(judged["level"])
+    others = [level for level in factor.levels if level not in (factor.default, EVERY)]
+    if study.pooled_factor:
+        levels = [level for level in (*others, EVERY) if level in known]
+    else:
+        levels = [factor.default or "", *others, *([EVERY] if EVERY in known else [])]
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
     for claim in data.paper_claims:
         results = [by_level.get((claim.id, level), {}) for level in levels]
-        if all(_verdict(result) == "no measurement" for result in results[1:]):
+        elsewhere = results if study.pooled_factor else results[1:]
+        if all(_verdict(result) == "no measurement" for result in elsewhere):
             left_out += 1
             continue
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
@@ -50,33 +57,22 @@ def record(context: Context) -> Record:
             numbers = {name: result.get(name) for name in ("measured_verdict", *NUMBERS, *LIMITS)}
             table.append({"claim": claim.id, factor.name: level, **numbers})
     heads = ("Hypothesis",) if measured else ("Claim", "Printed")
-    default_level = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
         columns=(
             *heads,
-            default_level,
-            *map(factor.show, others),
-            *(f"over every {factor.label}" for _ in over),
+            *(factor.place(EVERY) if level == EVERY else factor.show(level) for level in levels),
         ),
         rows=tuple(rows),
         stacks=True,
     )
     what = "Hypotheses" if measured else "Claims"
-    first = (
-        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {default_level}. "
-        f"This table judges them separately by the runs of each {factor.label}."
-        if measured
-        else f"The paper's claims are about {default_level}. This table also judges them by the runs of each other "
-        f"{factor.label}; a different absolute number there does not contradict the paper. Cells "
-        "have the limits by which they are judged, including the tolerance for numbers of another laboratory."
-    )
     words = (
-        f"{first} {what} without a run at another level are left out ({left_out}). Intervals of "
+        f"{_about(study, factor)} {what} without a run at another level are left out ({left_out}). Intervals of "
         f"{what.lower()} with several comparisons are simultaneous. An empty cell has no runs. Undecided are also "
         "cells without runs for some of the comparisons, unless the others refute the statement."
     )
-    if over:
+    if EVERY in levels:
         words += (
             f" The last column takes each {factor.label} as one block: its interval is that of the spread between "
             f"what each {factor.label} has, and it is about another {factor.label} of the same kind."
@@ -91,6 +87,21 @@ def record(context: Context) -> Record:
     )
 
 
+def _about(study: Study, factor: Factor) -> str:
+    """What the table adds to the verdicts of the other sections."""
+    if study.pooled_factor:
+        return (
+            f"Elsewhere on this page, hypotheses are judged over every {factor.label}, if there are at least "
+            f"{MIN_UNITS}. This table also judges them by the runs of each {factor.label} alone."
+        )
+    default_level = factor.show(factor.default or "")
+    return (
+        f"The paper's claims are about {default_level}. This table also judges them by the runs of each other "
+        f"{factor.label}; a different absolute number there does not contradict the paper. Cells "
+        "have the limits by which they are judged, including the tolerance for numbers of another laboratory."
+    )
+
+
 def _verdict(result: dict[Any, Any]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
@@ -102,8 +113,6 @@ def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
     word = _verdict(result)
     if word == "no measurement":
         return ""
-    if word == NO_TEST:
-        return (word, Span(text=str(result.get("reason")), style="small"))
     values = [float(result.get(name, math.nan)) for name in NUMBERS]
     parts: list[str | Span] = [Span(text=word, style="verdict")]
     if math.isfinite(values[0]):

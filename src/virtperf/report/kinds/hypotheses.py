@@ -29,7 +29,7 @@ COLUMNS = [
     "detectable_unit",
     "reason",
 ]
-DECIDED_VERDICTS = ("holds here", "does not hold here", "contradicted elsewhere")
+DECIDED_VERDICTS = ("holds here", "does not hold here")
 MAX_SHOWN_PERCENT = 1000.0
 MAX_LINKED = 4
 

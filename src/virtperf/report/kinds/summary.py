@@ -1,4 +1,6 @@
-"""The head of a report: headline figure, findings with their certainty, key numbers."""
+"""The head of a report: the main finding with its figure, further ones, what limits them; folded, what
+they rest on.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,17 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
-from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Fact,
+    Facts,
+    Folded,
+    Listing,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import (
     FOLLOWS,
     OF_MANY,
@@ -24,6 +36,7 @@ from virtperf.report.wording import (
     interval,
     join_words,
     plural,
+    pretty,
     short_number,
 )
 from virtperf.report.written_for import changes, changes_in_words
@@ -40,6 +53,7 @@ VERDICT_WORDS = {
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
 """
+MAX_FINDINGS = 3  # below the lead; the fold has all
 MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
     (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
@@ -57,42 +71,36 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
-    numbers = contradiction_numbers(data)
     stated = [
         (finding, state(data, finding, context.level))
         for finding in study.findings
         if not (measured and data.observations.empty)
     ]
-    findings = tuple(
-        (
-            *(_measured_finding(data, text) if measured else _finding(data, text, numbers)),
-            *_changes(data, finding, context.level),
-        )
-        for finding, text in stated
-    )
-    block = (
-        Listing(items=findings)
-        if findings
-        else Paragraph(words=" ".join((study.question or study.summary).split()))
-    )
-    blocks: list[Block] = [
-        block,
-        Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
-    ]
-    if measured and findings:
-        blocks.insert(0, Paragraph(words=" ".join((study.question or study.summary).split())))
+    basis: list[Block] = []
     if study.artifact and data.paper_claims:
-        blocks.insert(0, Listing(items=tuple(_in_the_published_data(data, study.artifact))))
-    if measured and data.paper_claims and not findings:
-        answers: list[Words] = []
-        for claim in data.paper_claims[:MAX_HYPOTHESES]:
-            result = data.result(claim.id)
-            word, reason = (
-                Span(text=verdict(result), style="verdict"),
-                f" {result.get('reason') or ''}".rstrip(),
-            )
-            answers.append((Span(text=claim.says, style="strong"), " ", word, reason))
-        blocks.insert(1, Listing(items=tuple(answers)))
+        basis.append(Listing(items=tuple(_in_the_published_data(data, study.artifact))))
+    if stated:
+        lead, *others = (_in_short(data, *each, context.level) for each in stated)
+        blocks: list[Block] = [Listing(items=(lead,), style="lead")]
+        if others:
+            blocks.append(Listing(items=tuple(others[:MAX_FINDINGS]), style="findings"))
+        basis.append(Listing(items=tuple(_with_basis(context, stated))))
+    else:
+        blocks = [Paragraph(words=" ".join((study.question or study.summary).split()))]
+        if measured and data.paper_claims:
+            blocks.append(Listing(items=tuple(_answers(data))))
+    if study.caveat:
+        blocks.append(Paragraph(words=" ".join(study.caveat.split()), style="small"))
+    basis.append(Facts(facts=_facts_of_runs(context) if measured else _facts(context)))
+    more_findings = len(stated) - 1 - MAX_FINDINGS
+    blocks.append(
+        Folded(
+            summary=f"{plural(more_findings, 'more finding')}, and what all of them rest on"
+            if more_findings > 0
+            else "What this rests on",
+            blocks=tuple(basis),
+        )
+    )
     if data.missing:
         blocks.append(
             note(f"Missing files, whose results are not shown: {', '.join(data.missing)}.")
@@ -103,6 +111,52 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         whole = f"{exhibit_name(headline_figure.id, headline_figure.kind)}: {headline_figure.title}"
         more = {"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())}
     return register(context, "summary", *blocks, claims=claims, **more)
+
+
+def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: float) -> Words:
+    """A finding, the intervals of its numbers, one word for what it rests on, and what changed since
+    it was written.
+    """
+    intervals = join_words(each.interval for each in stated.numbers.values() if each.interval)
+    words, link = "measured", ""
+    if data.study.kind != "measured":
+        judged, _ = certainty(data, stated.claims)
+        words = "in conflict" if judged in ("contradicted", "depends") else "printed"
+        if data.study.artifact and words == "printed":
+            words = "measured by the authors"
+    if stated.claims:
+        link = f"claim:{stated.claims[0].id}"
+    parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), " "]
+    if intervals:
+        parts += [Span(text=f"{pretty(100 * level)} %: {intervals}", style="small"), " "]
+    return (*parts, Span(text=words, style="small", link=link), *_changes(data, finding, level))
+
+
+def _with_basis(
+    context: Context, stated: Sequence[tuple[Finding, StatedFinding]]
+) -> Iterator[Words]:
+    """Every finding with its claims and their verdicts."""
+    data = context.data
+    numbers = contradiction_numbers(data)
+    for _, text in stated:
+        yield (
+            _measured_finding(data, text)
+            if data.study.kind == "measured"
+            else _finding(data, text, numbers)
+        )
+
+
+def _answers(data: StudyData) -> Iterator[Words]:
+    """Hypotheses with their verdicts, in place of findings."""
+    for claim in data.paper_claims[:MAX_HYPOTHESES]:
+        result = data.result(claim.id)
+        reason = f" {result.get('reason') or ''}".rstrip()
+        yield (
+            Span(text=claim.says, style="strong"),
+            " ",
+            Span(text=verdict(result), style="verdict"),
+            reason,
+        )
 
 
 def draw(context: Context) -> Figure | None:

@@ -32,6 +32,7 @@ from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, owner
 from virtperf.study.definition import Study
+from virtperf.study.parts import EVERY
 
 MAX_SECONDS = 1e12
 MAX_RUN_S = 366 * 86400.0
@@ -345,6 +346,12 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
     for name, given_level in factors.items():
         if given_level is None:
             raise document.error(f"no level for factor {name}, which has no default", "factors")
+        if study.pooled_factor and name == study.pooled_factor.name and given_level == EVERY:
+            raise document.error(
+                f"a run is at one level of {name}, and {EVERY!r} stands for all of them",
+                "factors",
+                remedy=f"give the {study.pooled_factor.label} of the run",
+            )
     return factors  # type: ignore[return-value]
 
 

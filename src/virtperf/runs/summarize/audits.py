@@ -21,6 +21,7 @@ from virtperf.runs.summarize.windows import overlap
 
 OK, VIOLATED = "ok", "violated"
 
+RESPONSE_TIME_LAW = "response-time law"
 AUDIT_TOLERANCE = 0.02
 """Convention: differences up to 2 % cause no warning, even if significant."""
 MAX_ERROR_SHARE = 0.001
@@ -89,7 +90,7 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
     implied = clients / total - (busy.mean.value / total - z)
     declared = "none declared" if think is None else f"{z:g} s declared"
     yield _row(
-        "response-time law",
+        RESPONSE_TIME_LAW,
         busy.mean.value,
         clients,
         low,

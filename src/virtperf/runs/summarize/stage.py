@@ -27,6 +27,7 @@ from virtperf.runs.summarize.observations import (
     add_relative,
     chosen_runs,
     observe,
+    rows_over_levels,
     thumbnail,
     timeline_rows,
 )
@@ -82,6 +83,8 @@ def summarize(
             ):
                 rows += more
             over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in summary[-1].items()}
+    audits += same_entities(observed, tuple(study.factors))
+    observed += rows_over_levels(study, observed)
     add_relative(study, observed)
     progress("writing")
     timelines = [
@@ -91,7 +94,6 @@ def summarize(
         for row in over_time[exhibit, run_id]
     ]
     factors = tuple(study.factors)
-    audits += same_entities(observed, factors)
     observations = OBSERVATIONS.frame(observed, factors)
     tables = (
         (SERIES, SERIES.frame(series, factors)),

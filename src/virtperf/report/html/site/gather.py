@@ -18,7 +18,12 @@ from virtperf.study.hypotheses import Hypothesis
 
 MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
 """Verdicts of runs on claims of a paper."""
-HYPOTHESIS_VERDICTS = ("holds here", "does not hold here", "contradicted elsewhere", "undecided")
+HYPOTHESIS_VERDICTS = (
+    "holds here",
+    "does not hold here",
+    "undecided",
+    "not judged",
+)
 """Verdicts on a hypothesis tested by runs."""
 
 

@@ -1,0 +1,137 @@
+"""`virtperf claim`: does a paper's claim hold on one's own machine?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from virtperf.cli._levels import parse_levels
+from virtperf.cli._numbers import FiniteRange
+from virtperf.cli._results import result_options, usage_errors, write_and_print
+from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from virtperf.core.shown import Shown
+
+
+@click.group()
+def claim() -> None:
+    """Test a paper's claim on runs of one's own.
+
+    \b
+        virtperf claim list encryption throughput
+        virtperf claim show PAPER/CLAIM
+        virtperf claim test PAPER/CLAIM 'with-tls/*.txt' 'without-tls/*.txt' --quantity throughput
+    """
+
+
+@claim.command("list")
+@click.argument("words", nargs=-1)
+@click.option(
+    "--format", "output_format", type=click.Choice(("text", "markdown", "json")), default="text"
+)
+@click.pass_obj
+def list_(layout: Layout, words: tuple[str, ...], output_format: str) -> None:
+    """List the claims of all papers that have all of WORDS in their name, statement or section."""
+    from virtperf.comparison.claim import listed
+
+    found = listed(layout, words)
+    write_and_print(lambda _: found, _page, output_format, ())
+
+
+@claim.command()
+@click.argument("name", metavar="PAPER/CLAIM")
+@click.option(
+    "--format", "output_format", type=click.Choice(("text", "markdown", "json")), default="text"
+)
+@click.pass_obj
+def show(layout: Layout, name: str, output_format: str) -> None:
+    """Show what a claim says, where it stands, and which runs a test of it needs."""
+    from virtperf.comparison.claim import described, find_claim
+
+    with usage_errors():
+        found = described(find_claim(layout, name))
+    write_and_print(lambda _: found, _page, output_format, ())
+
+
+@claim.command()
+@click.argument("name", metavar="PAPER/CLAIM")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Which of the paper's conditions: a level of a factor that its claim is stated for; repeatable.",
+)
+@click.option(
+    "--quantity",
+    default="",
+    metavar="NAME",
+    help="Quantity of your runs that corresponds to the paper's; default: the one of the same name.",
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Use only your runs, or rows, at this level; repeatable.",
+)
+@click.option(
+    "--input-format",
+    metavar="NAME|FILE.yaml",
+    help="Format of your raw files; default: detected from their content.",
+)
+@click.option(
+    "--level",
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of the verdict.",
+)
+@result_options("fails", "undecided")
+@click.pass_obj
+def test(
+    layout: Layout,
+    name: str,
+    runs: tuple[str, ...],
+    at: tuple[str, ...],
+    quantity: str,
+    where: tuple[str, ...],
+    input_format: str | None,
+    level: float,
+    output_format: str,
+    output: tuple[Path, ...],
+    fail_on: tuple[str, ...],
+) -> None:
+    """Test a claim on your runs: holds here, does not hold here, or undecided.
+
+    RUNS are folders of run folders or raw files, files, or quoted patterns: one for each condition of the
+    claim, in its order (`virtperf claim show`). The verdict is by the rule and the error rates of the
+    studies' own verdicts. That your conditions correspond to the paper's is your assumption.
+    """
+    from virtperf.comparison.claim import find_claim, verdict_on
+
+    with usage_errors():
+        found = find_claim(layout, name)
+        if at or len(found.claim.instances) > 1:
+            found = found.at(parse_levels(at))
+        result = verdict_on(
+            found,
+            runs,
+            layout,
+            quantity=quantity,
+            where=parse_levels(where),
+            input_format=input_format,
+            level=level,
+        )
+    write_and_print(lambda _: result.shown(), _page, output_format, output)
+    if result.decision.value in fail_on:
+        raise SystemExit(1)
+
+
+def _page(shown: Shown) -> str:
+    from virtperf.report.html.results import results_page
+
+    return results_page(shown, "claim")

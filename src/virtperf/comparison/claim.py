@@ -1,0 +1,309 @@
+"""One claim of a paper, tested on runs of one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.units import conversion_factor
+from virtperf.comparison.sides import Side, read_sides
+from virtperf.core.contrasts import Replicates
+from virtperf.core.levels import Level
+from virtperf.core.numbers import interval
+from virtperf.core.paths import Layout
+from virtperf.core.shown import Shown, ShownTable
+from virtperf.study.claims import Claim, load_claims
+from virtperf.study.definition import Study, load_study
+from virtperf.study.quantities import Instance, Quantity
+from virtperf.study.samples import StudySamples
+from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
+from virtperf.verdicts.regions import Decision
+
+RATIOS = ("ratio", "percent_change", "equivalence", "ordering", "argmax", "argmin", "monotone")
+"""Kinds of claims that compare conditions of one quantity: units of the runs cancel."""
+FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")
+"""Facts of the runs' machine beside those of the paper's."""
+MAX_WORDS = 100
+
+
+@dataclass(frozen=True)
+class FoundClaim:
+    """A claim with its study; `name` is what commands take: ``paper/claim``."""
+
+    study: Study
+    claim: Claim
+
+    @property
+    def name(self) -> str:
+        return f"{self.study.id}/{self.claim.id}"
+
+    @property
+    def conditions(self) -> list[Quantity]:
+        """Conditions that the claim compares, in its order."""
+        parts = (part for instance in self.claim.instances for part in instance.parts)
+        return list(dict.fromkeys(q for part in parts for _, q in part.terms))
+
+    @property
+    def place(self) -> str:
+        """Section of the paper."""
+        return "; ".join(self.claim.sections)
+
+    @property
+    def limits(self) -> str:
+        """What the claim allows, in words."""
+        unit = " %" if self.claim.kind == "percent_change" else ""
+        return interval(self.claim.low, self.claim.high, unit)
+
+    def condition(self, quantity: Quantity) -> str:
+        """A condition with the labels of its levels that differ from the defaults."""
+        factors = self.study.factors
+        at = [
+            f"{factors[name].label}: {factors[name].show(level)}"
+            for name, level in quantity.at
+            if level != factors[name].default
+        ]
+        label = self.study.quantities[quantity.name].label
+        return f"{label} ({'; '.join(at)})" if at else label
+
+    def at(self, levels: Mapping[str, Level]) -> FoundClaim:
+        """The claim at these levels: of a claim for several levels, one instance is left.
+
+        Raises `ParameterError` if none or several are left.
+        """
+
+        def fits(instance: Instance) -> bool:
+            quantities = {q for part in instance.parts for _, q in part.terms}
+            return all(
+                any(dict(q.at).get(name) == level for q in quantities)
+                for name, level in levels.items()
+            )
+
+        left = [each for each in self.claim.instances if fits(each)]
+        if len(left) == 1:
+            return replace(self, claim=self.claim.model_copy(update={"instances": (left[0],)}))
+        options = [
+            "; ".join(self.condition(q) for part in each.parts for _, q in part.terms)
+            for each in self.claim.instances[:10]
+        ]
+        raise ParameterError(
+            f"{self.name} has {len(self.claim.instances)} sets of conditions, {len(left)} with these levels",
+            expected="levels of one of them",
+            found=" | ".join(options),
+            remedy="give the levels that tell it apart: --at NAME=LEVEL",
+        )
+
+
+def all_claims(layout: Layout) -> list[FoundClaim]:
+    """Claims of all papers of the repository, without assumptions."""
+    found = []
+    for folder in sorted(layout.published("").iterdir()):
+        if (folder / "claims.yaml").is_file():
+            study = load_study(folder)
+            found += [FoundClaim(study, claim) for claim in load_claims(study) if not claim.assumed]
+    return found
+
+
+def find_claim(layout: Layout, name: str) -> FoundClaim:
+    """The claim ``paper/claim``; raises `ParameterError` with similar names."""
+    study_id, _, claim_id = name.partition("/")
+    folder = layout.published(study_id)
+    if not (folder / "claims.yaml").is_file():
+        papers = sorted(p.parent.name for p in layout.published("").glob("*/claims.yaml"))
+        raise ParameterError(
+            f"unknown paper {study_id!r}",
+            expected=f"PAPER/CLAIM, with one of {', '.join(papers)}",
+            remedy=did_you_mean(study_id, papers),
+        )
+    study = load_study(folder)
+    claims = {claim.id: claim for claim in load_claims(study) if not claim.assumed}
+    if claim_id not in claims:
+        raise ParameterError(
+            f"{study_id} has no claim {claim_id!r}",
+            remedy=did_you_mean(claim_id, claims) or "virtperf claim list WORDS searches them",
+        )
+    return FoundClaim(study, claims[claim_id])
+
+
+def listed(layout: Layout, words: Sequence[str]) -> Shown:
+    """Claims whose id, statement or place has all of these words."""
+    rows = []
+    data = []
+    for found in all_claims(layout):
+        text = f"{found.name} {found.claim.says} {found.place} {found.claim.kind}".lower()
+        if all(word.lower() in text for word in words):
+            rows.append((found.name, _cut(found.claim.says), found.limits))
+            data.append({"claim": found.name, "says": found.claim.says, "kind": found.claim.kind})
+    return Shown(
+        title="Claims",
+        sentences=[f"{len(rows):,} claims{' with ' + ' '.join(words) if words else ''}."],
+        tables=[ShownTable(("claim", "says", "allows"), rows)] if rows else [],
+        notes=[],
+        data={"claims": data},
+    )
+
+
+def described(found: FoundClaim) -> Shown:
+    """What a claim says, where, and which conditions a test needs."""
+    claim = found.claim
+    rows = [(str(n), found.condition(q)) for n, q in enumerate(found.conditions, start=1)]
+    facts = [("kind", claim.kind), ("allows", found.limits), ("section", found.place)]
+    if claim.word:
+        facts.append(("word", claim.word))
+    if claim.reading:
+        facts.append(("read as", claim.reading))
+    facts += [("machine", f"{m.label}: {m.machine}") for m in found.study.machines.values()]
+    return Shown(
+        title=found.name,
+        sentences=[claim.says, f"{found.study.title}."],
+        tables=[
+            ShownTable(("", ""), facts),
+            ShownTable(("", "condition"), rows, title="A test needs runs of"),
+        ],
+        notes=[],
+        data={"claim": found.name, "says": claim.says, "conditions": [row[1] for row in rows]},
+    )
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """Verdict on a claim by runs of one's own; `row` is that of the table of verdicts."""
+
+    found: FoundClaim
+    sides: tuple[Side, ...]
+    quantity: str
+    decision: Decision
+    row: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        return OF_A_HYPOTHESIS[self.decision]
+
+    def shown(self) -> Shown:
+        """The verdict, the conditions with their runs, and the facts of both machines."""
+        found = self.found
+        conditions = [
+            (found.condition(q), side.name, str(len(side.runs)))
+            for q, side in zip(found.conditions, self.sides, strict=True)
+        ]
+        machines = found.study.machines.values()
+        paper = "; ".join(f"{m.label}: {m.machine}" for m in machines)
+        ours: dict[str, set[str]] = {}
+        for side in self.sides:
+            for name, values in side.facts.items():
+                ours.setdefault(name, set()).update(values)
+        here = [(name, ", ".join(sorted(ours[name]))) for name in FACTS if name in ours]
+        facts = [("the paper's machines", paper or "not stated"), *here]
+        estimate = {
+            name: value if math.isfinite(value) else None
+            for name, value in self.row.items()
+            if isinstance(value, float)
+        }
+        return Shown(
+            title=f"{found.name} on one's own runs",
+            sentences=[found.claim.says, f"{self.verdict}: {self.row['reason']}."],
+            tables=[
+                ShownTable(
+                    ("the paper's condition", "your runs", "number"),
+                    conditions,
+                    right=frozenset({"number"}),
+                ),
+                ShownTable(("fact", ""), facts, title="Machines"),
+            ],
+            notes=[
+                f"quantity of your runs: {self.quantity}",
+                "that your conditions correspond to the paper's is your assumption",
+                *(warning for side in self.sides for warning in side.warnings),
+            ],
+            data={
+                "claim": found.name,
+                "verdict": self.verdict,
+                "reason": self.row["reason"],
+                "says": found.claim.says,
+                **estimate,
+                "sides": [side.name for side in self.sides],
+                "facts": dict(here),
+            },
+        )
+
+
+def verdict_on(
+    found: FoundClaim,
+    places: Sequence[str | Path],
+    layout: Layout,
+    *,
+    quantity: str = "",
+    where: Mapping[str, Level] | None = None,
+    input_format: str | None = None,
+    level: float = 0.95,
+) -> ClaimVerdict:
+    """Test a claim on runs: one place for each condition, in the claim's order.
+
+    A place is what `comparison.sides.read_sides` reads. `quantity` is that of the runs which
+    corresponds to the paper's; by default the one with the same name, or the only one.
+
+    Raises
+    ------
+    ParameterError
+        The number of places is not that of the conditions, or the quantity is not known.
+    RawperfError
+        Runs can't be read, or the claim is relative to a condition that it does not name.
+    """
+    conditions = found.conditions
+    if len(places) != len(conditions):
+        needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
+        raise ParameterError(
+            f"{found.name} compares {len(conditions)} conditions, and {len(places)} places are given",
+            expected=f"runs of {needed}",
+            remedy="give one folder, file or quoted pattern for each, in this order",
+        )
+    sides = read_sides(places, layout, input_format, where)
+    names = {q.name for q in conditions}
+    chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
+    samples = {}
+    for condition, side in zip(conditions, sides, strict=True):
+        replicates = _replicates(side, chosen)
+        if found.claim.kind not in RATIOS:
+            unit = side.quantities[chosen].unit
+            factor = conversion_factor(unit, found.study.quantities[condition.name].unit)
+            replicates = replicates.scaled(factor)
+        samples[condition] = replicates
+    study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
+    decision, row = judge_claim(study, found.claim, StudySamples(samples), level)
+    if decision is Decision.UNMEASURED:
+        raise RawperfError(
+            f"{found.name} is about a share of the paper's own reference condition, which it does not name",
+            remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
+        )
+    return ClaimVerdict(found, tuple(sides), chosen, decision, row)
+
+
+def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
+    common = set.intersection(*({*side.quantity_names} for side in sides))
+    if same_name in common:
+        return same_name
+    if len(common) == 1:
+        return common.pop()
+    raise ParameterError(
+        "which quantity of the runs corresponds to the paper's is not known",
+        expected=f"one of {', '.join(sorted(common)[:12])}" if common else "one that all runs have",
+        remedy="give it by --quantity NAME",
+    )
+
+
+def _replicates(side: Side, quantity: str) -> Replicates:
+    cells = {key: runs for (name, key), runs in side.cells(frozenset()).items() if name == quantity}
+    if not cells:
+        raise ParameterError(
+            f"{side.name} has no {quantity}",
+            expected=f"one of {', '.join(side.quantity_names[:12])}",
+            remedy=did_you_mean(quantity, side.quantity_names),
+        )
+    return next(iter(cells.values()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_WORDS else f"{text[: MAX_WORDS - 3]}..."
