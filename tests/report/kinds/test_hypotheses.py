@@ -41,3 +41,12 @@ def test_verdict_changed_by_another_reading_is_reported(loaded: LoadedStudy) -> 
         "refuted",
         "undecided",
     ]
+
+
+def test_note_stands_below_the_hypothesis(loaded: LoadedStudy) -> None:
+    claims = loaded.data.claims
+    noted = claims.claims[0].model_copy(update={"note": "refuted by a ratio above 2"})
+    data = replace(loaded.data, claims=replace(claims, claims=(noted, *claims.claims[1:])))
+    text = plain(LoadedStudy(replace(loaded.context, data=data)).hypotheses())
+    assert "Note: refuted by a ratio above 2" in text
+    assert "Note:" not in plain(loaded.hypotheses())

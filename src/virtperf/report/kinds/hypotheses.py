@@ -35,7 +35,7 @@ MAX_LINKED = 4
 
 
 def record(context: Context) -> Record:
-    """Build a table with one row a hypothesis: wording, origin and reading, verdict with its
+    """Build a table with one row a hypothesis: wording, origin, reading and note, verdict with its
     reason, smallest detectable difference; above it the number of verdicts expected to be wrong by
     chance.
     """
@@ -134,6 +134,8 @@ def _hypothesis_cell(claim: Claim) -> Words:
         words.append(Span(text=origin_text, style="small", link=link))
     if claim.reading:
         words.append(Span(text=f"Correspondence: {claim.reading}", style="small"))
+    if claim.note:
+        words.append(Span(text=f"Note: {claim.note}", style="small"))
     return tuple(words)
 
 
