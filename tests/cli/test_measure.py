@@ -12,6 +12,7 @@ import pytest
 
 from rawperf.core.yamlio import load_yaml
 from tests.measure.conftest import busy_machine, repository  # noqa: F401 - fixtures
+from tests.study.new.conftest import layout as layout
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
@@ -146,13 +147,13 @@ def test_ingest_keeps_disturbances_of_measured_runs(toy, run, busy_machine):  # 
 
     toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
     run("measure", "toy")
-    layout = Layout(toy.root)
+    place = Layout(toy.root)
     ingest(
-        load_study(layout.definition("toy")),
-        {"measured": layout.measured("toy")},
-        layout.metrics,
-        layout.samples("toy"),
-        layout.cache,
+        load_study(place.definition("toy")),
+        {"measured": place.measured("toy")},
+        place.metrics,
+        place.samples("toy"),
+        place.cache,
     )
     index = load_yaml(toy.root / "data" / "samples" / "toy" / "index.json").data
     assert index["quarantined"] == []
@@ -182,3 +183,47 @@ def test_terminal_shows_progress_bar_with_remaining_time(toy):
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
     assert re.search(r"\d/4 .* s left block \d: cpu-guests-\d-r\d", plain)  # drawn once a second
     assert "4 measured (0 disturbed), 0 failed" in plain
+
+
+WORK_RUN = """\
+study: busy
+run: {name}
+provenance: measured
+factors: {{processes: {processes}}}
+replicate: {replicate}
+start: 2026-01-01T0{replicate}:00:00
+duration_s: 3
+warmup_s: 1
+window_s: [1, 3]
+"""
+
+
+def test_plan_says_what_each_hypothesis_compares_and_can_detect(layout, run):
+    def call(*command):
+        return run("--root", str(layout.root), *command).output
+
+    call("new", "study", "busy", "--measured")
+    text = call("measure", "busy", "--plan", "--replicates", "6")
+    assert re.search(r"^cpu +3 +6 +18 +18 +1 min 12 s", text, re.MULTILINE)
+    assert "conditions: processes 1, 2, 4\n" in text
+    assert "declared files: sar.txt, drivers/process{n}.csv\n" in text
+    compared = "two-do-more-than-one: throughput[processes=1] < throughput[processes=2]\n"
+    assert f"{compared}  6 blocks; the difference that they detect is unknown\n" in text
+    for processes in (1, 2):
+        for replicate in (1, 2, 3):
+            name = f"cpu-processes-{processes}-r{replicate}"
+            folder = layout.measured("busy") / name / "drivers"
+            folder.mkdir(parents=True)
+            rate = 100 * processes + replicate
+            (folder / "process1.csv").write_text(f"seconds,loops_per_s\n2,{rate}\n2.5,{rate}\n")
+            about = {"name": name, "processes": processes, "replicate": replicate}
+            (folder.parent / "run.yaml").write_text(WORK_RUN.format(**about))
+    call("runs", "busy")
+    text = call("measure", "busy", "--plan")
+    assert re.search(
+        r"  3 blocks: a difference of [\d.]+ % \(spread between runs 0\.7\d* %, 6 earlier runs\)\n",
+        text,
+    )
+    text = call("measure", "busy", "--plan", "--only", "processes=1")
+    assert "can't be decided: no run of throughput[processes=2] is planned\n" in text
+    assert not (layout.measured("busy") / ".measure").exists()

@@ -7,7 +7,13 @@ from scipy import stats
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
 from virtperf.core.contrasts import independent_log_ratio
-from virtperf.models.power import power, power_table, relative_spread, runs_needed
+from virtperf.models.power import (
+    detectable_effect,
+    power,
+    power_table,
+    relative_spread,
+    runs_needed,
+)
 from virtperf.verdicts.regions import Comparison, Decision, decide
 
 
@@ -73,6 +79,17 @@ def test_number_of_runs_is_minimal():
         assert below < 0.9 <= at
     assert runs_needed(cv=0.5, effect=0.001) is None
     assert runs_needed(cv=0.001, effect=0.5) == 2
+
+
+def test_detectable_effect_is_the_smallest_for_this_number_of_runs():
+    effect = detectable_effect(6, cv=0.03)
+    assert power(6, cv=0.03, effect=effect) == pytest.approx(0.8)
+    assert power(6, cv=0.03, effect=1 / (1 + effect) - 1) == pytest.approx(0.8)
+    assert runs_needed(cv=0.03, effect=1.001 * effect) == 6
+    assert runs_needed(cv=0.03, effect=0.999 * effect) == 7
+    assert detectable_effect(2, cv=100.0) is None
+    with pytest.raises(ModelError, match="at least 2 runs"):
+        detectable_effect(1, cv=0.03)
 
 
 def test_pilot_spread_is_pooled_over_conditions():

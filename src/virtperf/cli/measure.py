@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from virtperf.comparison.precision import Precision
+    from virtperf.core.contrasts import Replicates
     from virtperf.measure.harness import Harness, MeasureEvent
+    from virtperf.measure.overview import HypothesisOverview
     from virtperf.measure.plan import PlannedRun
     from virtperf.runs.ingest.folder import RunFolder
     from virtperf.study.definition import Study
+    from virtperf.study.quantities import Quantity
 
 EXIT_FAILED = 3
 
@@ -33,6 +36,13 @@ EXIT_FAILED = 3
     "--dry-run",
     is_flag=True,
     help="Print the plan, its commands and its estimated duration, without measuring.",
+)
+@click.option(
+    "--plan",
+    "show_overview",
+    is_flag=True,
+    help="Print what there is to measure, and the difference that each hypothesis can detect, without "
+    "measuring.",
 )
 @click.option(
     "--only",
@@ -63,6 +73,7 @@ def measure(
     layout: Layout,
     study_id: str,
     dry_run: bool,
+    show_overview: bool,
     only: Sequence[str],
     replicates: int | None,
     doctor: bool,
@@ -116,6 +127,9 @@ def measure(
     words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {most}{len(todo)} to measure"
     bound = "about" if harness.estimated(todo) else "at least"
     print_line(f"{words}, {bound} {_duration(harness.expected_s(*todo))}", style="bold")
+    if show_overview:
+        _show_overview(layout, study, harness, runs, todo)
+        return
     if dry_run:
         _show_plan(harness, runs, todo)
         _warn_of_missing(harness, runs)
@@ -260,6 +274,92 @@ def _warn_of_refusal(harness: Harness, todo: Sequence[PlannedRun]) -> None:
         harness.describe_comparable(todo)
     except RawperfError as err:
         warn([f"these runs would be refused: {err}"])
+
+
+def _show_overview(
+    layout: Layout,
+    study: Study,
+    harness: Harness,
+    runs: Sequence[PlannedRun],
+    todo: Sequence[PlannedRun],
+) -> None:
+    """Print each experiment of the plan, and what each hypothesis can detect with it."""
+    from virtperf.cli._terminal import print_line, print_table
+    from virtperf.measure.overview import (
+        POWER,
+        ExperimentOverview,
+        experiment_overviews,
+        hypothesis_overviews,
+    )
+    from virtperf.study.hypotheses import load_hypotheses
+
+    waiting = {run.run_id for run in todo}
+
+    def row(experiment: ExperimentOverview) -> tuple[str, ...]:
+        left = [run for run in experiment.runs if run.run_id in waiting]
+        return (
+            experiment.name,
+            str(experiment.conditions),
+            str(experiment.blocks),
+            str(len(experiment.runs)),
+            str(len(left)),
+            _duration(harness.expected_s(*left)),
+        )
+
+    experiments = list(experiment_overviews(runs))
+    heading = ("experiment", "conditions", "blocks", "runs", "to measure", "duration")
+    print_table(heading, [row(experiment) for experiment in experiments], right=heading[1:])
+    for experiment in experiments:
+        print_line(experiment.name, style="bold", before=1)
+        levels = [f"{name} {', '.join(map(str, of))}" for name, of in experiment.varied.items()]
+        levels += [f"{name} {level}" for name, level in experiment.fixed.items()]
+        print_line(f"conditions: {'; '.join(levels) or 'one'}")
+        print_line(f"declared files: {', '.join(experiment.files) or 'none'}")
+    if study.kind != "measured":
+        return
+    samples, problem = _earlier_samples(layout, study)
+    print_line("hypotheses", style="bold", before=1)
+    print_line(
+        f"The smallest difference of two conditions that is detected with a power of {100 * POWER:g} %, as "
+        "`virtperf power` computes it; comparisons within blocks may detect smaller ones."
+        if samples
+        else f"What they detect is unknown, since there are no results of earlier runs: {problem}."
+    )
+    for hypothesis in hypothesis_overviews(study, load_hypotheses(study), runs, samples):
+        print_line(f"{hypothesis.id}: {hypothesis.compares}")
+        print_line(f"  {_detectable(hypothesis)}")
+
+
+def _earlier_samples(layout: Layout, study: Study) -> tuple[Mapping[Quantity, Replicates], str]:
+    """Earlier runs of each quantity as stored by the runs stage, and why there are none."""
+    from virtperf.comparison.studies import measured_study
+    from virtperf.study.samples import DEFAULT_LEVEL
+
+    try:
+        return measured_study(layout, study.id, DEFAULT_LEVEL).samples, ""
+    except RawperfError as err:
+        return {}, err.problem
+
+
+def _detectable(hypothesis: HypothesisOverview) -> str:
+    from virtperf.report.wording import number, plural
+
+    if hypothesis.missing:
+        return f"can't be decided: no run of {hypothesis.missing} is planned"
+    runs = plural(hypothesis.blocks, "block")
+    if not hypothesis.compared:
+        return f"{runs}; one condition, compared with numbers"
+    if hypothesis.cv is None:
+        return f"{runs}; the difference that they detect is unknown"
+    found = (
+        "no difference"
+        if hypothesis.effect is None
+        else f"a difference of {number(100 * hypothesis.effect)} %"
+    )
+    return (
+        f"{runs}: {found} (spread between runs {number(100 * hypothesis.cv)} %, "
+        f"{plural(hypothesis.earlier, 'earlier run')})"
+    )
 
 
 def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import optimize, special
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -20,6 +20,7 @@ from virtperf.models.checks import Array
 
 QUESTIONS = ("difference", "equivalence", "claim")
 MAX_RUNS = 1000
+MAX_RATIO = 100.0
 DEVIATION_NODES, SHARE_NODES = 200, 40
 """Quadrature nodes for the pooled variance, and for the share of one condition in it."""
 
@@ -153,6 +154,24 @@ def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
         middle = (few + many) // 2
         few, many = (few, middle) if power(middle, **question) >= target else (middle, many)
     return many
+
+
+def detectable_effect(
+    runs: int, *, cv: float, target: float = 0.8, alpha: float = 0.05
+) -> float | None:
+    """Smallest relative increase that `runs` runs per condition detect as a difference with a
+    `power` of `target`: 0.05 is a ratio of 1.05, and a decrease to 1 / 1.05 is detected as often.
+
+    None if a ratio of `MAX_RATIO` is not detected. Raises `ModelError` as `power` does.
+    """
+
+    def missing(shift: float) -> float:
+        return power(runs, cv=cv, effect=math.expm1(shift), alpha=alpha) - target
+
+    least, most = 1e-9, math.log(MAX_RATIO)
+    if missing(most) < 0:
+        return None
+    return math.expm1(optimize.brentq(missing, least, most)) if missing(least) < 0 else 0.0
 
 
 def power_table(runs: ArrayLike, **question: Any) -> pd.DataFrame:
