@@ -11,15 +11,6 @@ from click.testing import CliRunner
 from tests.end_to_end.test_docs import agrees, plain_call, steps
 from virtperf.cli import main
 
-RUNS = (
-    "c-session-1-gcm-work-ms-2-r?",
-    "c-session-1-cbc-work-ms-2-r?",
-    "f-*",
-    "e-session-1-shared-guests-1-r?",
-    "e-session-1-direct-guests-1-r?",
-)
-
-
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Path:
     """A repository with the runs that the page compares."""
@@ -30,9 +21,9 @@ def workplace(root: Path, tmp_path: Path) -> Path:
     shutil.copytree(root / "docs/examples/history", tmp_path / "docs/examples/history")
     source, target = (base / "data" / "measured" / "linux-2026" for base in (root, tmp_path))
     target.mkdir()
-    for path in (path for pattern in ("*.yaml", *RUNS) for path in source.glob(pattern)):
-        copy = shutil.copytree if path.is_dir() else shutil.copy
-        copy(path, target / path.name)
+    for path in source.glob("*.yaml"):
+        shutil.copy(path, target / path.name)
+    shutil.copytree(source / "runs", target / "runs")
     return tmp_path
 
 

@@ -139,7 +139,7 @@ def listed(layout: Layout, words: Sequence[str]) -> Shown:
             data.append({"claim": found.name, "says": found.claim.says, "kind": found.claim.kind})
     return Shown(
         title="Claims",
-        sentences=[f"{len(rows):,} claims{' with ' + ' '.join(words) if words else ''}."],
+        sentences=[f"Claims with all of these words: {len(rows):,}."],
         tables=[ShownTable(("claim", "says", "allows"), rows)] if rows else [],
         notes=[],
         data={"claims": data},
@@ -189,14 +189,13 @@ class ClaimVerdict:
             (found.condition(q), side.name, str(len(side.runs)))
             for q, side in zip(found.conditions, self.sides, strict=True)
         ]
-        machines = found.study.machines.values()
-        paper = "; ".join(f"{m.label}: {m.machine}" for m in machines)
+        paper = [(f"paper: {m.label}", m.machine) for m in found.study.machines.values()]
         ours: dict[str, set[str]] = {}
         for side in self.sides:
             for name, values in side.facts.items():
                 ours.setdefault(name, set()).update(values)
         here = [(name, ", ".join(sorted(ours[name]))) for name in FACTS if name in ours]
-        facts = [("the paper's machines", paper or "not stated"), *here]
+        facts = [*paper, *((f"here: {name}", text) for name, text in here)]
         estimate = {
             name: value if math.isfinite(value) else None
             for name, value in self.row.items()
@@ -211,7 +210,7 @@ class ClaimVerdict:
                     conditions,
                     right=frozenset({"number"}),
                 ),
-                ShownTable(("fact", ""), facts, title="Machines"),
+                *([ShownTable(("machine", ""), facts, title="Machines")] if facts else []),
             ],
             notes=[
                 f"quantity of your runs: {self.quantity}",

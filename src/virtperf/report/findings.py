@@ -491,6 +491,8 @@ def _measured_ratios(
     values = []
     for stated in finding.numbers.values():
         of, to = _sides(data, stated)
+        if not data.samples(Provenance.MEASURED).keys() >= {*of, *to}:
+            continue  # `state` names what was not measured
         contrast = _contrast(data, of, to, level)
         low, high = _interval(contrast, level)
         if to:
