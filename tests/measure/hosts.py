@@ -26,6 +26,9 @@ exec /bin/date -d "$seconds seconds" "$@"
 """
 
 
+WAIT = 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"'
+
+
 @dataclass
 class FarHost:
     """A host with its own sshd; its `date` is ahead by the content of the file `shift`."""
@@ -41,9 +44,11 @@ class FarHost:
     def shift(self) -> Path:
         return self.folder / "shift"
 
-    def start(self) -> None:
-        """Start the sshd and wait until it listens."""
-        self.sshd = _sshd(self.folder.parent, self.name, self.address, self.port, self.namespace)
+    def start(self, after: Path | None = None) -> None:
+        """Start the sshd and wait until it listens; with `after`, it starts once that file exists."""
+        self.sshd = _sshd(
+            self.folder.parent, self.name, self.address, self.port, self.namespace, after
+        )
 
     def kill(self) -> None:
         """Kill the sshd and all its connections."""
@@ -179,7 +184,7 @@ def far_hosts(folder: Path) -> Iterator[Far]:
 
 
 def _sshd(
-    folder: Path, name: str, address: str, port: int, namespace: str | None
+    folder: Path, name: str, address: str, port: int, namespace: str | None, after: Path | None
 ) -> subprocess.Popen[bytes]:
     settings = folder / f"{name}.conf"
     # SHLVL: keeps bash from reading the tester's ~/.bashrc
@@ -188,7 +193,8 @@ def _sshd(
         f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nStrictModes no\n"
         f"PermitRootLogin yes\nSetEnv SHLVL=2 PATH={folder / name}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     )
-    around = ["ip", "netns", "exec", namespace] if namespace else []
+    around = ["sh", "-c", WAIT, str(after)] if after else []
+    around += ["ip", "netns", "exec", namespace] if namespace else []
     log = (folder / f"{name}.log").open("ab")
     started = subprocess.Popen(
         [*around, str(SSHD), "-D", "-e", "-f", str(settings)],
@@ -197,6 +203,8 @@ def _sshd(
         stderr=log,
     )
     log.close()
+    if after:
+        return started
     until = time.monotonic() + 5
     while True:
         try:

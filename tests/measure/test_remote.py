@@ -273,23 +273,15 @@ def test_lost_host_fails_the_run_and_may_end_the_session(toy, far):
 
 
 def test_guest_started_by_setup_is_reached_when_ready(toy, far):
+    """The sshd is no child of the run: it belongs to another machine."""
     guest = far.hosts["guest1"]
     guest.kill()
     hosts = far.declared
     hosts["guest1"] |= {"started_in_setup": True, "connect_s": 60}
     begun = toy.root / "begun"
     setup = {"run": f"touch {begun}", "on": "hypervisor"}
-
-    def boot():
-        wait_until(begun.exists, 60)
-        guest.start()
-
-    booting = threading.Thread(target=boot)
-    booting.start()
-    try:
-        outcome, events, _ = toy.measure(**declared(far, hosts=hosts, setup=[setup]))
-    finally:
-        booting.join()
+    guest.start(after=begun)
+    outcome, events, _ = toy.measure(**declared(far, hosts=hosts, setup=[setup]))
     assert outcome.measured == 1, events[-1].words
     run = toy.described("cpu-guests-1-r1")
     assert {"hypervisor.kernel", "guest1.kernel"} <= set(run["machine"])

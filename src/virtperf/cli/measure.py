@@ -342,7 +342,7 @@ def _earlier_samples(layout: Layout, study: Study) -> tuple[Mapping[Quantity, Re
 
 
 def _detectable(hypothesis: HypothesisOverview) -> str:
-    from virtperf.report.wording import number, plural
+    from virtperf.report.wording import plural, pretty
 
     if hypothesis.missing:
         return f"can't be decided: no run of {hypothesis.missing} is planned"
@@ -354,10 +354,10 @@ def _detectable(hypothesis: HypothesisOverview) -> str:
     found = (
         "no difference"
         if hypothesis.effect is None
-        else f"a difference of {number(100 * hypothesis.effect)} %"
+        else f"a difference of {pretty(100 * hypothesis.effect, 2)} %"
     )
     return (
-        f"{runs}: {found} (spread between runs {number(100 * hypothesis.cv)} %, "
+        f"{runs}: {found} (spread between runs {pretty(100 * hypothesis.cv, 2)} %, "
         f"{plural(hypothesis.earlier, 'earlier run')})"
     )
 

@@ -125,7 +125,8 @@ class Started:
 class Processes:
     """Starts and stops the processes of one run.
 
-    Children of this process that exist already, and connections to hosts, are not part of the run.
+    Children of this process that exist already, and connections to hosts, are not part of the run;
+    whatever else descends from this process is.
     `record` persists `sessions` for a later harness, each time before the next program starts.
     `check` is called while waiting, and raises to end the run.
     """
