@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tests.end_to_end.test_docs import agrees, plain_call, steps
 from virtperf.cli import main
 
+
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Path:
     """A repository with the runs that the page compares."""
