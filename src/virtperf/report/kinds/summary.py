@@ -122,7 +122,7 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     if data.study.kind != "measured":
         judged, _ = certainty(data, stated.claims)
         words = "in conflict" if judged in ("contradicted", "depends") else "printed"
-        if data.study.artifact and words == "printed":
+        if data.study.artifact:
             words = "measured by the authors"
     if stated.claims:
         link = f"claim:{stated.claims[0].id}"
