@@ -245,3 +245,30 @@ def test_session_is_recorded_at_program_start(tmp_path):
     assert [list(s) for s in seen] == [[started.process.pid]]
     assert abs(seen[0][started.process.pid] - time.time()) < 60
     assert os.getpid() not in {p.pid for p in members("m", made.sessions)}
+
+
+LEAVING = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+if os.fork(): os._exit(0)
+print(os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux adopts orphans")
+def test_orphan_of_an_earlier_process_is_left_alone(tmp_path):
+    """A browser of the program that measures, say: it was there before, in a session of its own."""
+    printed, go = tmp_path / "printed", tmp_path / "go"
+    with printed.open("w") as out:
+        earlier = subprocess.Popen(
+            [sys.executable, "-c", LEAVING, str(go)], stdout=out, start_new_session=True
+        )
+    made = Processes(tmp_path, tmp_path, f"mark of {tmp_path}")
+    with made.adopted_orphans():
+        go.touch()
+        pid = int(wait_for(printed))
+        earlier.wait()
+        made.end(0)
+        assert alive(pid)
+    os.kill(pid, 9)

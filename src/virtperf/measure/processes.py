@@ -125,8 +125,8 @@ class Started:
 class Processes:
     """Starts and stops the processes of one run.
 
-    Children of this process that exist already, and connections to hosts, are not part of the run;
-    whatever else descends from this process is.
+    Descendants of this process that exist already, what is in their sessions, and connections to
+    hosts are not part of the run; whatever else descends from this process is.
     `record` persists `sessions` for a later harness, each time before the next program starts.
     `check` is called while waiting, and raises to end the run.
     """
@@ -140,9 +140,14 @@ class Processes:
     hosts: Connections = field(default_factory=dict)
     _started: list[Started] = field(default_factory=list)
     _others: Collection[psutil.Process] = field(
-        default_factory=lambda: frozenset(psutil.Process().children())
+        default_factory=lambda: frozenset(psutil.Process().children(recursive=True))
     )
+    _other_sessions: Collection[int] = ()
     _adopting: bool = False
+
+    def __post_init__(self) -> None:
+        sessions = {_session_of(process) for process in self._others}
+        self._other_sessions = sessions - {os.getsid(0), -1}
 
     @contextmanager
     def adopted_orphans(self) -> Iterator[None]:
@@ -294,7 +299,11 @@ class Processes:
         parents = [os.getpid()]
         while parents:
             for process in children[parents.pop()]:
-                if process not in self._others and process.pid not in keepers:
+                if (
+                    process not in self._others
+                    and process.pid not in keepers
+                    and _session_of(process) not in self._other_sessions
+                ):
                     found.append(process)
                     parents.append(process.pid)
         return found
@@ -325,6 +334,14 @@ class Processes:
                     return  # its owner waits for it
                 else:
                     os.waitpid(ended.si_pid, os.WNOHANG)
+
+
+def _session_of(process: psutil.Process) -> int:
+    """Session id of a process; -1 if it has ended."""
+    try:
+        return os.getsid(process.pid)
+    except OSError:
+        return -1
 
 
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
