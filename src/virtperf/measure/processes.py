@@ -139,14 +139,17 @@ class Processes:
     sessions: dict[int, float] = field(default_factory=dict)
     hosts: Connections = field(default_factory=dict)
     _started: list[Started] = field(default_factory=list)
-    _others: Collection[psutil.Process] = field(
-        default_factory=lambda: frozenset(psutil.Process().children(recursive=True))
+    # by number: a process equals itself only while the clock that its start is computed from stays
+    _others: Collection[int] = field(
+        default_factory=lambda: frozenset(
+            process.pid for process in psutil.Process().children(recursive=True)
+        )
     )
     _other_sessions: Collection[int] = ()
     _adopting: bool = False
 
     def __post_init__(self) -> None:
-        sessions = {_session_of(process) for process in self._others}
+        sessions = {_session_of(pid) for pid in self._others}
         self._other_sessions = sessions - {os.getsid(0), -1}
 
     @contextmanager
@@ -300,9 +303,9 @@ class Processes:
         while parents:
             for process in children[parents.pop()]:
                 if (
-                    process not in self._others
+                    process.pid not in self._others
                     and process.pid not in keepers
-                    and _session_of(process) not in self._other_sessions
+                    and _session_of(process.pid) not in self._other_sessions
                 ):
                     found.append(process)
                     parents.append(process.pid)
@@ -330,16 +333,16 @@ class Processes:
                 own = {s.process.pid: s for s in self._started if s.ended is None}
                 if ended.si_pid in own:
                     own[ended.si_pid].poll()
-                elif ended.si_pid in {*(p.pid for p in self._others), *self._keepers()}:
+                elif ended.si_pid in {*self._others, *self._keepers()}:
                     return  # its owner waits for it
                 else:
                     os.waitpid(ended.si_pid, os.WNOHANG)
 
 
-def _session_of(process: psutil.Process) -> int:
+def _session_of(pid: int) -> int:
     """Session id of a process; -1 if it has ended."""
     try:
-        return os.getsid(process.pid)
+        return os.getsid(pid)
     except OSError:
         return -1
 
