@@ -189,7 +189,7 @@ WRITER = "import os, time\nprint(os.getpid(), flush=True)\nwhile True: time.slee
 def test_escaped_process_is_found_and_ended(processes):
     """Two forks, a session of its own and an empty environment."""
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    processes = replace(processes, _others={stranger.pid})
+    processes = replace(processes, _others={*processes._others, stranger.pid})
     try:
         with processes.adopted_orphans():
             processes.finish(call(sys.executable, "-c", ESCAPE, WRITER, output="pid"))
