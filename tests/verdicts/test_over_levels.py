@@ -14,8 +14,7 @@ from scipy import stats
 from virtperf.core import stage_tables
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
-from virtperf.runs.summarize.observations import rows_over_levels
-from virtperf.study.conditions import condition_means
+from virtperf.study.conditions import condition_means, pooled_rows
 from virtperf.study.definition import load_study
 from virtperf.verdicts.stage import judge_claims
 
@@ -89,7 +88,7 @@ def judged(layout: Layout, *sessions: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = stage_tables.OBSERVATIONS
     folder = layout.runs("sessions")
     folder.mkdir(parents=True, exist_ok=True)
-    frame = table.frame([*rows, *rows_over_levels(study, rows)], FACTORS)
+    frame = table.frame([*rows, *pooled_rows(study, rows)], FACTORS)
     table.write(frame, folder / table.file, FACTORS)
     judge_claims(layout, study, load_parameters(layout.parameters))
     out = layout.verdicts("sessions")
@@ -127,7 +126,7 @@ def test_too_few_machines_judge_nothing(repository: Layout, sessions: tuple[int,
 def test_mean_of_a_condition_is_over_machines(repository: Layout) -> None:
     study = load_study(repository.definition("sessions"))
     rows = [row for session in (1, 2, 3) for row in observed(session)]
-    frame = stage_tables.OBSERVATIONS.frame([*rows, *rows_over_levels(study, rows)], FACTORS)
+    frame = stage_tables.OBSERVATIONS.frame([*rows, *pooled_rows(study, rows)], FACTORS)
     means = condition_means(study, frame, 0.95)
     at = means[(means["session"].astype(str) == "every") & (means["data"] == "own")].iloc[0]
     levels = np.array([*LEVELS.values()])
@@ -136,8 +135,17 @@ def test_mean_of_a_condition_is_over_machines(repository: Layout) -> None:
     assert at["n"] == 18 and len(at["runs"]) == 18
 
 
+def test_condition_of_one_machine_is_not_over_machines(repository: Layout) -> None:
+    study = load_study(repository.definition("sessions"))
+    rows = [row for session in (1, 2) for row in observed(session)]
+    rows += [row for row in observed(3) if row["data"] == "shared"]
+    alone = [row for row in rows if row["data"] == "shared" or row["session"] == 1]
+    assert {row["data"] for row in pooled_rows(study, rows)} == {"own", "shared"}
+    assert {row["data"] for row in pooled_rows(study, alone)} == {"shared"}
+
+
 def test_single_machine_keeps_its_blocks(repository: Layout) -> None:
     study = load_study(repository.definition("sessions"))
-    rows = rows_over_levels(study, observed(1))
+    rows = pooled_rows(study, observed(1))
     assert {row["session"] for row in rows} == {"every"}
     assert {row["block"] for row in rows} == {f"1 {k}" for k in range(1, 7)}

@@ -27,6 +27,7 @@ import pandas as pd
 from scipy import special
 
 from virtperf.core.contrasts import Replicates
+from virtperf.core.levels import Level, level_text
 from virtperf.core.mean import (
     BUCKETED,
     Mean,
@@ -38,7 +39,7 @@ from virtperf.core.mean import (
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
-from virtperf.study.parts import QuantityKind
+from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
@@ -189,6 +190,56 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
             "steady": word if mean_row["scale"] == OWN_SCALE else "",
         }
     return MEANS.frame(rows, tuple(study.factors))
+
+
+def rows_over_levels(
+    study: Study, rows: Sequence[Mapping[Any, Any]], factor: str, as_level: Level | None
+) -> list[dict[str, Any]]:
+    """Copy the `OBSERVATIONS` at the levels of a factor, such as sessions or machines, to
+    `as_level`, with the runs of a level as one block.
+
+    Levels are then a random effect: a mean or a ratio has one value for each of k levels, and its
+    interval is that of their spread, t with k - 1 degrees of freedom. The number of runs within a
+    level does not count: they share what is particular to it. Further blocking factors of the study
+    remain. Conditions at a single level are left out.
+    """
+    others = [name for name in study.factors if name != factor]
+    blocking = [factor, *(name for name in study.blocks if name in others)]
+    known = [row for row in rows if math.isfinite(row["value"])]
+    levels: dict[tuple[Any, ...], set[Level]] = {}
+    for row in known:
+        levels.setdefault(_condition(row, others), set()).add(row[factor])
+    unknown = dict.fromkeys(("se", "df", "low", "high"), math.nan)
+    return [
+        {
+            **row,
+            **unknown,
+            factor: as_level,
+            "block": " ".join(level_text(row[name]) for name in blocking),
+            "day": "",
+            "method": "runs",
+        }
+        for row in known
+        if len(levels[_condition(row, others)]) > 1
+    ]
+
+
+def pooled_rows(study: Study, rows: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
+    """Rows at the level `EVERY` of the study's pooled factor, in addition to those at its levels.
+
+    Runs of a single level keep their own blocks. Empty without such a factor
+    (`Study.pooled_factor`).
+    """
+    factor = study.pooled_factor
+    if factor is None:
+        return []
+    if len({row[factor.name] for row in rows}) == 1:
+        return [{**row, factor.name: EVERY} for row in rows]
+    return rows_over_levels(study, rows, factor.name, EVERY)
+
+
+def _condition(row: Mapping[Any, Any], factors: Sequence[str]) -> tuple[Any, ...]:
+    return (row["quantity"], row["provenance"], *(row[factor] for factor in factors))
 
 
 def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:

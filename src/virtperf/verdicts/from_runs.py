@@ -18,9 +18,9 @@ from rawperf.core.model import Level
 from virtperf.core.contrasts import Contrast
 from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
-from virtperf.core.stage_tables import VERDICTS
+from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
-from virtperf.study.conditions import MIN_UNITS
+from virtperf.study.conditions import MIN_UNITS, rows_over_levels
 from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import Hypothesis
@@ -494,11 +494,13 @@ def judge(
     `observations`, the table `OBSERVATIONS`, only runs of this `provenance` are used; intervals
     have this level. `elsewhere` is a factor and one of its levels: runs at that level replace those
     at the default level, to which the claims refer. With `EVERY` for the level, the claims are
-    judged over all levels (`means_over_levels`), such as sessions or machines.
+    judged over all levels (`rows_over_levels`), such as sessions or machines.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     if elsewhere and elsewhere[1] == EVERY:
-        observations = means_over_levels(study, observations, elsewhere[0])
+        factor = study.factors[elsewhere[0]]
+        rows = rows_over_levels(study, observations.to_dict("records"), factor.name, factor.default)
+        observations = OBSERVATIONS.frame(rows, tuple(study.factors))
     elif elsewhere:
         observations = _relabelled_as_default(study, observations, *elsewhere)
     samples = samples_by_quantity(study, observations, provenance, level)
@@ -531,30 +533,6 @@ def _too_few_levels(study: Study, observations: pd.DataFrame, provenance: Proven
     if n >= MIN_UNITS:
         return ""
     return f"measured on {n} of at least {MIN_UNITS} {factor.label}s"
-
-
-def means_over_levels(study: Study, observations: pd.DataFrame, factor: str) -> pd.DataFrame:
-    """Replace the runs at each level of a factor by their mean: a block at the default level.
-
-    Levels such as sessions or machines are then a random effect: conditions are compared within
-    them, and the error of a ratio or difference is the spread of the k levels' own ratios or
-    differences, with k - 1 degrees of freedom (t over levels). The number of runs within a level
-    does not count: they share what is particular to it. Levels without a condition do not count for
-    its comparisons, and conditions at a single level are left out.
-    """
-    others = [name for name in study.factors if name != factor]
-    keys = ["quantity", "provenance", factor, *others]
-    known = observations[np.isfinite(observations["value"])]
-    rows = known.groupby(keys, sort=False, dropna=False, as_index=False).first()
-    rows["value"] = known.groupby(keys, sort=False, dropna=False)["value"].mean().to_numpy()
-    levels = rows.groupby(["quantity", "provenance", *others], sort=False, dropna=False)[factor]
-    rows = rows[levels.transform("size") > 1].copy()
-    rows["block"] = rows["run_id"] = rows[factor].map(str)
-    rows["method"], rows["se"], rows["day"] = "runs", math.nan, ""
-    rows[factor] = pd.Series(
-        [study.factors[factor].default] * len(rows), index=rows.index, dtype=object
-    )
-    return rows
 
 
 def _relabelled_as_default(

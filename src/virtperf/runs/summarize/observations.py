@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.buckets import BUCKET
-from virtperf.core.levels import Level, level_text
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.provenance import Provenance
@@ -27,7 +26,6 @@ from virtperf.runs.summarize.series import (
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
-from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
 
 ObservationRow = dict[str, Any]
@@ -280,34 +278,6 @@ def quotient_of_means(of: Mean, to: Mean) -> Mean:
         n=min(of.n, to.n),
         method="ratio of means",
     )
-
-
-def rows_over_levels(study: Study, rows: Sequence[ObservationRow]) -> list[ObservationRow]:
-    """Rows at the level that stands for all levels of the study's pooled factor, such as sessions.
-
-    They repeat the rows of the runs at single levels. From two levels on, the runs of a level are
-    one block: a mean or a ratio has one value for each level, and its interval is that over levels,
-    which are a random effect. The number of runs within a level does not count: they share what is
-    particular to it. The runs of a single level keep their own blocks. Empty without such a factor
-    (`Study.pooled_factor`).
-    """
-    factor = study.pooled_factor
-    if factor is None:
-        return []
-    levels: dict[str, set[Level]] = {}
-    for row in rows:
-        levels.setdefault(row["provenance"], set()).add(row[factor.name])
-    blocking = [factor.name, *(n for n in study.blocks if n in study.factors and n != factor.name)]
-    return [
-        {
-            **row,
-            factor.name: EVERY,
-            "block": " ".join(level_text(row[name]) for name in blocking)
-            if len(levels[row["provenance"]]) > 1
-            else row["block"],
-        }
-        for row in rows
-    ]
 
 
 def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:

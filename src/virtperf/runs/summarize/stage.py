@@ -27,12 +27,11 @@ from virtperf.runs.summarize.observations import (
     add_relative,
     chosen_runs,
     observe,
-    rows_over_levels,
     thumbnail,
     timeline_rows,
 )
 from virtperf.runs.summarize.series import RunSeries, load_series
-from virtperf.study.conditions import condition_means
+from virtperf.study.conditions import condition_means, pooled_rows
 from virtperf.study.definition import Study
 
 TableRows = list[dict[str, Any]]
@@ -84,7 +83,7 @@ def summarize(
                 rows += more
             over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in summary[-1].items()}
     audits += same_entities(observed, tuple(study.factors))
-    observed += rows_over_levels(study, observed)
+    observed += pooled_rows(study, observed)
     add_relative(study, observed)
     progress("writing")
     timelines = [
