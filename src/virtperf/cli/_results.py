@@ -21,16 +21,24 @@ FORMAT_OF_SUFFIX = {".html": "html", ".md": "markdown", ".json": "json"}
 CliCommand = TypeVar("CliCommand", bound=Callable[..., Any])
 
 
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Use only runs at this factor level; repeatable.",
+)
+input_format_option = click.option(
+    "--input-format",
+    metavar="NAME|FILE.yaml",
+    help="Format of the raw files; default: detected from their content.",
+)
+
+
 def benchmark_options(command: CliCommand) -> CliCommand:
     """Options that select runs and quantities."""
     return _with(
         command,
-        click.option(
-            "--where",
-            multiple=True,
-            metavar="NAME=LEVEL",
-            help="Use only runs at this factor level; repeatable.",
-        ),
+        where_option,
         click.option(
             "--quantity",
             multiple=True,
@@ -49,46 +57,41 @@ def benchmark_options(command: CliCommand) -> CliCommand:
             metavar="NAME",
             help="Quantity of which a decrease counts as slower; repeatable.",
         ),
-        click.option(
-            "--input-format",
-            metavar="NAME|FILE.yaml",
-            help="Format of the raw files; default: detected from their content.",
-        ),
+        input_format_option,
     )
 
 
 def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
     """Options for output formats and files, and for `failures`: verdicts that set exit status 1."""
-
-    def decorate(command: CliCommand) -> CliCommand:
-        return _with(
-            command,
-            click.option(
-                "--format",
-                "output_format",
-                type=click.Choice(FORMATS),
-                default="text",
-                show_default=True,
-                help="Output format.",
-            ),
-            click.option(
-                "-o",
-                "--output",
-                multiple=True,
-                type=click.Path(dir_okay=False, path_type=Path),
-                callback=_check_suffixes,
-                metavar="FILE",
-                help="Also write the result to a file: .html, .md or .json; repeatable.",
-            ),
+    options = [
+        click.option(
+            "--format",
+            "output_format",
+            type=click.Choice(FORMATS),
+            default="text",
+            show_default=True,
+            help="Output format.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            multiple=True,
+            type=click.Path(dir_okay=False, path_type=Path),
+            callback=_check_suffixes,
+            metavar="FILE",
+            help="Also write the result to a file: .html, .md or .json; repeatable.",
+        ),
+    ]
+    if failures:
+        options.append(
             click.option(
                 "--fail-on",
                 multiple=True,
                 type=click.Choice(failures),
                 help="Exit with status 1 if any row has this verdict; repeatable.",
-            ),
+            )
         )
-
-    return decorate
+    return lambda command: _with(command, *options)
 
 
 @contextmanager

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import FiniteRange
-from virtperf.cli._results import result_options, usage_errors, write_and_print
+from virtperf.cli._numbers import level_option
+from virtperf.cli._results import (
+    input_format_option,
+    result_options,
+    usage_errors,
+    where_option,
+    write_and_print,
+)
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -30,31 +36,29 @@ def claim() -> None:
 
 @claim.command("list")
 @click.argument("words", nargs=-1)
-@click.option(
-    "--format", "output_format", type=click.Choice(("text", "markdown", "json")), default="text"
-)
+@result_options()
 @click.pass_obj
-def list_(layout: Layout, words: tuple[str, ...], output_format: str) -> None:
+def list_(
+    layout: Layout, words: tuple[str, ...], output_format: str, output: tuple[Path, ...]
+) -> None:
     """List the claims of all papers that have all of WORDS in their name, statement or section."""
     from virtperf.comparison.claim import listed
 
     found = listed(layout, words)
-    write_and_print(lambda _: found, _page, output_format, ())
+    write_and_print(lambda _: found, _page, output_format, output)
 
 
 @claim.command()
 @click.argument("name", metavar="PAPER/CLAIM")
-@click.option(
-    "--format", "output_format", type=click.Choice(("text", "markdown", "json")), default="text"
-)
+@result_options()
 @click.pass_obj
-def show(layout: Layout, name: str, output_format: str) -> None:
+def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]) -> None:
     """Show what a claim says, where it stands, and which runs a test of it needs."""
     from virtperf.comparison.claim import described, find_claim
 
     with usage_errors():
         found = described(find_claim(layout, name))
-    write_and_print(lambda _: found, _page, output_format, ())
+    write_and_print(lambda _: found, _page, output_format, output)
 
 
 @claim.command()
@@ -72,24 +76,9 @@ def show(layout: Layout, name: str, output_format: str) -> None:
     metavar="NAME",
     help="Quantity of your runs that corresponds to the paper's; default: the one of the same name.",
 )
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="NAME=LEVEL",
-    help="Use only your runs, or rows, at this level; repeatable.",
-)
-@click.option(
-    "--input-format",
-    metavar="NAME|FILE.yaml",
-    help="Format of your raw files; default: detected from their content.",
-)
-@click.option(
-    "--level",
-    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the verdict.",
-)
+@where_option
+@input_format_option
+@level_option("the verdict")
 @result_options("fails", "undecided")
 @click.pass_obj
 def test(

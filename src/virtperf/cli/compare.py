@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import FiniteRange
+from virtperf.cli._numbers import FiniteRange, level_option
 from virtperf.cli._results import (
     benchmark_options,
     exit_by_verdict,
@@ -94,13 +94,7 @@ class _Percent(click.ParamType[float]):
     help="Equivalence margin: changes up to this count as the same.",
 )
 @click.option("--paired", is_flag=True, help="Pair runs by name, else by position.")
-@click.option(
-    "--level",
-    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of intervals, and family-wise level of the verdicts (Holm).",
-)
+@level_option("intervals, and family-wise level of the verdicts (Holm)")
 @click.option(
     "--ranks",
     is_flag=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from virtperf.cli._numbers import FiniteRange
+from virtperf.cli._numbers import FiniteRange, level_option
 
 CURVES = {
     "usl": "Universal Scalability Law",
@@ -78,13 +78,7 @@ def _list_models(context: click.Context, _: click.Parameter, is_set: bool) -> No
 @click.option(
     "--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows; repeatable."
 )
-@click.option(
-    "--level",
-    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of intervals.",
-)
+@level_option("intervals")
 @click.option(
     "--list",
     is_flag=True,

@@ -82,7 +82,7 @@ def measure(
     """Measure the missing runs of a study.
 
     data/measured/STUDY/measure.yaml defines the runs. By default, conditions are measured in
-    randomised complete blocks. A run folder appears in data/measured/STUDY atomically, when the run is complete. The
+    randomised complete blocks. A run folder appears in data/measured/STUDY in one step, when the run is complete. The
     command may be interrupted or killed at any time: the next start cleans up and continues. A
     failed run is moved to .measure/failed there, the other runs continue, and the exit status is 3.
     Each run is read at once as `virtperf runs` reads it; the exit status is 3 too if one is not readable.

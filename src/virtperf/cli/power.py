@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._numbers import FiniteRange
+from virtperf.cli._numbers import FiniteRange, level_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,13 +61,7 @@ LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
     show_default=True,
     help="Required statistical power.",
 )
-@click.option(
-    "--level",
-    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the interval.",
-)
+@level_option("the interval")
 @click.option(
     "-o",
     "--output",
