@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from rawperf.core.errors import RawperfError
+from tests.measured_runs import unpacked
+from virtperf.core.paths import Layout
+from virtperf.measure.readable import readability
+from virtperf.study.definition import load_study
 
 ONE = {"replicates": 1, "experiments": [{"name": "one", "at": {"guests": 1}}]}
 HEADING_ONLY = (
@@ -84,3 +90,18 @@ def test_summary_counts_unreadable_runs_and_the_exit_status_is_3(repository):
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 3, out
     assert out.splitlines()[-1] == "1 measured (0 disturbed, 1 not readable), 0 failed"
+
+
+@pytest.mark.parametrize(("clients", "broken"), [(8, False), (16, True)])
+def test_run_that_breaks_the_response_time_law_is_not_readable(tmp_path, root, clients, broken):
+    """wrk measured with 8 clients: with 16, its throughput and response time contradict each other."""
+    name = "cpu-session-1-guests-2-think-ms-0-r1"
+    folder = shutil.copytree(unpacked("linux-2026") / name, tmp_path / name)
+    text = (folder / "run.yaml").read_text()
+    assert "\nclients: 8\n" in text
+    (folder / "run.yaml").write_text(text.replace("\nclients: 8\n", f"\nclients: {clients}\n"))
+    layout = Layout(root)
+    found = readability(load_study(layout.definition("linux-2026")), folder, layout.metrics)
+    law = [problem for problem in found.problems if "response-time law" in problem]
+    assert bool(law) == bool(found.problems) == broken
+    assert not broken or law[0].endswith("16 in run.yaml")

@@ -67,10 +67,13 @@ def record(context: Context) -> Record:
         stacks=True,
     )
     what = "Hypotheses" if measured else "Claims"
-    words = (
-        f"{_about(study, factor)} {what} without a run at another level are left out ({left_out}). Intervals of "
-        f"{what.lower()} with several comparisons are simultaneous. An empty cell has no runs. Undecided are also "
-        "cells without runs for some of the comparisons, unless the others refute the statement."
+    without = "runs" if study.pooled_factor else "a run at another level"
+    words = _about(study, factor)
+    if left_out:
+        words += f" {what} without {without} are left out ({left_out})."
+    words += (
+        f" Intervals of {what.lower()} with several comparisons are simultaneous. An empty cell has no runs. "
+        "Undecided are also cells without runs for some of the comparisons, unless the others refute the statement."
     )
     if EVERY in levels:
         words += (
