@@ -121,6 +121,23 @@ def test_timeline_contains_every_sample(loaded: LoadedStudy) -> None:
     assert frame.groupby("series", sort=False).size().to_dict() == {HOSTILE: 30, "Memory": 30}
 
 
+def test_runs_over_time_are_relative_to_their_window(measured: LoadedStudy) -> None:
+    table = measured.over_time()
+    assert set(table["provenance"]) == {"measured"}
+    for run in measured.data.index["runs"]:
+        if (
+            run["provenance"] != "measured"
+            or not (rows := table[table["run_id"] == run["run_id"]]).size
+        ):
+            continue
+        inside = rows[rows["t_s"].between(*run["window_s"])]
+        assert rows["t_s"].is_monotonic_increasing and len(rows) > len(inside) > 1
+        expected = rows["value"] / inside["value"].mean()
+        assert rows["relative"].to_numpy() == pytest.approx(expected.to_numpy())
+        assert set(rows["window_begin_s"]) == {run["window_s"][0]}
+    assert table["run_id"].nunique() > 1
+
+
 def test_axis_labels_are_kept_in_frames(loaded: LoadedStudy) -> None:
     axes = loaded.points("figure-2").query("system == 'a'").attrs["axes"]
     assert axes["labels"] == {

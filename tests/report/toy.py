@@ -427,7 +427,7 @@ def _stages(data: Path) -> None:
     write(
         stage_tables.THUMBNAILS,
         [
-            (row["run_id"], row["metric"], step, 100.0 + step % 3)
+            (row["run_id"], row["metric"], step, 30.0 * step, 100.0 + step % 3)
             for row in rows
             for step in range(30)
         ],

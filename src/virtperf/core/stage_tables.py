@@ -320,12 +320,13 @@ THUMBNAILS = TableSchema(
         "run_id": TEXT,
         "metric": TEXT,
         "step": WHOLE,
+        "t_s": NUMBER,
         "value": NUMBER,
     },
     digits=5,
 )
-"""At most 80 steps per run over its whole length, of the first metric that the study's quantities
-observe in it."""
+"""At most 80 steps per run over its whole length, at the mean time of their samples, of the first
+metric that the study's responses, else its other quantities, observe in it."""
 
 AUDITS = TableSchema(
     "audits.parquet",

@@ -461,6 +461,25 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
     return shown.assign(study=data.study.id)[["study", *table.columns]]
 
 
+def over_time(data: StudyData) -> pd.DataFrame:
+    """A metric of every run over its whole length, at most 80 steps: run_id, replicate, provenance,
+    factors, metric, t_s since the start of the run, value, relative (to the mean within the
+    window; NaN without a window), window_begin_s.
+    """
+    runs: list[dict[str, Any]] = []
+    for run in data.index.get("runs", ()):
+        begin, end = run["window_s"] or (math.nan, math.nan)
+        head = {name: run[name] for name in ("run_id", "replicate", "provenance")}
+        runs.append({**head, **run["factors"], "window_begin_s": begin, "window_end_s": end})
+    columns = ["run_id", "replicate", "provenance", *data.study.factors]
+    known = pd.DataFrame(runs, columns=[*columns, "window_begin_s", "window_end_s"])
+    table = known.merge(data.thumbnails, on="run_id")
+    within = table["t_s"].between(table["window_begin_s"], table["window_end_s"])
+    means = table["value"].where(within).groupby(table["run_id"]).transform("mean")
+    table["relative"] = table["value"] / means
+    return table[[*columns, "metric", "t_s", "value", "relative", "window_begin_s"]]
+
+
 def distribution(
     data: StudyData, exhibit: str | Exhibit, *, examples: bool = False
 ) -> pd.DataFrame:

@@ -135,6 +135,12 @@ class LoadedStudy:
         measured = table["provenance"] == Provenance.MEASURED
         return table[measured].reset_index(drop=True) if measured.any() else table
 
+    def over_time(self) -> pd.DataFrame:
+        """A metric of every run over its length, warm-up included: t_s, value, relative to the mean
+        within the window (`frames.over_time`).
+        """
+        return self._without_examples(frames.over_time(self.data))
+
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """Printed numbers of a figure's points: value, half_width, se of rounding."""
         return frames.printed(self.data, exhibit_id)

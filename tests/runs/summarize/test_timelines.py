@@ -132,6 +132,11 @@ def test_thumbnail_has_few_steps_and_keeps_the_mean(tmp_path):
     )
     assert {row["metric"] for row in rows} == {"page_element_throughput"}
     assert (rows[0]["value"], rows[-1]["value"]) == (5.0, 2.0)
+    size = len(T) / THUMBNAIL_STEPS
+    assert (rows[0]["t_s"], rows[-1]["t_s"]) == pytest.approx(
+        (T[: round(size)].mean(), T[-round(size) :].mean()), abs=T[1] - T[0]
+    )
+    assert [row["t_s"] for row in rows] == sorted(row["t_s"] for row in rows)
     assert list(thumbnail(study, run_of({}))) == []
 
 

@@ -418,24 +418,26 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Downsample the run's first metric of the study's quantities to at most `THUMBNAIL_STEPS`
-    steps over its whole length.
+    """Downsample a metric to at most `THUMBNAIL_STEPS` steps over the whole length of the run: the
+    first that the study's responses observe in it, else its other quantities.
     """
-    for kind in study.quantities.values():
+    for kind in sorted(study.quantities.values(), key=lambda kind: not kind.response):
         for source in kind.observed.get("from", ()):
             name, series = run.of(source["metric"], source["entity_kind"])
-            total = np.zeros(0)
-            if series:
-                total = _over_time(run, name, source["metric"], series).value
-            if len(total) < MIN_SAMPLES:
+            total = _over_time(run, name, source["metric"], series) if series else None
+            if total is None or len(total.t) < MIN_SAMPLES:
                 continue
-            step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
-            means = np.bincount(step, weights=total) / np.bincount(step)
-            for position, value in enumerate(means.tolist()):
+            step = np.arange(len(total.t)) * min(THUMBNAIL_STEPS, len(total.t)) // len(total.t)
+            t, means = (
+                np.bincount(step, weights=each) / np.bincount(step)
+                for each in (total.t, total.value)
+            )
+            for position, (t_s, value) in enumerate(zip(t.tolist(), means.tolist(), strict=True)):
                 yield {
                     "run_id": run.info["run_id"],
                     "metric": source["metric"],
                     "step": position,
+                    "t_s": t_s,
                     "value": value,
                 }
             return
