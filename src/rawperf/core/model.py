@@ -9,7 +9,7 @@ from datetime import date
 from math import isfinite
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +25,11 @@ from pydantic_core import PydanticCustomError
 from rawperf.core.errors import RawperfError, Report, did_you_mean, raise_problem
 from rawperf.core.yamlio import Document, load_yaml
 
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
@@ -33,6 +38,16 @@ class Model(BaseModel):
     """Base model of a hand-written file: immutable, without unknown names and infinite numbers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    short_forms: ClassVar[tuple[str, ...]] = ()
+    """JSON types that a file may have in place of the mapping, for the JSON Schema."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        made = handler(core_schema)
+        forms = [{"type": name} for name in cls.short_forms]
+        return {"anyOf": [*forms, made]} if forms else made
 
 
 _EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
@@ -94,7 +109,10 @@ Levels = Annotated[
     AfterValidator(_check_distinct),
     AfterValidator(_reject_numeric_strings),
 ]
-WrapSingleString = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+WrapSingleString = BeforeValidator(
+    lambda value: (value,) if isinstance(value, str) else value,
+    json_schema_input_type=str | tuple[str, ...],
+)
 """Wrap a single string in a tuple."""
 Texts = Annotated[
     tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), WrapSingleString

@@ -274,7 +274,9 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
 
 
 def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
-    """Check that findings refer to existing claims or hypotheses."""
+    """Check that findings refer to existing claims or hypotheses, and that one of these is about the
+    figure whose title the finding is.
+    """
     for position, finding in enumerate(study.findings):
         derived = {derived.id for derived in study.derived}
         quoted = [name for name, _ in finding.quoted if name not in derived]
@@ -283,6 +285,11 @@ def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
                 problem = f"a finding names the unknown claim {name!r}"
                 place = ("findings", position)
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
+        about = {e for name in finding.claims if name in by_id for e in by_id[name].exhibits}
+        if finding.figure and about and finding.figure not in about:
+            problem = f"no claim that the finding rests on is about {finding.figure}"
+            where = ("findings", position, "figure")
+            report(study.document.error(problem, *where, expected=", ".join(sorted(about))))
 
 
 def _within_bounds(study: Study, claim: Claim, file: str, report: Report) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from virtperf.core.paths import Layout
@@ -14,8 +16,13 @@ from virtperf.core.paths import Layout
     is_flag=True,
     help="Also exit with status 1 if EXAMPLE placeholders are left; for use before publishing.",
 )
+@click.option(
+    "--schemas",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the JSON Schemas of all hand-written files to this folder, and check nothing.",
+)
 @click.pass_obj
-def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
+def check(layout: Layout, studies: tuple[str, ...], final: bool, schemas: Path | None) -> None:
     """Validate all hand-written files.
 
     Lists all problems, each with file, line and remedy. Checks definitions, claims, tables, notebooks
@@ -29,6 +36,12 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
     """
     from virtperf.check.everything import changed_findings, check_everything, placeholders
 
+    if schemas is not None:
+        from virtperf.check.schemas import write_schemas
+
+        for path in write_schemas(schemas):
+            click.echo(str(path))
+        return
     layout.require()
     problems, scope = check_everything(layout, studies)
     for problem in problems:

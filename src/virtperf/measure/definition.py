@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -29,6 +29,11 @@ from rawperf.core.model import (
 )
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 FIELDS_FILE = ".fields.yaml"
 """File of the run folder to which commands write fields of run.yaml known only afterwards."""
@@ -102,6 +107,7 @@ class Command(Model):
     variables, never interpolated.
     """
 
+    short_forms = ("string", "array")
     run: Annotated[tuple[Annotated[Level, AfterValidator(str)], ...], Field(min_length=1)]
     shell: Flag = False
     output: Annotated[str, Field(min_length=1)] | None = None  # stdout file in the run folder
@@ -130,6 +136,19 @@ class Command(Model):
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
             return entry
         return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        whole = super().__get_pydantic_json_schema__(core_schema, handler)
+        made = handler.resolve_ref_schema(whole["anyOf"][-1])
+        text = {"type": "string"}
+        for name in ("run", "on"):
+            made["properties"][name] = {"anyOf": [text, made["properties"][name]]}
+        made["properties"] |= {"preset": text, "every": {"type": "integer"}, "of": text}
+        del made["required"]  # run, or a preset
+        return whole
 
     @model_validator(mode="after")
     def _one_text(self) -> Command:
@@ -180,6 +199,7 @@ RequiredFact = FactLimits | Levels | Level
 class OnDisturbed(Model):
     """Policy for a disturbed run: keep and flag it, repeat it, or abort."""
 
+    short_forms = ("string",)
     then: Literal["keep", "again", "abort"] = "keep"
     at_most: Annotated[Count, Field(le=100)] = 3  # maximum number of repetitions
 

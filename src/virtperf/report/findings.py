@@ -31,7 +31,7 @@ from virtperf.report.wording import (
 )
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
-from virtperf.study.parts import PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
+from virtperf.study.parts import EVERY, PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
 from virtperf.study.quantities import Level, Quantity
 from virtperf.study.samples import Terms
 
@@ -124,6 +124,18 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
         ),
         elsewhere=f"Outside of that interval: {'; '.join(words)}." if words else "",
     )
+
+
+def shown_by(data: StudyData, exhibit_id: str, level: float) -> str:
+    """The first finding that an exhibit shows, in words; "" without one, and for a measured study
+    without runs.
+    """
+    for finding in data.study.findings:
+        if finding.figure == exhibit_id and not (
+            data.study.kind == "measured" and data.observations.empty
+        ):
+            return state(data, finding, level).sentence
+    return ""
 
 
 def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
@@ -264,7 +276,9 @@ def _check_shown(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
             found=", ".join(missing),
             remedy="name measured conditions; virtperf runs reads new runs.",
         )
-    if hidden := [q.key() for q in named if q not in data.shown]:
+    pooled = data.study.pooled_factor
+    every = {pooled.name: EVERY} if pooled else {}  # whose figures have a mark for each level
+    if hidden := [q.key() for q in named if not {q, q.moved(every)} & data.shown]:
         raise StudyError(
             f"findings: no exhibit shows the number {name}",
             file="study.yaml",

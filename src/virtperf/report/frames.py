@@ -29,11 +29,18 @@ from virtperf.core.schema import TableSchema
 from virtperf.report.axis_words import axis_metadata
 from virtperf.report.wording import interval, pretty
 from virtperf.study.claims import Claim, Claims
-from virtperf.study.conditions import RELATIVE, Means, means_by_quantity, rows_by_quantity, scale_of
+from virtperf.study.conditions import (
+    MIN_UNITS,
+    RELATIVE,
+    Means,
+    means_by_quantity,
+    rows_by_quantity,
+    scale_of,
+)
 from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.derived import derivations
 from virtperf.study.hypotheses import study_claims
-from virtperf.study.parts import QuantityKind
+from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
@@ -413,20 +420,26 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
     df, n, runs. Intervals end at the quantity's natural bounds.
 
     On a relative axis, runs without the reference point have no mean. `level` None keeps the stored
-    intervals.
+    intervals. A mean over fewer than `MIN_UNITS` levels of a pooled factor, such as machines, has
+    none: nothing is judged by it either.
     """
     figure = _figure(data, exhibit)
+    pooled = data.study.pooled_factor
     point_means = [
-        (row, data.mean(q, kind)) for row, q in _point_columns(data, figure) for kind in RUN_KINDS
+        (row, q, data.mean(q, kind))
+        for row, q in _point_columns(data, figure)
+        for kind in RUN_KINDS
     ]
     names = ("value", "low", "high", "se", "df", "n")
     rows = []
-    for row, mean in point_means:
+    for row, quantity, mean in point_means:
         if mean is None:
             continue
         assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
         shown = mean if level is None else mean.at(level)
         cells = {name: getattr(shown, name) for name in names}
+        if pooled and quantity.level(pooled.name) == EVERY and mean.df < MIN_UNITS - 1:
+            cells["low"] = cells["high"] = math.nan
         kind = data.study.quantities[row["quantity"]]
         cells["low"] = max(cells["low"], min(kind.low, shown.value))  # an interval ends at a bound
         cells["high"] = min(cells["high"], max(kind.high, shown.value))

@@ -23,6 +23,7 @@ from virtperf.report.exhibit import (
     joined_record,
     ratios_to_baseline,
 )
+from virtperf.report.findings import shown_by
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
 from virtperf.report.records import Record, Shown, ShownTogether
 from virtperf.report.wording import exhibit_name
@@ -270,6 +271,9 @@ class LoadedStudy:
         heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
         note = note or str(exhibit.spec.get("note", ""))
         whole = joined_record(record, parts, heading=heading, note=note)
+        whole = whole.model_copy(
+            update={"shows": shown_by(self.data, exhibit.id, self.context.level)}
+        )
         return _shown(fold(whole) if folded else whole, figure)
 
     def _drawn(

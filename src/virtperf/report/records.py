@@ -257,8 +257,8 @@ class Record(_Part):
     `provenance`: of everything shown. `claims`: ids of the claims discussed.
     `lineage`: sources beyond its own numbers: ``run:<id>``, ``exhibit:<id>``. Its own runs, files
         and lines are behind a link ``trace:<study>/<id>`` in a block.
-    `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `blocks`
-        below the drawing and the caption.
+    `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `shows`, what
+        the drawing shows in one sentence, above the drawing, `blocks` below it and the caption.
     `folded`: collapsed behind its name and title.
     """
 
@@ -270,6 +270,7 @@ class Record(_Part):
     heading: str = ""
     level: Literal[2, 3] = 3
     note: str = ""
+    shows: str = ""
     caption: str = ""
     provenance: tuple[Provenance, ...] = ()
     numbers: tuple[Numbers, ...] = ()

@@ -41,7 +41,7 @@ class Study(Model):
         question of a measured study.
     `exhibits`: in the paper's order. `derived`: numbers computed from plotted quantities, with
         their ranges.
-    `findings`: the most important first. `headline_figure`: the figure that represents the study.
+    `findings`: the most important first.
     `conventions`: assumptions added to the paper's description for the computation. `errata`:
         mistakes of the paper, each with the claims that it affects.
     `systems`: systems under test with their year, such as "z/VM 5.3 on z9, 2009": labels for
@@ -76,7 +76,6 @@ class Study(Model):
     quantities: Annotated[dict[str, QuantityKind], InsertKeyAsName]
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
-    headline_figure: str | None = None
     inputs: tuple[Declaration, ...] = ()
     not_read: dict[str, Annotated[str, Field(min_length=10)]] = {}
     blocks: tuple[str, ...] = ()
@@ -102,6 +101,11 @@ class Study(Model):
         if missing := [name for name in needed if name not in self.model_fields_set]:
             raise ValueError(f"a study of kind {self.kind} needs {', '.join(missing)}")
         return self
+
+    @property
+    def headline_figure(self) -> str | None:
+        """The figure of the first finding: it stands for the study."""
+        return self.findings[0].figure if self.findings else None
 
     @property
     def document(self) -> Document:
@@ -270,7 +274,6 @@ def _check(study: Study, report: Report) -> None:
     _check_names_of_factors(study, report)
     _check_factors(study, report)
     _check_quantities(study, report)
-    _check_headline_figure(study, report)
     for position, exhibit in enumerate(study.exhibits):
         try:
             study.points(exhibit)
@@ -334,22 +337,21 @@ def _check_quantities(study: Study, report: Report) -> None:
             _report_unknown_factor(study, report, less, *place, "less")
 
 
-def _check_headline_figure(study: Study, report: Report) -> None:
-    figures = [e.id for e in study.exhibits if e.series or e.spec.get("bars")]
-    if study.headline_figure not in (None, *figures):
-        report(
-            study.document.error(
-                f"headline_figure {study.headline_figure!r} is not a figure with points",
-                "headline_figure",
-                expected="the id of a line or bar figure, or of a table with bars",
-                remedy="set it after adding the exhibit.",
-            )
-        )
-
-
 def _check_findings(study: Study, report: Report) -> None:
-    """Check the expressions of the numbers in findings."""
+    """Check the figures of findings, and the expressions of their numbers."""
+    figures = [e.id for e in study.exhibits if e.series or e.spec.get("bars")]
     for position, finding in enumerate(study.findings):
+        if finding.figure not in (None, *figures):
+            report(
+                study.document.error(
+                    f"figure {finding.figure!r} is not a figure with points",
+                    "findings",
+                    position,
+                    "figure",
+                    expected="the id of a line or bar figure, or of a table with bars",
+                    remedy=did_you_mean(str(finding.figure), figures),
+                )
+            )
         for name, number in finding.numbers.items():
             for key, text in (("of", number.of), ("to", number.to)):
                 try:

@@ -248,13 +248,15 @@ class Finding(Model):
     ``{name}`` is replaced by one of `numbers`, ``{claim-id}`` by the number that the claim prints, with
     its unit, ``{claim-id.low}``, ``.high``, ``.intercept`` or ``.slope`` by another number of it,
     ``{derived-id}`` or ``{derived-id.slope}`` by the range of a derived number. `claims`: the claims,
-    or hypotheses, that support it. `written_for`: their state when the sentence was written, recorded
-    by `virtperf keep-findings`.
+    or hypotheses, that support it. `figure`: the exhibit that shows it, whose title it is then; that of
+    the first finding is the picture at the head of the report. `written_for`: their state when the
+    sentence was written, recorded by `virtperf keep-findings`.
     """
 
     says: Annotated[str, Field(min_length=20)]
     claims: Texts = Field((), alias="rests_on")
     numbers: dict[Id, MeasuredNumber] = {}
+    figure: Id | None = None
     written_for: dict[Id, str] = {}
 
     @model_validator(mode="after")
@@ -281,6 +283,7 @@ class Erratum(Model):
     Plain text in the YAML if it affects no claim.
     """
 
+    short_forms = ("string",)
     says: Annotated[str, Field(min_length=10)]
     claims: Texts = ()
 

@@ -11,14 +11,14 @@ from rawperf.core.errors import StudyError
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.core.stage_tables import RANGES
+from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.written_for import basis, changes
 from virtperf.study.yaml_edit import set_in_entry
 
 FINDINGS = """
-headline_figure: figure-2
 findings:
-  - {says: "Throughput of the host is highest with 8 guests, more or less.", rests_on: [best-at-8]}
+  - {says: "Throughput of the host is highest with 8 guests, more or less.", rests_on: [best-at-8], figure: figure-2}
   - {says: "It is flat from 4 to 8 guests, and best with 8 of them.", rests_on: [flat, best-at-8]}
 """
 
@@ -49,6 +49,21 @@ def test_finding_has_certainty_and_links_to_evidence(tmp_path: Path) -> None:
     )
     assert exhibit.figure is not None and exhibit.record.drawing is not None
     assert "Figure 2: Throughput over guests" in exhibit.record.title
+
+
+def test_finding_is_the_title_of_its_figure(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, FINDINGS)
+    shown = study.exhibit("figure-2").record
+    assert shown.shows == "Throughput of the host is highest with 8 guests, more or less."
+    page = str(record_html(shown))
+    assert page.index(shown.shows) < page.index("<svg")
+    assert not study.exhibit("figure-5").record.shows
+
+
+def test_finding_with_an_unknown_figure_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="figure 'figure-22' is not a figure with points") as error:
+        with_findings(tmp_path, FINDINGS.replace("figure: figure-2", "figure: figure-22"))
+    assert "figure-2" in str(error.value)
 
 
 def test_finding_without_claim_is_an_error(tmp_path: Path) -> None:

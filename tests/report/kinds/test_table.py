@@ -47,13 +47,19 @@ def test_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy
     assert "trace:toy/table-1" in links(exhibit)
 
 
+FINDING = """
+findings:
+  - {says: "The table has the processors of two guests.", rests_on: [flat], figure: table-1}
+"""
+
+
 def test_number_column_is_plotted_on_request(loaded: LoadedStudy, tmp_path: Path) -> None:
     assert loaded.show("table-1").record.drawing is None
     data = toy.build(tmp_path, stages=False)
     path = data / "published" / "toy" / "study.yaml"
     plain_text = path.read_text()
     bars = 'table: table-1, bars: {column: "# CPUs", label: Processors}}'
-    path.write_text(plain_text.replace("table: table-1}", bars) + "headline_figure: table-1\n")
+    path.write_text(plain_text.replace("table: table-1}", bars) + FINDING)
     study = load_study("toy", data)
     record = study.show("table-1").record
     assert record.drawing is not None and "Processors" in record.drawing.svg

@@ -633,10 +633,10 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
             limits = (
                 mark_rows.loc[mark_rows["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            handles = [_mark_handle("o", INK_COLOUR)]
-            if interval and limits:
-                handles = [bracket_handle(), *handles[bars and bands.empty :]]
-            entries.append((tuple(handles), words + interval * bool(limits)))
+            bracket = [bracket_handle()] if interval and limits else []
+            mark = [] if bars and bands.empty and interval else [_mark_handle("o", INK_COLOUR)]
+            if handles := (*bracket, *mark):  # a bar without an interval has neither
+                entries.append((handles, words + interval * bool(limits)))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, (fill, words) in _RUN_LABELS.items():

@@ -116,10 +116,13 @@ class HostClock(Model):
     drift_s: SignedSeconds = 0.0
 
 
+LocalTime = Annotated[datetime, BeforeValidator(local_time, json_schema_input_type=str)]
+
+
 class Attempt(Model):
     """An earlier, disturbed attempt at a run, which was repeated."""
 
-    start: Annotated[datetime, BeforeValidator(local_time)]
+    start: LocalTime
     wall_s: Seconds
     disturbed: Annotated[tuple[Text, ...], Field(min_length=1)]
 
@@ -146,7 +149,7 @@ class Run(Model):
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     block: Annotated[Level, AfterValidator(str)] = ""
-    start: Annotated[datetime, BeforeValidator(local_time)] | None = None
+    start: LocalTime | None = None
     duration_s: Annotated[float, Strict(), Field(gt=0, le=MAX_RUN_S)] | None = None
     warmup_s: Seconds | None = None
     window_s: Annotated[tuple[Seconds, Seconds], BeforeValidator(_check_pair)] | None = None
