@@ -6,6 +6,7 @@ Public API; each name is imported lazily on first use:
 
     vp.read("xentop.txt")          # any supported file as a tidy data frame
     vp.compare("runs/a", "runs/b") # did it get slower?
+    vp.claim("PAPER/CLAIM", "runs/a", "runs/b") # does a paper's claim hold here?
     vp.history("runs.csv")         # at which revision did it get slower?
     vp.load_study("STUDY")         # a study's data frames, figures and exhibits
     vp.load_synthesis()            # evidence from all studies on common questions
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from virtperf import models
+    from virtperf.comparison.claim import claim
     from virtperf.comparison.compare import compare
     from virtperf.comparison.history import history
     from virtperf.models.result import Estimate
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Estimate",
+    "claim",
     "compare",
     "history",
     "load_study",
@@ -42,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "Estimate": "virtperf.models.result",
+    "claim": "virtperf.comparison.claim",
     "compare": "virtperf.comparison.compare",
     "history": "virtperf.comparison.history",
     "load_study": "virtperf.report.loaded",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,8 +19,6 @@ from virtperf.cli._results import (
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from virtperf.core.shown import Shown
 
 
@@ -62,8 +61,8 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
 
 
 @claim.command()
-@click.argument("name", metavar="PAPER/CLAIM")
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("name", metavar="PAPER/CLAIM|FILE.yaml")
+@click.argument("runs", nargs=-1)
 @click.option(
     "--at",
     multiple=True,
@@ -78,6 +77,12 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
 )
 @where_option
 @input_format_option
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.yaml",
+    help="Write the claim, its conditions and the runs for each to this file, which `claim test` takes later.",
+)
 @level_option("the verdict")
 @result_options("fails", "undecided")
 @click.pass_obj
@@ -89,6 +94,7 @@ def test(
     quantity: str,
     where: tuple[str, ...],
     input_format: str | None,
+    keep: Path | None,
     level: float,
     output_format: str,
     output: tuple[Path, ...],
@@ -98,23 +104,30 @@ def test(
 
     RUNS are folders of run folders or raw files, files, or quoted patterns: one for each condition of the
     claim, in its order (`virtperf claim show`). The verdict is by the rule and the error rates of the
-    studies' own verdicts. That your conditions correspond to the paper's is your assumption.
+    studies' own verdicts. That your conditions correspond to the paper's is your assumption. With --keep
+    the correspondence is written to a file, and `virtperf claim test FILE.yaml` tests the claim again.
     """
-    from virtperf.comparison.claim import find_claim, verdict_on
+    from virtperf.comparison import claim as claims
 
     with usage_errors():
-        found = find_claim(layout, name)
-        if at or len(found.claim.instances) > 1:
-            found = found.at(parse_levels(at))
-        result = verdict_on(
-            found,
-            runs,
-            layout,
-            quantity=quantity,
-            where=parse_levels(where),
-            input_format=input_format,
-            level=level,
+        if name.endswith(".yaml"):
+            if runs:
+                raise click.UsageError(f"{name} names the runs: give no others")
+            test = claims.load_test(Path(name))
+        else:
+            test = claims.ClaimTest(
+                claim=name,
+                runs=runs,
+                at=parse_levels(at),
+                quantity=quantity,
+                where=parse_levels(where),
+                input_format=input_format,
+            )
+        result = claims.claim(
+            test.claim, *test.runs, **test.settings, level=level, root=layout.root
         )
+    if keep is not None:
+        test.write(keep)
     write_and_print(lambda _: result.shown(), _page, output_format, output)
     if result.decision.value in fail_on:
         raise SystemExit(1)

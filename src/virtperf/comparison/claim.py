@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import yaml
+from pydantic import Field
 
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.files import write_atomically
+from rawperf.core.model import Model, load_model
 from rawperf.core.units import conversion_factor
 from virtperf.comparison.sides import Side, read_sides
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
 from virtperf.core.numbers import interval
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Shown, ShownTable
+from virtperf.core.shown import Showable, Shown, ShownTable
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
@@ -28,6 +34,52 @@ RATIOS = ("ratio", "percent_change", "equivalence", "ordering", "argmax", "argmi
 FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")
 """Facts of the runs' machine beside those of the paper's."""
 MAX_WORDS = 100
+PACKAGED = Layout(Path(__file__).parents[1] / "papers")
+"""The papers' claims in an installed package; a repository has its own."""
+
+
+def with_papers(layout: Layout) -> Layout:
+    """The layout itself if it has papers, else that of the installed package.
+
+    Raises `RawperfError` if neither has any.
+    """
+    found = next((each for each in (layout, PACKAGED) if each.published("").is_dir()), None)
+    if found is None:
+        layout.require()
+        raise RawperfError("no claims", file=layout.root, expected="data/published with a paper")
+    return found
+
+
+class ClaimTest(Model):
+    """A test of a claim on runs of one's own, as a file beside them: which claim, which of its
+    conditions, and the runs for each, relative to the file.
+    """
+
+    claim: Annotated[str, Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")]
+    runs: Annotated[tuple[str, ...], Field(min_length=1)]
+    at: dict[str, Level] = {}
+    quantity: str = ""
+    where: dict[str, Level] = {}
+    input_format: str | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `claim` takes besides its name and the runs."""
+        names = ("at", "quantity", "where", "input_format")
+        return {name: getattr(self, name) for name in names}
+
+    def write(self, path: Path) -> None:
+        """Write it; runs get addresses relative to the file's folder."""
+        folder = path.absolute().parent
+        runs = [os.path.relpath(Path(run).absolute(), folder) for run in self.runs]
+        entry = self.model_dump(exclude_defaults=True) | {"runs": runs}
+        write_atomically(path, yaml.safe_dump(entry, sort_keys=False, allow_unicode=True))
+
+
+def load_test(path: Path) -> ClaimTest:
+    """Read such a file; raises `StudyError` as `load_model` does."""
+    test, _ = load_model(path, ClaimTest)
+    return test.model_copy(update={"runs": tuple(str(path.parent / run) for run in test.runs)})
 
 
 @dataclass(frozen=True)
@@ -100,7 +152,7 @@ class FoundClaim:
 def all_claims(layout: Layout) -> list[FoundClaim]:
     """Claims of all papers of the repository, without assumptions."""
     found = []
-    for folder in sorted(layout.published("").iterdir()):
+    for folder in sorted(with_papers(layout).published("").iterdir()):
         if (folder / "claims.yaml").is_file():
             study = load_study(folder)
             found += [FoundClaim(study, claim) for claim in load_claims(study) if not claim.assumed]
@@ -110,6 +162,7 @@ def all_claims(layout: Layout) -> list[FoundClaim]:
 def find_claim(layout: Layout, name: str) -> FoundClaim:
     """The claim ``paper/claim``; raises `ParameterError` with similar names."""
     study_id, _, claim_id = name.partition("/")
+    layout = with_papers(layout)
     folder = layout.published(study_id)
     if not (folder / "claims.yaml").is_file():
         papers = sorted(p.parent.name for p in layout.published("").glob("*/claims.yaml"))
@@ -169,7 +222,7 @@ def described(found: FoundClaim) -> Shown:
 
 
 @dataclass(frozen=True)
-class ClaimVerdict:
+class ClaimVerdict(Showable):
     """Verdict on a claim by runs of one's own; `row` is that of the table of verdicts."""
 
     found: FoundClaim
@@ -227,6 +280,36 @@ class ClaimVerdict:
                 "facts": dict(here),
             },
         )
+
+
+def claim(
+    name: str,
+    *runs: str | Path,
+    at: Mapping[str, Level] | None = None,
+    quantity: str = "",
+    where: Mapping[str, Level] | None = None,
+    input_format: str | None = None,
+    level: float = 0.95,
+    root: str | Path = ".",
+) -> ClaimVerdict:
+    """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``.
+
+    `at` chooses one of the conditions that it is stated for. Raises as `find_claim`,
+    `FoundClaim.at` and `verdict_on` do.
+    """
+    layout = Layout(Path(root))
+    found = find_claim(layout, name)
+    if at or len(found.claim.instances) > 1:
+        found = found.at(at or {})
+    return verdict_on(
+        found,
+        runs,
+        layout,
+        quantity=quantity,
+        where=where,
+        input_format=input_format,
+        level=level,
+    )
 
 
 def verdict_on(

@@ -26,7 +26,7 @@ from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Shown, ShownTable
+from virtperf.core.shown import Showable, Shown, ShownTable
 from virtperf.runs.run_values import ComparedQuantity
 
 COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
@@ -142,7 +142,7 @@ class BenchmarkHistory:
 
 
 @dataclass(frozen=True)
-class HistoryTable:
+class HistoryTable(Showable):
     """Histories of all benchmarks of a place."""
 
     place: str
@@ -197,12 +197,6 @@ class HistoryTable:
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary."""
         return {**asdict(self), "sentences": list(self.sentences)}
-
-    def __str__(self) -> str:
-        return self.shown().to_markdown()
-
-    def _repr_markdown_(self) -> str:
-        return str(self)
 
 
 def history(

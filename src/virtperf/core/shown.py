@@ -57,6 +57,20 @@ class Shown:
         return "\n\n".join(part for part in parts if part)
 
 
+class Showable:
+    """A result that is shown: as text and by a notebook as Markdown."""
+
+    def shown(self) -> Shown:
+        """What a reader sees of it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.shown().to_markdown()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+
 def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
 
