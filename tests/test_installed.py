@@ -26,6 +26,8 @@ say(rawperf.cli.main, "read", "xentop-4.17.txt", "-o", "-")
 say(virtperf.cli.main, "read", "xentop-4.17.txt")
 say(virtperf.cli.main, "fit", "usl", "load.csv", "--x", "n", "--y", "x")
 say(virtperf.cli.main, "compare", "a.txt", "b.txt")
+say(virtperf.cli.main, "claim", "list", "software", "encryption")
+say(virtperf.cli.main, "claim", "test", "zvm-xen-2009/xen-software-costs-27-percent", "with-tls", "plain")
 """
 
 
@@ -43,8 +45,10 @@ def installed(root, tmp_path_factory) -> Path:
     shutil.copytree(
         root / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__")
     )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(root / name, source)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "data/readings.yaml"):
+        (source / name).parent.mkdir(exist_ok=True)
+        shutil.copy(root / name, source / name)
+    shutil.copytree(root / "data" / "published", source / "data" / "published")
     return install(source, out)
 
 
@@ -74,6 +78,10 @@ def test_commands_work_without_a_repository(installed, root, tmp_path):
         (tmp_path / f"{name}.txt").write_text(
             f"\nreal\t0m{seconds}00s\nuser\t0m0.900s\nsys\t0m0.010s\n"
         )
+    for name, rates in (("with-tls", (73, 73.4, 72.9)), ("plain", (100, 100.2, 99.7))):
+        (tmp_path / name).mkdir()
+        for n, rate in enumerate(rates):
+            (tmp_path / name / f"{n}.csv").write_text(f"throughput\n{rate}\n")
     done = subprocess.run(
         [sys.executable, "-c", USED],
         cwd=tmp_path,
@@ -89,6 +97,8 @@ def test_commands_work_without_a_repository(installed, root, tmp_path):
         "756 records of 9 entities",
         "peak_load",
         "A and B have one run",
+        "zvm-xen-2009/xen-software-costs-27-percent",
+        "holds here: measured",
     ):
         assert expected in done.stdout
     assert {path.name for path in (installed / "bin").iterdir()} >= {"rawperf", "virtperf"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+import virtperf as vp
 from rawperf.core.errors import ParameterError
 from virtperf.cli import main
 from virtperf.comparison.claim import find_claim, listed, verdict_on
@@ -83,6 +85,45 @@ def test_units_of_a_level_are_converted(layout: Layout, tmp_path: Path) -> None:
     assert result.verdict == "holds here"
 
 
+RUNS = "data/measured/firecracker-nsdi-2020"
+
+
+def test_boots_in_the_papers_form_are_judged_by_its_percentile(
+    layout: Layout, root: Path, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(1)
+    logged = draw.normal(110, 4, 400).round().astype(int)
+    file = tmp_path / "boot-of-mine-fc.dat"
+    file.write_text("".join(f"{1000 * ms + 300} {ms}\n" for ms in logged))
+    result = verdict_on(
+        find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms"), [file], layout
+    )
+    assert result.verdict == "holds here"
+    assert result.row["estimate"] == np.quantile(logged, 0.99, method="inverted_cdf")
+    assert result.row["estimate_low"] <= result.row["estimate"] <= result.row["estimate_high"]
+    slow = find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms")
+    file.write_text("".join(f"{1000 * ms + 9300} {ms + 60}\n" for ms in logged))
+    assert verdict_on(slow, [file], layout).verdict == "does not hold here"
+
+
+def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -> None:
+    found = find_claim(layout, "firecracker-nsdi-2020/fc-twice")
+    names = ("qemu", "fc-api")
+    places = [f"{root}/{RUNS}/rn.haswell-boot-serial-{n}/boot-serial-{n}.dat" for n in names]
+    with zipfile.ZipFile(root / RUNS / "runs" / "all.zip") as packed:
+        qemu, fc = (
+            np.loadtxt(packed.open(f"rn.haswell-boot-serial-{n}/boot-serial-{n}.dat"))
+            for n in names
+        )
+    result = verdict_on(found, places, layout)
+    medians = [np.quantile(x, 0.5, method="inverted_cdf") for x in (qemu, fc[:, 1])]
+    ratio = medians[0] / 1000 / medians[1]
+    assert result.row["estimate"] == pytest.approx(ratio, rel=1e-9)
+    assert result.verdict == "holds here"
+    with pytest.raises(ParameterError, match="has no Boot time, pre-configured"):
+        verdict_on(found, places[::-1], layout)
+
+
 def test_missing_condition_is_named(layout: Layout, tmp_path: Path) -> None:
     with pytest.raises(
         ParameterError, match="compares 2 conditions, and 1 places are given"
@@ -121,6 +162,32 @@ def test_commands_print_and_fail_on_request(root: Path, tmp_path: Path) -> None:
     page = tmp_path / "claim.html"
     invoke(root, "test", CLAIM, str(a), str(b), "-o", str(page))
     assert "does not hold here" in page.read_text()
+
+
+def test_a_kept_test_is_repeated_from_anywhere(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "a", [50.0, 50.5, 49.8], "requests")
+    written(tmp_path / "b", [100.0, 100.4, 99.7], "requests")
+    kept = tmp_path / "test.yaml"
+    monkeypatch.chdir(tmp_path)
+    first = invoke(root, "test", CLAIM, "a", "b", "--quantity", "requests", "--keep", str(kept))
+    assert first.exit_code == 0, first.output
+    monkeypatch.chdir(root)
+    again = invoke(root, "test", str(kept))
+    assert again.output.splitlines()[:2] == first.output.splitlines()[:2]
+    assert invoke(root, "test", str(kept), "a").exit_code == 2
+    kept.write_text(kept.read_text().replace("quantity", "quantiti"))
+    wrong = invoke(root, "test", str(kept))
+    assert wrong.exit_code == 2 and "unknown key 'quantiti'" in wrong.output
+
+
+def test_in_python_it_is_shown_as_markdown(root: Path, tmp_path: Path) -> None:
+    a = written(tmp_path / "a", [50.0, 50.5, 49.8])
+    b = written(tmp_path / "b", [100.0, 100.4, 99.7])
+    result = vp.claim(CLAIM, a, b, root=root)
+    assert result.verdict == "does not hold here"
+    assert "does not hold here" in result._repr_markdown_() and " at 0x" not in repr(result)
 
 
 def test_unknown_claim_is_an_error_with_similar_names(root: Path) -> None:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
 from rawperf.core.units import conversion_factor
+from virtperf.comparison.own_files import files_in_declared_forms, observed
 from virtperf.comparison.sides import Side, read_sides
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
 from virtperf.core.numbers import interval
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.runs.addresses import Addresses
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
@@ -77,8 +80,11 @@ class ClaimTest(Model):
 
 
 def load_test(path: Path) -> ClaimTest:
-    """Read such a file; raises `StudyError` as `load_model` does."""
-    test, _ = load_model(path, ClaimTest)
+    """Read such a file; raises `ParameterError` with file and line if it is none."""
+    try:
+        test, _ = load_model(path, ClaimTest)
+    except StudyError as err:
+        raise ParameterError(str(err)) from err
     return test.model_copy(update={"runs": tuple(str(path.parent / run) for run in test.runs)})
 
 
@@ -222,11 +228,21 @@ def described(found: FoundClaim) -> Shown:
 
 
 @dataclass(frozen=True)
+class OwnRuns:
+    """Runs of one's own for one condition: their place, number, facts of the machine, warnings."""
+
+    place: str
+    n: int
+    facts: Mapping[str, Iterable[str]]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ClaimVerdict(Showable):
     """Verdict on a claim by runs of one's own; `row` is that of the table of verdicts."""
 
     found: FoundClaim
-    sides: tuple[Side, ...]
+    runs: tuple[OwnRuns, ...]
     quantity: str
     decision: Decision
     row: Mapping[str, Any]
@@ -239,13 +255,13 @@ class ClaimVerdict(Showable):
         """The verdict, the conditions with their runs, and the facts of both machines."""
         found = self.found
         conditions = [
-            (found.condition(q), side.name, str(len(side.runs)))
-            for q, side in zip(found.conditions, self.sides, strict=True)
+            (found.condition(q), own.place, str(own.n))
+            for q, own in zip(found.conditions, self.runs, strict=True)
         ]
         paper = [(f"paper: {m.label}", m.machine) for m in found.study.machines.values()]
         ours: dict[str, set[str]] = {}
-        for side in self.sides:
-            for name, values in side.facts.items():
+        for own in self.runs:
+            for name, values in own.facts.items():
                 ours.setdefault(name, set()).update(values)
         here = [(name, ", ".join(sorted(ours[name]))) for name in FACTS if name in ours]
         facts = [*paper, *((f"here: {name}", text) for name, text in here)]
@@ -268,7 +284,7 @@ class ClaimVerdict(Showable):
             notes=[
                 f"quantity of your runs: {self.quantity}",
                 "that your conditions correspond to the paper's is your assumption",
-                *(warning for side in self.sides for warning in side.warnings),
+                *(warning for own in self.runs for warning in own.warnings),
             ],
             data={
                 "claim": found.name,
@@ -276,7 +292,7 @@ class ClaimVerdict(Showable):
                 "reason": self.row["reason"],
                 "says": found.claim.says,
                 **estimate,
-                "sides": [side.name for side in self.sides],
+                "sides": [own.place for own in self.runs],
                 "facts": dict(here),
             },
         )
@@ -324,8 +340,10 @@ def verdict_on(
 ) -> ClaimVerdict:
     """Test a claim on runs: one place for each condition, in the claim's order.
 
-    A place is what `comparison.sides.read_sides` reads. `quantity` is that of the runs which
-    corresponds to the paper's; by default the one with the same name, or the only one.
+    A place is what `comparison.sides.read_sides` reads; `quantity` is that of the runs which
+    corresponds to the paper's, by default the one with the same name, or the only one. Files in a form
+    that the paper's study declares for its own raw files are read as these are, each as a run of the
+    condition, unless a quantity, `where` or a format is given.
 
     Raises
     ------
@@ -342,6 +360,28 @@ def verdict_on(
             expected=f"runs of {needed}",
             remedy="give one folder, file or quoted pattern for each, in this order",
         )
+    study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
+    with TemporaryDirectory(prefix="virtperf-") as scratch:
+        files = None
+        if not (quantity or where or input_format):
+            files = files_in_declared_forms(found.study, places, Addresses(Path(scratch)))
+        if files:
+            by_condition = dict(zip(conditions, files, strict=True))
+            own_samples = observed(study, by_condition, layout, level)
+    if files:
+        for condition, place in zip(conditions, places, strict=True):
+            if condition not in own_samples:
+                raise ParameterError(
+                    f"{place} has no {found.condition(condition)}",
+                    expected="runs of "
+                    + "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1)),
+                    remedy="give them in this order",
+                )
+        own = tuple(
+            OwnRuns(str(place), len(part), {}, ())
+            for place, part in zip(places, files, strict=True)
+        )
+        return _verdict(found, own, "as the paper's study defines it", study, own_samples, level)
     sides = read_sides(places, layout, input_format, where)
     names = {q.name for q in conditions}
     chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
@@ -353,14 +393,27 @@ def verdict_on(
             factor = conversion_factor(unit, found.study.quantities[condition.name].unit)
             replicates = replicates.scaled(factor)
         samples[condition] = replicates
-    study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
-    decision, row = judge_claim(study, found.claim, StudySamples(samples), level)
+    own = tuple(
+        OwnRuns(side.name, len(side.runs), side.facts, tuple(side.warnings)) for side in sides
+    )
+    return _verdict(found, own, chosen, study, StudySamples(samples), level)
+
+
+def _verdict(
+    found: FoundClaim,
+    own: tuple[OwnRuns, ...],
+    quantity: str,
+    study: Study,
+    samples: StudySamples,
+    level: float,
+) -> ClaimVerdict:
+    decision, row = judge_claim(study, found.claim, samples, level)
     if decision is Decision.UNMEASURED:
         raise RawperfError(
             f"{found.name} is about a share of the paper's own reference condition, which it does not name",
             remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
         )
-    return ClaimVerdict(found, tuple(sides), chosen, decision, row)
+    return ClaimVerdict(found, own, quantity, decision, row)
 
 
 def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
