@@ -15,8 +15,9 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.pieces import PieceReader, cut_after_line, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
+from rawperf.text import DAY, HALF_DAY, clock_seconds
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
 """Values of `report` besides message ids and ``command``."""
@@ -261,39 +262,12 @@ _WRAPS = (
 )
 _VALUE_BEFORE = re.compile(r"SUBCHANNEL(?: =)?\Z")  # the rest of the line has no number to read
 
-_SNIFFS = (
-    (
-        re.compile(
-            rb"^(?:\d\d: ?)?Ready(?:\(-?\d+\))?; +T=\d+\.\d\d/\d+\.\d\d \d\d:\d\d:\d\d\s*$",
-            re.M | re.I,
-        ),
-        0.95,
-    ),
-    (
-        re.compile(
-            rb"^(?:\d\d: ?)?(?:HCPNS[SD]440I |FILE +FILENAME +FILETYPE +(?:MINSIZE +)?BEGPAG)", re.M
-        ),
-        0.9,
-    ),
-    (
-        re.compile(
-            rb"^(?:\d\d: ?)?DASD +[0-9A-F]{4} \d{4} +\S+ +R/[WO] +\d+ +(?:CYL|BLK) +ON DASD ", re.M
-        ),
-        0.85,
-    ),
-    (re.compile(rb"^(?:\d\d: ?)?Ready(?:\(-?\d+\))?;\s*$", re.M | re.I), 0.55),
-)
 
-
-class CmsConsole(Streaming):
+class CmsConsole(Recognised, Streaming):
     """Reader of console transcripts; see docs/formats/cms-console.md."""
 
     name = "cms-console"
     title = "transcript of a CMS console"
-
-    def sniff(self, head: bytes) -> float:
-        """Highest for a ready message with its times, then CP's responses, then a bare message."""
-        return match_certainty(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.

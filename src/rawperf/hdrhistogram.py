@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode, match_certainty
+from rawperf.text import decode
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
@@ -126,10 +127,6 @@ BUCKET, COUNT = "bucket", "count"
 LENGTH, MAX = "Interval_Length", "Interval_Max"
 YEAR_S = 365 * 24 * 3600.0
 
-_SNIFFS = (
-    (re.compile(rb"^#\[Histogram log format version ", re.M), 0.98),
-    (re.compile(rb'^"StartTimestamp","Interval_Length","Interval_Max",', re.M), 0.95),
-)
 _TIME = re.compile(r"#\[(StartTime|BaseTime): *(\d{1,12}(?:\.\d{1,9})?) ", re.A)
 _VERSION = re.compile(r"#\[Histogram log format version (\S{1,9})\]")
 _NUMBER = r"(\d{1,15}(?:[.,]\d{1,9})?)"
@@ -138,15 +135,11 @@ _HEADING = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compress
 _LINE_FORMAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
 
 
-class HdrHistogramFormat:
+class HdrHistogramFormat(Recognised):
     """Reader of HdrHistogram's logs; see docs/formats/hdrhistogram.md."""
 
     name = "hdrhistogram"
     title = "HdrHistogram log"
-
-    def sniff(self, head: bytes) -> float:
-        """High for a log's first comment, or its heading."""
-        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all intervals; `t` is the end of each.

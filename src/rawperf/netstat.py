@@ -12,6 +12,7 @@ from functools import partial
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
@@ -37,26 +38,13 @@ _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings wi
 _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
-_SNIFF = re.compile(
-    rb"^[ \t]*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):[ \t\r]*$", re.M
-)
-_KNOWN = re.compile(
-    rb"^[ \t]+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M
-)
 
 
-class NetstatFormat:
+class NetstatFormat(Recognised):
     """Reader of a ``netstat -s`` snapshot."""
 
     name = "netstat"
     title = "netstat -s snapshot (Linux)"
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for a section title with a line specific to netstat, 0.6 for two section titles."""
-        sections = len(_SNIFF.findall(head))
-        if sections and _KNOWN.search(head):
-            return 0.95
-        return 0.6 if sections > 1 else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read a snapshot.

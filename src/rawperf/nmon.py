@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, split_lines
 from rawperf.text import decode
 
@@ -23,19 +24,14 @@ _REQUIRED = {"CPU_ALL": ("user", "sys", "wait", "idle"), "PROC": ("runnable",)}
 _PROCESSOR = re.compile(r"CPU(\d+)")
 _SAMPLE = re.compile(r"T\d+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
-_SNIFF = re.compile(rb"\AAAA,progname,|^AAA,(?:version|host),", re.M)
 _TIME = "%H:%M:%S,%d-%b-%Y"
 
 
-class NmonFormat:
+class NmonFormat(Recognised):
     """Reader of nmon's comma-separated file."""
 
     name = "nmon"
     title = "nmon"
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for the lines AAA that nmon begins with."""
-        return 0.95 if _SNIFF.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read CPU_ALL, the processors and PROC; the names of other sections stand in `info`.

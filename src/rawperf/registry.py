@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
@@ -35,6 +36,7 @@ from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS
 from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
+from rawperf.recognition import SNIFFS
 from rawperf.text import strip_colours
 from rawperf.unsupported import MAX_SHOWN, identify_unsupported
 
@@ -158,25 +160,45 @@ DECLARE_REMEDY = (
 
 
 @cache
-def all_formats() -> dict[str, Format]:
-    """Load all formats by name, in alphabetical order: programmed and declared ones (`load_presets`).
+def registered_formats() -> dict[str, Format | str]:
+    """Find all raw formats by name, in alphabetical order.
 
-    Raises `StudyError` for a declaration that is wrong, a package's format that can't be used, and
-    two formats of one name.
+    Those of other packages and declared ones are loaded; those of this package are names
+    ``module:object``, which `get_format` imports.
     """
-    formats: dict[str, Format] = {}
+    formats: dict[str, Format | str] = {}
+    values: dict[str, str] = {}
     for point in entry_points(group="rawperf"):
-        loaded = _load_format(point)
-        if formats.setdefault(point.name, loaded) is not loaded:
+        if values.setdefault(point.name, point.value) != point.value:
             raise StudyError(
                 f"two packages provide a format {point.name!r}; one is {point.value}",
                 remedy="rename one of them, or uninstall its package",
             )
+        formats[point.name] = point.value if point.name in SNIFFS else _load_format(point)
     for preset in load_presets():
         if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
         formats[preset.name] = preset
     return dict(sorted(formats.items()))
+
+
+def format_names() -> list[str]:
+    """Names of all raw formats, in alphabetical order; raises as `all_formats` does."""
+    return list(registered_formats())
+
+
+def all_formats() -> dict[str, Format]:
+    """Load all raw formats by name, in alphabetical order: programmed and declared ones.
+
+    Raises `StudyError` for a declaration that is wrong, a package's format that can't be used, and
+    two formats of one name.
+    """
+    return {name: get_format(name) for name in registered_formats()}
+
+
+def _other_formats() -> Iterator[Format]:
+    """Formats of other packages, and declared ones (`load_presets`)."""
+    return (fmt for fmt in registered_formats().values() if not isinstance(fmt, str))
 
 
 def _load_format(point: EntryPoint) -> Format:
@@ -210,14 +232,15 @@ def is_recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
 
 
 def get_format(name: str) -> Format:
-    """Get a format by name; raises `FormatError` listing the known ones."""
-    formats = all_formats()
-    if name not in formats:
-        remedy = "install the package that provides the format, or correct the name."
+    """Get a raw format by name; raises `FormatError` listing the known ones."""
+    fmt = registered_formats().get(name)
+    if fmt is None:
         raise FormatError(
-            f"no format is named {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
+            f"no format is named {name!r}",
+            expected=f"one of {', '.join(format_names())}",
+            remedy="install the package that provides the format, or correct the name.",
         )
-    return formats[name]
+    return resolve_name(fmt) if isinstance(fmt, str) else fmt
 
 
 def rank_formats(data: bytes) -> list[tuple[float, str]]:
@@ -226,18 +249,19 @@ def rank_formats(data: bytes) -> list[tuple[float, str]]:
     A byte order mark and the colours of a terminal are ignored. A result file of a benchmark tool
     is examined last.
     """
-    from rawperf.results.reading import find_result_reader
-
     head = extract_head(data)
-    scores = (
-        (fmt.sniff(head), name)
-        for name, fmt in all_formats().items()
-        if not is_recognised_by_name(fmt)
-    )
+    scores = [
+        (SNIFFS[name](head) if isinstance(fmt, str) else fmt.sniff(head), name)
+        for name, fmt in registered_formats().items()
+        if isinstance(fmt, str) or not is_recognised_by_name(fmt)
+    ]
     ranked = sorted(((score, name) for score, name in scores if score > 0), reverse=True)
-    is_known = bool(ranked) and ranked[0][0] >= MIN_CERTAINTY
-    reader = None if is_known else find_result_reader(data)
-    return ranked if reader is None else [(RESULT_CERTAINTY, reader.name), *ranked]
+    if ranked and ranked[0][0] >= MIN_CERTAINTY:
+        return ranked
+    from rawperf.results.read import recognise_results
+
+    form = recognise_results(data)
+    return ranked if form is None else [(RESULT_CERTAINTY, form.name), *ranked]
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
@@ -246,7 +270,9 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     Raises `FormatError` if no certainty reaches 0.5, or if compressed data are damaged.
     """
     scores = rank_formats(data)
-    if not scores or scores[0][0] < MIN_CERTAINTY:
+    is_known = bool(scores) and scores[0][0] >= MIN_CERTAINTY
+    fmt = find_format(scores[0][1]) if is_known else None
+    if fmt is None:
         if not extract_head(data).strip():
             decompress_stream(io.BytesIO(data), file=file).read(1)  # raises if it is damaged
         reason, help_ = identify_unsupported(extract_head(data))
@@ -271,15 +297,26 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         raise FormatError(
             problem, file=file, found=summary, remedy=f"{help_ or suggestion + DECLARE_REMEDY}."
         )
-    return formats_with_results()[scores[0][1]]
+    return fmt
+
+
+def find_format(name: str) -> Format | None:
+    """Find a raw format, or the reader of a benchmark tool's result files, by name."""
+    if name in format_names():
+        return get_format(name)
+    return _result_readers().get(name)
 
 
 def formats_with_results() -> dict[str, Format]:
-    """All raw formats, and the result files of benchmark tools, by name."""
-    from rawperf.results.reading import result_readers
+    """Load all raw formats, and the readers of benchmark tools' result files, by name."""
+    return _result_readers() | all_formats()
 
-    readers: dict[str, Format] = {**result_readers()}
-    return readers | all_formats()
+
+def _result_readers() -> dict[str, Format]:
+    from rawperf.results.formats import RESULT_FORMATS
+    from rawperf.results.reading import ResultReader
+
+    return {form.name: ResultReader(form) for form in RESULT_FORMATS}
 
 
 def _text_summary(head: bytes) -> str:
@@ -321,7 +358,7 @@ def extend_with_presets(
     Conflicts, such as a metric that a user's dictionary lacks, are passed to `report` and left out.
     """
     return extend_dictionary(
-        dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report
+        dictionary, (f for f in _other_formats() if isinstance(f, DeclaredFormat)), report
     )
 
 
@@ -413,22 +450,22 @@ def choose_format(
     if there is no such format, or none recognises the file.
     """
     if format_name is not None:
-        formats_by_name: dict[str, Format] = {fmt.name: fmt for fmt in inputs}
-        # loading all formats takes as long as reading some MB
-        if format_name not in formats_by_name:
-            formats_by_name = {**formats_with_results(), **formats_by_name}
-        if format_name not in formats_by_name:
+        named = next((form for form in inputs if form.name == format_name), None)
+        fmt = named or find_format(format_name)
+        if fmt is None:
             raise FormatError(
                 f"no format is named {format_name!r}",
                 file=file,
                 expected="a format that is installed or declared",
-                remedy=did_you_mean(format_name, formats_by_name),
+                remedy=did_you_mean(
+                    format_name, [*formats_with_results(), *(form.name for form in inputs)]
+                ),
             )
-        return formats_by_name[format_name]
+        return fmt
     head = extract_head(data)
     candidates = (
         *inputs,
-        *(fmt for fmt in all_formats().values() if is_recognised_by_name(fmt)),
+        *(fmt for fmt in _other_formats() if is_recognised_by_name(fmt)),
     )
     return next((fmt for fmt in candidates if fmt.matches_file(path, head)), None) or sniff(
         data, file=file

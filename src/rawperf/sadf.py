@@ -28,6 +28,7 @@ from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, build_records
 from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, take_strings
 
@@ -545,22 +546,16 @@ HEADER = {
 }
 """Facts of the host, and their keys in ``Reading.info``."""
 
-_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
-_OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
 _TRUNCATED = "the file is truncated; its last sample was left out"
 
 
-class SadfJsonFormat(Streaming):
+class SadfJsonFormat(Recognised, Streaming):
     """Reader of ``sadf -j``."""
 
     name = "sadf-json"
     title = "sadf -j output (sysstat, JSON)"
-
-    def sniff(self, head: bytes) -> float:
-        """1 for an object that begins with ``sysstat`` and ``hosts``; 0 for mpstat and the like."""
-        return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file; each part ends with a sample, the last one with the restarts and comments.

@@ -13,8 +13,9 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode, match_certainty
+from rawperf.text import decode
 
 SUMMARY, SHOW = "summary", "show"
 """Values of `report`: ``swapon -s`` and ``/proc/swaps`` (KiB); ``swapon --show`` (bytes)."""
@@ -40,28 +41,12 @@ _UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
 _HUMAN, _SNAPSHOTS, _TYPE = "sizes", "snapshots", "type "  # keys of info
 
-_SNIFFS = (
-    (re.compile(rb"^Filename[ \t]+Type[ \t]+Size[ \t]+Used(?:[ \t]+Priority)?\s*$", re.M), 0.95),
-    (re.compile(rb"^NAME[ \t]+TYPE[ \t]+SIZE[ \t]+USED[ \t]+PRIO\b", re.M), 0.95),
-    (
-        re.compile(
-            rb"^NAME(?=[ \t][A-Z \t]*\bUSED\b)(?:[ \t]+(?:TYPE|SIZE|USED|PRIO|UUID|LABEL))+\s*$",
-            re.M,
-        ),
-        0.7,
-    ),
-)
 
-
-class SwaponFormat:
+class SwaponFormat(Recognised):
     """Reader of lists of swap devices; see docs/formats/swapon.md."""
 
     name = "swapon"
     title = "swapon -s, /proc/swaps, swapon --show"
-
-    def sniff(self, head: bytes) -> float:
-        """High for either heading, lower for one with chosen columns."""
-        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one or several lists; each heading starts a snapshot.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
@@ -155,11 +155,6 @@ def utf8_warning(file: str, line: int) -> str:
 def strip_colours(data: bytes) -> bytes:
     """Strip terminal escape sequences for colour and cursor position."""
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
-
-
-def match_certainty(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
-    """Certainty of the first pattern that matches a file's head, else 0."""
-    return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
 
 def take_strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:

@@ -16,8 +16,9 @@ import numpy as np
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
+from rawperf.recognition import Recognised, detect_other_shell
 from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode, match_certainty
+from rawperf.text import decode
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
 """Values of `report`: real, user, sys (bash, and ``-p`` of either); GNU time's two lines; ``time
@@ -93,21 +94,6 @@ _OTHER_BLOCK = re.compile(
 _VERBOSE_NUMBER = re.compile(r"\d{1,18}|\d{1,12}\.\d\d", re.ASCII)
 _HOURS = re.compile(r"(?:(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.(\d\d))?", re.ASCII)
 
-# Other shells' own time: refused by name, since their fields or rounding differ.
-_OTHER_SHELLS = (
-    ("zsh", re.compile(r"(?:.*\s)?\d+[.,]\d\ds user \d+[.,]\d\ds system \d+% cpu [\d:.,]+ total")),
-    (
-        "tcsh",
-        re.compile(
-            r"\d+[.,]\d+u \d+[.,]\d+s \d+:[\d.:,]+\s+[\d.,]+%\s+\d+\+\d+k\s+\d+\+\d+io\s+\d+pf\+\d+w"
-        ),
-    ),
-    ("mksh", re.compile(r"\s*\d+m[\d.]+s real\s+\d+m[\d.]+s user\s+\d+m[\d.]+s system")),
-    ("BSD", re.compile(r"\s*[\d.]+ real\s+[\d.]+ user\s+[\d.]+ sys")),
-    ("ksh", re.compile(r"(?:real|user|sys)[ \t]+\d+m\d+[.,]\d\ds")),
-    ("busybox", re.compile(r"(?:real|user|sys)[ \t]+\d+m \d+[.,]\d\ds")),
-)
-
 
 @dataclass(frozen=True)
 class TimeBlock:
@@ -122,14 +108,6 @@ class TimeBlock:
 
 class TruncatedBlockError(Exception):
     """The file is truncated within a block."""
-
-
-def detect_other_tool(line: str) -> str | None:
-    """Name of an unsupported shell if its ``time`` printed the line, else None."""
-    # cheap test that excludes most lines
-    if not ("user" in line or "real" in line or "sys" in line or "pf+" in line):
-        return None
-    return next((name for name, pattern in _OTHER_SHELLS if pattern.fullmatch(line)), None)
 
 
 def _parse_seconds(text: str) -> float | None:
@@ -279,31 +257,12 @@ _PROMPT = re.compile(r"(?:\[[^\]]{1,80}\]|(?=[^\s#$]*[@:~/])[^\s#$]{1,80}|) ?[#$
 _HEADING = re.compile(r"(={2,9})>? +(\S(?:.*\S)?) +<?\1")
 _TIME_WORD = re.compile(r"\A(?:\\|command +)?(?:/\S*/)?time(?: +-[apvq]+)*(?: +|$)")
 
-_SNIFFS = (
-    (re.compile(rb"^[ \t]*real[ \t]+\d+m\d+[.,]\d+s[ \t\r]*\n[ \t]*user[ \t]+\d+m", re.M), 0.95),
-    (
-        re.compile(
-            rb"^[ \t]*real[ \t]+\d+[.,]\d+[ \t\r]*\n[ \t]*user[ \t]+\d+[.,]\d+[ \t\r]*$", re.M
-        ),
-        0.9,
-    ),
-    (re.compile(rb"^[ \t]*\d+\.\d\duser \d+\.\d\dsystem [\d:.]+elapsed ", re.M), 0.95),
-    (re.compile(rb'^[ \t]*Command being timed: "', re.M), 0.95),
-)
 
-
-class TimeFormat:
+class TimeFormat(Recognised):
     """Reader of the output of ``time``; see docs/formats/time.md."""
 
     name = "time"
     title = "time of bash, and GNU time"
-
-    def sniff(self, head: bytes) -> float:
-        """High for the first lines of a block; 0.6 for another shell's, to refuse it by name."""
-        if certainty := match_certainty(_SNIFFS, head):
-            return certainty
-        lines = head.decode("latin-1").split("\n")
-        return 0.6 if any(detect_other_tool(line.rstrip()) for line in lines) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all blocks; other lines are counted, or name the entity if they announce a command.
@@ -323,7 +282,7 @@ class TimeFormat:
             if not line:
                 index += 1
                 continue
-            if tool := detect_other_tool(line):
+            if tool := detect_other_shell(line):
                 raise FormatError(
                     f"this is the output of time in {tool}",
                     file=file,

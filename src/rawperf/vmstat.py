@@ -16,10 +16,10 @@ import numpy as np
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, cut_after_line, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import Warnings
 from rawperf.sar.table import SarRows, TableHeading, table_records
 
-_HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
 # After the numbers; in old versions after a tab, and with the zone's name.
 _STAMP = re.compile(
@@ -28,15 +28,11 @@ _STAMP = re.compile(
 _ROW = re.compile(r"\d[\d \t]*", re.ASCII)
 
 
-class VmstatFormat(Streaming):
+class VmstatFormat(Recognised, Streaming):
     """Reader of vmstat listings."""
 
     name = "vmstat"
     title = "vmstat text output (procps)"
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for both heading lines."""
-        return 0.95 if _HEAD.search(head) else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing.

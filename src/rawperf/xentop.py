@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import Warnings, build_records
 from rawperf.text import (
     WordOffsets,
@@ -637,20 +638,11 @@ def listing_records(
     return combined.iloc[order].reset_index(drop=True), lines[order] + listing.lines_before + 1
 
 
-_HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
-
-
-class XentopFormat(Streaming):
+class XentopFormat(Recognised, Streaming):
     """Reader of xentop listings."""
 
     name = "xentop"
     title = "xentop batch output (Xen)"
-
-    def sniff(self, head: bytes) -> float:
-        """1 for a column heading of xentop, 0.9 for its summary line."""
-        if _HEADING.search(head):
-            return 1.0
-        return 0.9 if re.search(rb"^xentop - \d\d:\d\d:\d\d ", head, re.M) else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a sample.

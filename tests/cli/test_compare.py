@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -11,6 +13,9 @@ from pydantic import TypeAdapter
 
 from tests.comparison.test_compare import A, B, raw_files
 from virtperf.comparison.table import ComparisonTable
+
+MAX_MODULES = 80
+"""Modules of the packages that a comparison of two dozen numbers may import."""
 
 
 @pytest.fixture
@@ -87,3 +92,25 @@ def test_markdown_is_a_table(command):
     assert len(table) == 4
     assert len({line.count("|") for line in table}) == 1
     assert lines[1].startswith("- b serves 10.0 % less than a")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"), [("csv", "seconds\n{}\n"), ("json", '{{"seconds": {}}}')]
+)
+def test_a_small_comparison_imports_few_modules(tmp_path, suffix, form):
+    for side in (1, 2):
+        for run in range(12):
+            file = tmp_path / str(side) / f"{run}.{suffix}"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(form.format(side + run / 100))
+    code = """
+import sys
+from virtperf.cli import main
+main(["compare", "1", "2", "--lower-is-better", "seconds"], standalone_mode=False)
+print(sum(name.partition(".")[0] in ("rawperf", "virtperf") for name in sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "slower" in done.stdout
+    assert int(done.stdout.split()[-1]) <= MAX_MODULES

@@ -206,3 +206,19 @@ def test_missing_input_is_a_one_line_error(repository, pipeline):
     (repository / "dvc.yaml").unlink()
     output = pipeline(repository, status=1)
     assert "Traceback" not in output
+
+
+def test_a_folder_with_umlauts_is_no_matter_in_an_ascii_locale(tmp_path):
+    code = "import sys; from pathlib import Path; from virtperf.pipeline.run import temporary_folder; print(temporary_folder(Path(sys.argv[1])))"
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code, tmp_path / "Prüfstände"],
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for variables in ({}, ascii_only)
+    ]
+    assert found[0] == found[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -12,6 +13,7 @@ import pytest
 from rawperf import registry
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import StudyError
+from rawperf.recognition import SNIFFS, Recognised
 
 
 class Mine:
@@ -27,7 +29,7 @@ class Mine:
 
 @pytest.fixture
 def load(monkeypatch):
-    """Load the formats with one more entry point, by name, which names an object of a module."""
+    """Register one more entry point, by name, which names an object of a module."""
 
     def loaded(name="mine", value="their_format:FORMAT", **objects):
         module = ModuleType("their_format")
@@ -38,7 +40,7 @@ def load(monkeypatch):
             EntryPoint(name, value, "rawperf"),
         ]
         monkeypatch.setattr(registry, "entry_points", lambda group: points)
-        return registry.all_formats.__wrapped__()
+        return registry.registered_formats.__wrapped__()
 
     return loaded
 
@@ -81,3 +83,23 @@ def test_two_formats_of_one_name_are_refused(load):
 def test_malformed_reading_is_refused(columns, clock, lines, problem):
     with pytest.raises(ValueError, match=problem):
         Reading(pd.DataFrame(columns=list(columns)), clock, lines=lines)
+
+
+def test_formats_of_the_package_are_recognised_without_their_readers():
+    own = {p.name for p in registry.entry_points(group="rawperf") if p.value.startswith("rawperf.")}
+    assert own == SNIFFS.keys()
+    for name in own:
+        assert isinstance(registry.get_format(name), Recognised), name
+
+
+def test_recognition_imports_only_the_reader_of_the_file():
+    code = """
+import subprocess
+import sys
+from rawperf import sniff
+before = {*sys.modules}
+form = sniff(b"procs ---memory---\\n r  b   swpd   free\\n")
+print(form.name, *sorted(name for name in {*sys.modules} - before if name.startswith("rawperf.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["vmstat", "rawperf.sar", "rawperf.sar.table", "rawperf.vmstat"]

@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import Warnings, build_records
-from rawperf.text import match_certainty, take_strings
+from rawperf.text import take_strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
     "Clients completed",
@@ -210,23 +211,13 @@ _FIRST_HALF = re.compile(r"# clients .*\| web err \d+")
 _COMPLETE_LINE = re.compile(r".*(?:\.\d{3}|/s|MB|[)>])")
 _WRAPPER = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
 MAX_EMPTY_WARNINGS = 20
-_SNIFFS = (
-    (re.compile(rb"^[ \t]*# clients +\d+/\d+ \| rd ", re.MULTILINE), 0.95),
-    (re.compile(rb"^[ \t]*IWL\d{4}[A-Z] ", re.MULTILINE), 0.9),
-    (re.compile(rb"^[ \t]*Page (?:element )?throughput = ", re.MULTILINE), 0.8),
-    (re.compile(rb"^[ \t]*<data\b[^<>\n]*\brunType=", re.MULTILINE), 0.7),
-)
 
 
-class IwlConsole(Streaming):
+class IwlConsole(Recognised, Streaming):
     """Reader of the console log; see docs/formats/iwl-console.md."""
 
     name = "iwl-console"
     title = "WebSphere Studio Workload Simulator console log"
-
-    def sniff(self, head: bytes) -> float:
-        """High for a status line or an IWL message, lower for the harness's labels without ids."""
-        return match_certainty(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read status lines on the sample clock, then the summary with ``t`` NaN.

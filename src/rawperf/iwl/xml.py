@@ -24,6 +24,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
+from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, build_records
 from rawperf.text import take_strings
 from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget, declares_encoding
@@ -51,6 +52,11 @@ def load_mapping(path: Path | str) -> Mapping:
     """Read a mapping file; raises `StudyError` (with its line) if it is invalid."""
     path = Path(path)
     return _load_mapping(path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+def mapping_in_use() -> Mapping:
+    """Read the mapping that the environment names, else the packaged one."""
+    return load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
 
 
 @lru_cache(maxsize=16)
@@ -355,35 +361,18 @@ class SnapshotScanner:
         )
 
 
-class IwlXml(Streaming):
+class IwlXml(Recognised, Streaming):
     """Reader of the snapshots; see docs/formats/iwl-xml.md."""
 
     name = "iwl-xml"
     title = "WebSphere Studio Workload Simulator XML snapshots"
-
-    @property
-    def mapping(self) -> Mapping:
-        """Mapping in use: the one named by the environment, else the packaged one."""
-        return load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
-
-    def sniff(self, head: bytes) -> float:
-        """0.6 if the root is the mapping's, 0.95 if a snapshot follows."""
-        path = self.mapping.snapshot
-        tags = re.findall(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", head)
-        if (
-            not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-            or not tags
-            or tags[0] != path[0].encode()
-        ):
-            return 0.0
-        return 0.95 if path[-1].encode() in tags else 0.6
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read snapshots on the elapsed clock.
 
         Raises `FormatError` for bad, hostile or foreign XML.
         """
-        mapping = self.mapping
+        mapping = mapping_in_use()
         target, warnings = SnapshotTarget(mapping, file), Warnings(file)
         pieces = XmlPieceReader(stream, warnings, file)
         scanner: SnapshotScanner | None = None

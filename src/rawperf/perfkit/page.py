@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.core.units import conversion_factor
+from rawperf.recognition import PAGE_BEGINS
 from rawperf.text import DAY, HALF_DAY, IndexArray, clock_seconds, unwrap_midnight
 
 NUMBER = r"(?:[0-9]{1,3}(?:'[0-9]{3})+|[0-9]{1,15})"
@@ -144,9 +145,6 @@ def _cast_cells(
     )
     return np.asarray(pc.cast(texts, pa.float64())).reshape(rows, -1).copy()
 
-
-PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
-"""First line of a page: report id at the left edge, or after carriage control 1 (new page)."""
 
 NO_DATA = re.compile(r"[ ]{0,3}FCX[A-Z]{3}\d+[A-Z]\b|[ ]*(?:Select  |Command ===>|P?F\d+=)")
 """Message of the toolkit in the middle of a page, or a screen's prompts."""

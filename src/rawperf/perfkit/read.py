@@ -6,7 +6,6 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -22,7 +21,6 @@ from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layout
 from rawperf.perfkit.page import (
     BLANK,
     NO_DATA,
-    PAGE_BEGINS,
     FilePart,
     PageHeader,
     PageIntervals,
@@ -42,6 +40,7 @@ from rawperf.perfkit.tables import (
     unknown_heading_error,
 )
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import PAGE_BEGINS, Recognised
 from rawperf.rows import Warnings, build_records
 from rawperf.text import DAY, IndexArray
 
@@ -51,22 +50,11 @@ headers may differ.
 """
 
 
-class PerfKit(Streaming):
+class PerfKit(Recognised, Streaming):
     """Reader of listings; see docs/formats/perfkit.md."""
 
     name = "perfkit"
     title = "z/VM Performance Toolkit listings"
-
-    def sniff(self, head: bytes) -> float:
-        """0.55 if a line begins with a report id, 0.95 if its header follows."""
-        first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
-        if first is None:
-            return 0.0
-        return (
-            0.95
-            if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2])
-            else 0.55
-        )
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read all pages of registered reports, on the time-of-day clock.

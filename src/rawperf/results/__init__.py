@@ -1,6 +1,7 @@
 """Tables of results: the files in which benchmarks print one row a benchmark, and plain tables."""
 
+from rawperf.results.formats import ResultFormat
 from rawperf.results.read import read_results
-from rawperf.results.table import ResultBuilder, ResultFormat, ResultQuantity, ResultTable
+from rawperf.results.table import ResultBuilder, ResultQuantity, ResultTable
 
 __all__ = ["ResultBuilder", "ResultFormat", "ResultQuantity", "ResultTable", "read_results"]

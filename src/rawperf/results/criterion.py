@@ -8,10 +8,10 @@ Source: criterion 0.5, and the documentation of cargo-criterion 1.1.
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePath
 
 from rawperf.core.errors import FormatError
+from rawperf.results.formats import CRITERION_COLUMNS
 from rawperf.results.parsing import (
     Node,
     Row,
@@ -23,21 +23,8 @@ from rawperf.results.parsing import (
     read_heading,
     table_rows,
 )
-from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import ResultBuilder, ResultTable
 
-_ESTIMATES = re.compile(rb'\s*\{\s*"(?:mean|median)"\s*:\s*\{\s*"confidence_interval"\s*:')
-_SAMPLE = re.compile(rb'\s*\{\s*"sampling_mode"\s*:\s*"(?:Linear|Flat)"\s*,\s*"iters"\s*:')
-_MESSAGES = re.compile(rb'\{"reason":"(?:benchmark|group)-complete"')
-_RAW_COLUMNS = (
-    "group",
-    "function",
-    "value",
-    "throughput_num",
-    "throughput_type",
-    "sample_measured_value",
-    "unit",
-    "iteration_count",
-)
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 
 
@@ -119,7 +106,7 @@ def parse_criterion_raw(data: bytes, *, file: str) -> ResultTable:
     """Read the time of an iteration in each sample of ``raw.csv``."""
     text, warnings = decode_lines(data, file)
     rows = delimited_rows(text, file)
-    line, names = read_heading(rows, _RAW_COLUMNS, file)
+    line, names = read_heading(rows, CRITERION_COLUMNS, file)
     builder = ResultBuilder(file)
     for row in table_rows(names, rows, file, line):
         _add_raw_row(builder, row)
@@ -153,31 +140,3 @@ def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
             mean = message["mean"]["estimate"]
             check_mean(mean.number(), times, "measured_values", file, mean.line)
     return builder.build("cargo-criterion", repeats="process", warnings=warnings)
-
-
-FORMATS = (
-    ResultFormat(
-        "criterion-estimates",
-        "Criterion.rs, estimates.json",
-        lambda head: bool(_ESTIMATES.match(head)),
-        parse_criterion_estimates,
-    ),
-    ResultFormat(
-        "criterion-sample",
-        "Criterion.rs, sample.json",
-        lambda head: bool(_SAMPLE.match(head)),
-        parse_criterion_sample,
-    ),
-    ResultFormat(
-        "criterion-raw",
-        "Criterion.rs, raw.csv",
-        lambda head: head.lstrip().startswith(",".join(_RAW_COLUMNS).encode()),
-        parse_criterion_raw,
-    ),
-    ResultFormat(
-        "cargo-criterion",
-        "cargo criterion --message-format=json",
-        lambda head: bool(_MESSAGES.match(head)),
-        parse_criterion_messages,
-    ),
-)

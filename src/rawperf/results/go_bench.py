@@ -12,13 +12,8 @@ from collections.abc import Iterator
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import decode_lines, parse_number, user_quantity
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_RECOGNISED = re.compile(
-    rb"^Benchmark\S*\s+\d+\s+[\d.e+-]+ \S|\A(?:goos|goarch|pkg): \S|^(?:goos|pkg): \S+\r?\n(?:goarch|cpu): "
-    rb'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"',
-    re.MULTILINE,
-)
 _RESULT = re.compile(r"(Benchmark\S*)\s+(\d+)((?:\s+\S+\s+\S+)*)\s*")
 _NAMELESS = re.compile(r"\s*\d+\s+[\d.]+ ns/op\b")
 _CONFIGURATION = re.compile(r"([a-z][^\sA-Z:]*):[ \t]*(.*)")
@@ -150,13 +145,3 @@ def _add_result(
             field=unit,
             line=line,
         )
-
-
-FORMATS = (
-    ResultFormat(
-        "go-bench",
-        "go test -bench",
-        lambda head: bool(_RECOGNISED.search(head)),
-        parse_go_bench,
-    ),
-)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rawperf.results.formats import GOOGLE_BENCHMARK_HEADING
 from rawperf.results.parsing import (
     Node,
     Row,
@@ -20,13 +21,8 @@ from rawperf.results.parsing import (
     table_rows,
     user_quantity,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_JSON = re.compile(
-    rb'\s*\{\s*"context"\s*:\s*\{(?s:.*?)"(?:num_cpus|executable|library_build_type)"'
-)
-_HEADING = "name,iterations,real_time,cpu_time,time_unit,"
-_CSV = re.compile(f"^{_HEADING}".encode(), re.MULTILINE)
 _UNITS = ("ns", "us", "ms", "s")
 _MEASURED: dict[str, tuple[str, str, Better]] = {
     "real_time": ("time", "", "lower"),
@@ -125,7 +121,7 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
     """Read each repetition, or the means; lines before the heading describe the machine."""
     text, notes = decode_lines(data, file)
     warnings = list(notes)
-    before, mark, after = text.partition(_HEADING)
+    before, mark, after = text.partition(GOOGLE_BENCHMARK_HEADING)
     rows = delimited_rows("\n" * before.count("\n") + mark + after, file)
     line, names = read_heading(rows, ("name", "real_time", "cpu_time", "time_unit"), file)
     table = list(table_rows(names, _padded(names, rows), file, line))
@@ -210,19 +206,3 @@ def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str]) -> None
             line=row.line,
             run=row.run,
         )
-
-
-FORMATS = (
-    ResultFormat(
-        "google-benchmark",
-        "Google Benchmark, JSON",
-        lambda head: bool(_JSON.match(head)),
-        parse_google_benchmark_json,
-    ),
-    ResultFormat(
-        "google-benchmark-csv",
-        "Google Benchmark, CSV",
-        lambda head: bool(_CSV.search(head)),
-        parse_google_benchmark_csv,
-    ),
-)

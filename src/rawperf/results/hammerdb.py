@@ -10,13 +10,8 @@ import re
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import decode_lines, parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_HEAD = re.compile(
-    rb"TEST RESULT : System achieved|^Vuser 1:(?:Beginning rampup time|Rampup|Completed \d+ query set)"
-    rb"|^(?:HammerDB|Hammerdb Log @|HammerDB CLI)",
-    re.MULTILINE,
-)
 _RESULT = re.compile(
     r".*TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<db>.+?) TPM"
     r"|(?P<tpm2>\d+) (?P<db2>.+?) TPM at (?P<nopm2>\d+) NOPM)\s*"
@@ -90,15 +85,3 @@ def _add_result(
         builder.add(
             keys, quantity, value, unit="1/min", better=better, field=field, line=line, run=run
         )
-
-
-FORMATS = (
-    ResultFormat(
-        "hammerdb",
-        "HammerDB, log",
-        lambda head: bool(_HEAD.search(head)),
-        parse_hammerdb,
-        note="the reader of HammerDB was written after its source and manual, and is not verified "
-        "on output of the tool recorded here",
-    ),
-)

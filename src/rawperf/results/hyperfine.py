@@ -5,8 +5,6 @@ An execution of a command is a run. The time of an execution that failed is not 
 
 from __future__ import annotations
 
-import re
-
 from rawperf.results.parsing import (
     Node,
     check_mean,
@@ -17,11 +15,9 @@ from rawperf.results.parsing import (
     scalar_text,
     table_rows,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
 PARAMETER = "parameter_"
-_JSON = re.compile(rb'\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:')
-_CSV = re.compile(rb"\s*command,mean,stddev,")
 _COLUMNS = {
     "mean": "time",
     "stddev": "time_stddev",
@@ -155,19 +151,3 @@ def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
     known = {"command", *_COLUMNS, *parameters}
     left_out = {name: "no column of hyperfine" for name in names if name not in known}
     return builder.build("hyperfine-csv", repeats="runs", left_out=left_out, warnings=warnings)
-
-
-FORMATS = (
-    ResultFormat(
-        "hyperfine",
-        "hyperfine --export-json",
-        lambda head: bool(_JSON.match(head)),
-        parse_hyperfine_json,
-    ),
-    ResultFormat(
-        "hyperfine-csv",
-        "hyperfine --export-csv",
-        lambda head: bool(_CSV.match(head)),
-        parse_hyperfine_csv,
-    ),
-)

@@ -22,7 +22,7 @@ from rawperf.results.parsing import (
     table_rows,
     user_quantity,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
 MODES: dict[str, tuple[str, Better]] = {
     "thrpt": ("throughput", "higher"),
@@ -40,8 +40,6 @@ _SECONDS = {
     "day": 86400.0,
 }
 _LEADING_BYTES = {"B": 1.0, "KB": 1024.0, "MB": 1024.0**2}
-_JSON = re.compile(rb'\s*\[\s*\{\s*"jmhVersion"|\s*\[\s*\{\s*"benchmark"\s*:(?s:.*)"primaryMetric"')
-_CSV = re.compile(rb'\s*"?Benchmark"?[,;]"?Mode"?[,;]"?Threads"?[,;]"?Samples"?[,;]"?Score"?[,;]')
 _PARAMETER = "Param: "
 _KNOWN = ("Benchmark", "Mode", "Threads", "Samples", "Score", "Unit")
 _PERCENTILE_LABEL = re.compile(r"(?:.*·)?p(\d\.\d+)")
@@ -220,11 +218,3 @@ def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str], mode: s
         line=row.line,
         run=row.run,
     )
-
-
-FORMATS = (
-    ResultFormat("jmh", "JMH -rf json", lambda head: bool(_JSON.match(head)), parse_jmh_json),
-    ResultFormat(
-        "jmh-csv", "JMH -rf csv or scsv", lambda head: bool(_CSV.match(head)), parse_jmh_csv
-    ),
-)

@@ -12,13 +12,8 @@ import re
 from dataclasses import dataclass
 
 from rawperf.results.parsing import Node, parse_json, percentile_name, user_quantity
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_HEAD = re.compile(rb'\s*\{(?s:.*)"metrics"\s*:\s*\{|\s*\{\s*"(?:root_group|options|state)"\s*:')
-_NAMES = re.compile(
-    rb'"(?:iteration_duration|iterations|http_reqs|http_req_duration|vus_max|data_received)'
-    rb'(?:\{[^"]*\})?"\s*:|"summaryTrendStats"|"root_group"'
-)
 _TAGGED = re.compile(r"([^{]+)\{(.*)\}")
 _PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
 _SUCCEEDED = "http_req_duration{expected_response:true}"
@@ -202,13 +197,3 @@ def _add_share(
         field=name,
         line=node.line,
     )
-
-
-FORMATS = (
-    ResultFormat(
-        "k6-summary",
-        "k6 --summary-export, or handleSummary",
-        lambda head: bool(_HEAD.match(head)) and bool(_NAMES.search(head)),
-        parse_k6,
-    ),
-)

@@ -16,11 +16,8 @@ from rawperf.results.parsing import (
     read_heading,
     table_rows,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_STATS = re.compile(rb'\s*"?(?:Type|Method)"?,"?Name"?,"?(?:Request Count|# requests)"?,')
-_HISTORY = re.compile(rb'\s*"?Timestamp"?,"?User Count"?,"?Type"?,"?Name"?,')
-_FAILURES = re.compile(rb'\s*"?(?:Method|Type)"?,"?Name"?,"?Error"?,"?Occurrences"?')
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%")
 _UNKNOWN = "N/A"
 _TIMES: dict[str, tuple[str, Better]] = {
@@ -211,25 +208,3 @@ def parse_locust_failures(data: bytes, *, file: str) -> ResultTable:
         line=line,
     )
     return builder.build("locust-failures", repeats="runs", warnings=warnings)
-
-
-FORMATS = (
-    ResultFormat(
-        "locust",
-        "locust --csv, statistics",
-        lambda head: bool(_STATS.match(head)),
-        parse_locust_stats,
-    ),
-    ResultFormat(
-        "locust-history",
-        "locust --csv, history",
-        lambda head: bool(_HISTORY.match(head)),
-        parse_locust_history,
-    ),
-    ResultFormat(
-        "locust-failures",
-        "locust --csv, failures",
-        lambda head: bool(_FAILURES.match(head)),
-        parse_locust_failures,
-    ),
-)

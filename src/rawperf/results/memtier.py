@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from rawperf.core.errors import FormatError
+from rawperf.results.formats import MEMTIER_HEADING
 from rawperf.results.parsing import (
     Node,
     decode_lines,
@@ -15,10 +16,9 @@ from rawperf.results.parsing import (
     parse_number,
     percentile_name,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_TABLE = re.compile(rb"^Type {2,}Ops/sec {2,}", re.MULTILINE)
-_JSON = re.compile(rb'\s*\{\s*"configuration"\s*:\s*\{\s*"server"')
+_HEADING = re.compile(MEMTIER_HEADING)
 _SECTION = re.compile(
     r"(ALL STATS|(?:BEST|WORST) RUN RESULTS|RUN #(\d+) RESULTS|AGGREGATED AVERAGE RESULTS.*)"
 )
@@ -57,7 +57,7 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
     for number, line in enumerate(text.split("\n"), 1):
         if match := _SECTION.fullmatch(line.strip()):
             name, in_table = match[1], False
-        elif _TABLE.match(line.encode()):
+        elif _HEADING.match(line):
             if name in sections:
                 raise FormatError(
                     f"two tables of {name}", file=file, line=number, expected="one report"
@@ -177,19 +177,3 @@ def _is_mean(node: Node, mean: Node) -> bool:
     """Whether a mean latency is the accumulated latency, in whole ms, by the number of requests."""
     count, total = node["Count"].number(), node["Accumulated Latency"].number()
     return abs(total / count - mean.number()) <= 1 / count + 0.001
-
-
-FORMATS = (
-    ResultFormat(
-        "memtier-json",
-        "memtier_benchmark --json-out-file",
-        lambda head: bool(_JSON.match(head)),
-        parse_memtier_json,
-    ),
-    ResultFormat(
-        "memtier",
-        "memtier_benchmark",
-        lambda head: bool(_TABLE.search(head)),
-        parse_memtier,
-    ),
-)

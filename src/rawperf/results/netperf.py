@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import decode_lines, parse_number, percentile_name
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
 _BANNER = re.compile(r"(?:MIGRATED )?(.+?) TEST (?:from|to) .*")
-_HEAD = re.compile(
-    rb"^(?:MIGRATED )?[A-Z]+[A-Za-z /-]* TEST (?:from|to) [^\n]*(?:port \d+|AF_INET)", re.M
-)
 _UNITS = {
     "10^3bits/s": "kbit/s",
     "10^6bits/s": "Mbit/s",
@@ -269,8 +266,3 @@ def _add_cpu(
 ) -> None:
     for quantity, cell in zip(_CPU.values(), cells, strict=False):
         numbers.add(keys, quantity, cell, "%", "", "Utilization", line, run)
-
-
-FORMATS = (
-    ResultFormat("netperf", "netperf", lambda head: bool(_HEAD.search(head)), parse_netperf),
-)

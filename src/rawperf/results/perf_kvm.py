@@ -10,12 +10,11 @@ import re
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import decode_lines, parse_number
-from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import ResultBuilder, ResultTable
 
 _HEADING = re.compile(
     r"\s*(?P<event>[A-Za-z][\w /-]*?) +Samples +Samples% +Time% (?P<times> *Min Time +Max Time)? +Avg time\s*"
 )
-_HEAD = re.compile(rb"^ *[A-Za-z][\w /-]*? +Samples +Samples% +Time% ", re.MULTILINE)
 _SCOPE = re.compile(r"Analyze events for (.+?):?\s*")
 _ROW = re.compile(
     r"\s*(?P<reason>\S.*?) +(?P<samples>\d+) +(?P<share>[\d.]+)% +(?P<time_share>[\d.]+)%"
@@ -111,15 +110,3 @@ def _add_row(builder: ResultBuilder, line: str, scope: str, file: str, number: i
             value = parse_number(match[name], quantity, file, number)
             builder.add(keys, quantity, value, unit="us", field=f"{name} time", line=number)
     return samples
-
-
-FORMATS = (
-    ResultFormat(
-        "perf-kvm-stat",
-        "perf kvm stat report",
-        lambda head: bool(_HEAD.search(head)),
-        parse_perf_kvm,
-        note="the reader of perf kvm stat was written after its source, and is not verified on "
-        "output of the tool recorded here",
-    ),
-)

@@ -9,16 +9,10 @@ import re
 from collections.abc import Sequence
 
 from rawperf.core.errors import FormatError
+from rawperf.results.formats import PGBENCH_INTERVAL, PGBENCH_TRANSACTION
 from rawperf.results.parsing import ROUNDING, decode_lines, parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_REPORT = re.compile(rb"^(?:pgbench \(|starting vacuum|transaction type: )", re.MULTILINE)
-_TRANSACTION = (
-    r"\d+ \d+ (?:\d+|failed|skipped|serialization|deadlock) \d+ \d{9,11} \d{1,6}(?: \d+)*"
-)
-_LOG = re.compile(rf"(?:{_TRANSACTION}\r?\n){{2,}}".encode())
-_INTERVAL = r"\d{9,11}(?: \d+){5,16}"
-_AGGREGATE = re.compile(rf"(?:{_INTERVAL}\r?\n)+".encode())
 _KEYS = {
     "transaction type": "script",
     "scaling factor": "scale",
@@ -263,7 +257,9 @@ def _integer_rows(data: bytes, file: str, warnings: list[str]) -> Sequence[tuple
     text, notes = decode_lines(data, file)
     warnings += notes
     rows: list[tuple[int, list[str]]] = []
-    pattern = re.compile(_TRANSACTION if re.match(_TRANSACTION, text) else _INTERVAL)
+    pattern = re.compile(
+        PGBENCH_TRANSACTION if re.match(PGBENCH_TRANSACTION, text) else PGBENCH_INTERVAL
+    )
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -279,22 +275,3 @@ def _integer_rows(data: bytes, file: str, warnings: list[str]) -> Sequence[tuple
             )
         rows.append((number, words))
     return rows
-
-
-FORMATS = (
-    ResultFormat(
-        "pgbench-log", "pgbench -l", lambda head: bool(_LOG.match(head)), parse_pgbench_log
-    ),
-    ResultFormat(
-        "pgbench-aggregate",
-        "pgbench -l --aggregate-interval",
-        lambda head: bool(_AGGREGATE.match(head)) and not _LOG.match(head),
-        parse_pgbench_aggregate,
-    ),
-    ResultFormat(
-        "pgbench",
-        "pgbench",
-        lambda head: bool(_REPORT.search(head)) and b"number of clients: " in head,
-        parse_pgbench,
-    ),
-)

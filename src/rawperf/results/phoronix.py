@@ -6,16 +6,14 @@ A trial of a test is a run. Source: `pts_result_file::get_xml` of version 10.8.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 
 from rawperf.core.errors import FormatError
 from rawperf.results.names import parse_unit
 from rawperf.results.parsing import parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 from rawperf.xml_stream import XmlTarget, parse_xml
 
-_HEAD = re.compile(rb"<PhoronixTestSuite>\s*<(?:Generated|System|Result)\b")
 _MAX_BYTES = 64 * 1024**2
 _BETTER: dict[str, Better] = {"HIB": "higher", "LIB": "lower"}
 _ENTRY = ["PhoronixTestSuite", "Result", "Data", "Entry"]
@@ -143,13 +141,3 @@ def _trials(entry: _Entry, value: str, test: str, warnings: list[str], file: str
         "not read"
     )
     return [printed]
-
-
-FORMATS = (
-    ResultFormat(
-        "phoronix",
-        "Phoronix Test Suite, composite.xml",
-        lambda head: bool(_HEAD.search(head)),
-        parse_phoronix,
-    ),
-)

@@ -5,13 +5,11 @@ The rounds of a benchmark are of one process.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from rawperf.results.parsing import Node, check_mean, parse_json, scalar_text
-from rawperf.results.table import ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import ResultBuilder, ResultTable
 
-_HEAD = re.compile(rb'\s*\{\s*"machine_info"\s*:\s*\{|\s*\{\s*"benchmarks"\s*:\s*\[\s*\{\s*"group"')
 _SUMMARIES = ("min", "max", "median", "stddev")
 
 
@@ -68,13 +66,3 @@ def _add_benchmark(builder: ResultBuilder, stats: Node, keys: dict[str, str]) ->
     for name in () if rounds else _SUMMARIES:
         if value := stats.get(name):
             builder.add(keys, f"time_{name}", value.number(), unit="s", field=name, line=value.line)
-
-
-FORMATS = (
-    ResultFormat(
-        "pytest-benchmark",
-        "pytest-benchmark --benchmark-json",
-        lambda head: bool(_HEAD.match(head)),
-        parse_pytest_benchmark,
-    ),
-)

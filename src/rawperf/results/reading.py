@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from rawperf.base import Reading
-from rawperf.results.read import read_results, recognise_results, result_formats
-from rawperf.results.table import LINE, QUANTITY, VALUE, ResultFormat
+from rawperf.results.formats import ResultFormat
+from rawperf.results.read import read_results
+from rawperf.results.table import LINE, QUANTITY, VALUE
 
 ENTITY_KIND = "benchmark"
 
@@ -53,14 +54,3 @@ class ResultReader:
         keys = {"keys": ", ".join(table.keys)} if table.keys else {}
         lines = rows[LINE].to_numpy(dtype=np.int64)
         return Reading(records, "none", keys, (*table.warnings, *left_out), lines)
-
-
-def find_result_reader(head: bytes) -> ResultReader | None:
-    """Reader of a result file, by its head; None if it is of no known tool."""
-    form = recognise_results(head)
-    return ResultReader(form) if form else None
-
-
-def result_readers() -> dict[str, ResultReader]:
-    """Readers of all known tools' result files by name."""
-    return {form.name: ResultReader(form) for form in result_formats()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from rawperf.results.formats import REDIS_BENCHMARK_HEADING
 from rawperf.results.parsing import (
     Row,
     decode_lines,
@@ -15,10 +16,9 @@ from rawperf.results.parsing import (
     read_heading,
     table_rows,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_HEADING = re.compile(rb'\s*"?test"?,"?rps"?[,\r\n]')
-_BARE = re.compile(rb'(?:\s*"[A-Z][^"\n]*","\d+\.\d+"\r?\n)+')
+_HEADING = re.compile(REDIS_BENCHMARK_HEADING)
 _LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")
 
 
@@ -27,7 +27,7 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     text, warnings = decode_lines(data, file)
     rows = delimited_rows(text, file)
     builder = ResultBuilder(file)
-    if not _HEADING.match(text[:40].encode()):
+    if not _HEADING.match(text[:40]):
         for row in table_rows(["test", "rps"], rows, file, 0):
             _add_rate(builder, row)
         return builder.build("redis-benchmark", warnings=warnings)
@@ -56,13 +56,3 @@ def _latency(match: re.Match[str]) -> tuple[str, Better]:
     if match[2]:
         return percentile_name("latency", match[2]), "lower"
     return ("latency", "lower") if match[1] == "avg" else (f"latency_{match[1]}", "")
-
-
-FORMATS = (
-    ResultFormat(
-        "redis-benchmark",
-        "redis-benchmark --csv",
-        lambda head: bool(_HEADING.match(head) or _BARE.match(head)),
-        parse_redis_benchmark,
-    ),
-)

@@ -8,7 +8,7 @@ different benchmarks, which no command averages.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -83,22 +83,6 @@ class ResultTable:
         first = numbered.drop_duplicates(index).set_index(index).index  # in file order
         wide = wide.reindex(first)[[*self.quantities]].reset_index()
         return wide.drop(columns="repetition").rename_axis(columns=None)
-
-
-@dataclass(frozen=True)
-class ResultFormat:
-    """The result file of a benchmark tool.
-
-    `recognise` decides by the first 8 KiB whether a file is of this format; `parse` reads the whole
-    file and raises `FormatError` naming `file` and the line. `note` is a warning for each file,
-    such as that the format was written after the tool's source only.
-    """
-
-    name: str
-    title: str
-    recognise: Callable[[bytes], bool]
-    parse: Callable[..., ResultTable]
-    note: str = ""
 
 
 class ResultBuilder:

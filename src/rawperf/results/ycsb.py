@@ -9,9 +9,8 @@ import re
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import decode_lines, parse_number, percentile_name
-from rawperf.results.table import Better, ResultBuilder, ResultFormat, ResultTable
+from rawperf.results.table import Better, ResultBuilder, ResultTable
 
-_HEAD = re.compile(rb"^\[OVERALL\], ?RunTime\(ms\), ", re.MULTILINE)
 _LINE = re.compile(r"\[([^\]]+)\], ?([^,]+), ?(\S+)\s*")
 _MEASURE = re.compile(r"(Average|Min|Max|\d+(?:\.\d+)?(?:th)?Percentile)Latency\((us|ms)\)")
 _SUCCESSES = ("OK", "BATCHED_OK", "0")
@@ -165,6 +164,3 @@ def _measure(label: str) -> tuple[str, Better, str]:
         return f"latency_{match[1].lower()}", "", match[2]
     percent = match[1].removesuffix("Percentile").removesuffix("th")
     return percentile_name("latency", percent), "lower", match[2]
-
-
-FORMATS = (ResultFormat("ycsb", "YCSB", lambda head: bool(_HEAD.search(head)), parse_ycsb),)

@@ -1,7 +1,6 @@
 """Reader of sar's binary data files (sa03, ``sar -o``), converted by sysstat's own ``sadf -j``.
 
-Their layout changes from version to version and is not an interface. Source of the magic bytes:
-``sa.h``.
+Their layout changes from version to version and is not an interface.
 """
 
 from __future__ import annotations
@@ -15,26 +14,19 @@ from pathlib import Path
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
+from rawperf.recognition import Recognised
 from rawperf.sadf import FORMAT as SADF_JSON
 
 PROGRAM = "sadf"
 TIMEOUT_S = 120
 MAX_OUTPUT_BYTES = 1024**3
-# SYSSTAT_MAGIC, then FORMAT_MAGIC of versions 9.1.6 to 12 (0x2170 to 0x217f), of machines of either
-# byte order.
-_LITTLE, _BIG = b"\x96\xd5", b"\xd5\x96"
 
 
-class SarBinaryFormat:
+class SarBinaryFormat(Recognised):
     """Reader of sar's binary files."""
 
     name = "sar-binary"
     title = "sar binary data file (sysstat), read through sadf"
-
-    def sniff(self, head: bytes) -> float:
-        """1 if the first four bytes are the magic numbers of a data file."""
-        little = head[:2] == _LITTLE and head[3:4] == b"\x21"
-        return 1.0 if little or (head[:2] == _BIG and head[2:3] == b"\x21") else 0.0
 
     def external_version(self) -> str:
         """Version of sadf, on which a reading depends; "" if it is not installed."""

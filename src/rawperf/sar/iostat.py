@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, cut_after_blank_line, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     MAX_CLOCK_WARNINGS,
     SarRows,
     TableHeading,
-    detect_tool,
     match_system_line,
     parse_date,
     parse_seconds,
@@ -40,15 +40,11 @@ _STAMP = re.compile(
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*[kMGTPE%]?", re.ASCII)
 
 
-class IostatFormat(Streaming):
+class IostatFormat(Recognised, Streaming):
     """Reader of iostat's text."""
 
     name = "iostat"
     title = "iostat text output (sysstat)"
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for sysstat's system line with a heading of iostat below."""
-        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table.

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import Recognised
 from rawperf.rows import MAX_WARNINGS, Warnings
 from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
     RowTimes,
     SarRows,
     TableHeading,
-    detect_tool,
     match_system_line,
     parse_seconds,
     parse_system_line,
@@ -67,15 +67,11 @@ _NUMBER_AS_COMMAND = re.compile(r"[\d.,-]+ .*", re.ASCII)
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
 
-class PidstatFormat(Streaming):
+class PidstatFormat(Recognised, Streaming):
     """Reader of pidstat's text."""
 
     name = "pidstat"
     title = "pidstat text output (sysstat)"
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for sysstat's system line with a heading of PID and Command below."""
-        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.

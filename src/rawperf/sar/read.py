@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, recode_piece
+from rawperf.recognition import INSERTED_TIME, Recognised
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     ACTIVITIES,
     RowTimes,
     SarRows,
     TableHeading,
-    detect_tool,
     match_system_line,
     parse_heading,
     parse_system_line,
@@ -322,22 +322,13 @@ def _unknown_line_error(text: str, number: int, state: ListingState) -> FormatEr
 
 
 _REPORTS = {*ACTIVITIES.values(), "interrupts"}
-_STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?\r?$")
-"""Line that the monitors of MMTests insert between tables; the rows have times of their own."""
 
 
-class SarFormat(Streaming):
+class SarFormat(Recognised, Streaming):
     """Reader of the text of sar, and of mpstat, which has the same form."""
 
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title = name, title
-
-    def sniff(self, head: bytes) -> float:
-        """0.95 for sysstat's system line above a heading of this tool; 0.2 for the line alone."""
-        tool = detect_tool(_STAMP.sub(b"", head).lstrip(b"\r\n"))
-        return (
-            0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
-        )
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.
@@ -355,7 +346,9 @@ class SarFormat(Streaming):
         has_begun = False
         for piece in pieces:
             words = WordOffsets(
-                recode_piece(_STAMP.sub(b"", piece), pieces.lines_before, encoding_warnings, file)
+                recode_piece(
+                    INSERTED_TIME.sub(b"", piece), pieces.lines_before, encoding_warnings, file
+                )
             )
             start = 0
             if not has_begun:

@@ -93,44 +93,6 @@ SINCE_BOOT = " since boot"
 # Columns of text or hexadecimal numbers, which are not read; the last ones may contain blanks.
 _WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE", "CORE", "SOCK"}
 _INTERRUPT = re.compile(r"\d+/s")
-_SYSTEM = re.compile(rb"\s*Linux \S+ +\(")
-_TIME = rb"^(?:#?[ \t]*Time|#? *\d{9,10}|\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)?) +"
-# The last pattern is for times such as 09h05m10s, as in some languages.
-_TOOLS = (
-    ("pidstat", re.compile(_TIME + rb"(?:(?:UID|USER) +)?(?:PID|TGID)\b[^\n]*\bCommand\b", re.M)),
-    (
-        "mpstat",
-        re.compile(
-            _TIME + rb"(?:CPU|NODE)\b(?=[^\n]*(?:%iowait +%irq|intr/s|CORE| \d+/s|[A-Z]+/s))", re.M
-        ),
-    ),
-    (
-        "iostat",
-        re.compile(
-            rb"^avg-cpu: +%|^Device:? .*(?:tps|r/s|rrqm/s)|^ +(?:tps|r/s) .*\bDevice\b", re.M
-        ),
-    ),
-    ("cifsiostat", re.compile(rb"^(?:Filesystem:?|[ ]+r?\w*B/s) .*(?:rops/s|fo/s)", re.M)),
-    ("tapestat", re.compile(rb"^Tape:? +r/s", re.M)),
-    ("sar", re.compile(rb"^\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)? +\S{0,12}[A-Za-z%/]", re.M)),
-    (
-        "sar",
-        re.compile(
-            rb"^(?=[ -~]*[\x80-\xff])[^\n]{0,12}?\d\d?[^\d\n]{1,4}\d\d[^\d\n]{1,4}\d\d\D{0,4} ",
-            re.M,
-        ),
-    ),
-)
-
-
-def detect_tool(head: bytes) -> str:
-    """Name of the sysstat tool that printed a file; "" if none did.
-
-    ``sysstat`` stands for a system line without a heading that identifies the tool.
-    """
-    if not _SYSTEM.match(head):
-        return ""
-    return next((name for name, pattern in _TOOLS if pattern.search(head)), "sysstat")
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
+from rawperf.recognition import Recognised
 from rawperf.rows import Warnings, build_records, split_lines
 from rawperf.text import (
     clock_seconds,
     decode,
-    match_certainty,
     parse_numbers,
     split_blanks,
     take_strings,
@@ -44,27 +44,13 @@ _FACTS = {
     "runtime": re.compile(r"Expected Benchmark Runtime is set to (\S.{0,60}?)\.?"),
     "completed": re.compile(r"(Completed Run)\."),
 }
-_SNIFFS = (
-    (
-        re.compile(
-            rb"^(?:\x1b\[[\d;]*m)*Time[ \t]+(?=.*\bTP[SM]\b)(?=.*\b(?:Users|TPM|TPS|Response)\b).*$",
-            re.M,
-        ),
-        0.95,
-    ),
-    (re.compile(rb"Author +: *(?:\x1b\[[\d;]*m)*[ \t]*(?:\x1b\[[\d;]*m)*Dominic Giles"), 0.6),
-)
 
 
-class SwingbenchConsole:
+class SwingbenchConsole(Recognised):
     """Reader of the console log; see docs/formats/swingbench-console.md."""
 
     name = "swingbench-console"
     title = "SwingBench console log (charbench -v)"
-
-    def sniff(self, head: bytes) -> float:
-        """High for the heading, lower for the tool's banner."""
-        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one sample per row, on the time-of-day clock, with the heading's own names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,26 +10,17 @@ from typing import Any
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import first_line, parse_with_lines
+from rawperf.recognition import Recognised
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, ResultCollector
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import SURROGATE, decode
 
-_FIRST = re.compile(rb'\s*\{\s*"Results"\s*:\s*\{')
-_SWINGBENCH_NAMES = re.compile(
-    rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCompletedTransactions|DMLResults)"'
-)
 
-
-class SwingbenchJson:
+class SwingbenchJson(Recognised):
     """Reader of the JSON; see docs/formats/swingbench-json.md."""
 
     name = "swingbench-json"
     title = "SwingBench results (JSON)"
-
-    def sniff(self, head: bytes) -> float:
-        """High for an object ``Results`` that contains SwingBench's own names."""
-        head = head.removeprefix(b"\xef\xbb\xbf")
-        return 0.95 if _FIRST.match(head) and _SWINGBENCH_NAMES.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read the records, equal to those of `swingbench` for the XML of the same run.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from rawperf.base import Reading
+from rawperf.recognition import Recognised
 from rawperf.swingbench.results import (
     FIELDS,
     NAMESPACE,
@@ -18,30 +18,13 @@ from rawperf.xml_stream import XmlTarget, parse_xml
 MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
 ROOT, RESULT, ID, METRICS = "Results", "Result", "id", "BenchmarkMetrics"
-_FIRST = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*+)([^<>]*)>")
-_SWINGBENCH_NAMES = re.compile(
-    rb"<(?:[\w.-]+:)?(?:BenchmarkName|TotalCompletedTransactions|TransactionResults|TPSReadings)\b"
-)
 
 
-class Swingbench:
+class Swingbench(Recognised):
     """Reader of the XML; see docs/formats/swingbench.md."""
 
     name = "swingbench"
     title = "SwingBench results (XML)"
-
-    def sniff(self, head: bytes) -> float:
-        """High for a root in SwingBench's namespace, lower for one with the tool's elements."""
-        first = _FIRST.search(head)
-        if (
-            first is None
-            or first[1] != ROOT.encode()
-            or not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-        ):
-            return 0.0
-        if b"swingbench" in first[2].lower():
-            return 0.95
-        return 0.8 if _SWINGBENCH_NAMES.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read the numbers of the run with ``t`` NaN, then the series on the absolute clock.

@@ -96,11 +96,10 @@ class TableSchema:
     ) -> None:
         """Write the concatenation of frames; a row group ends with a frame, or at `ROW_GROUP` rows."""
         kinds = self.kinds(factors)
-        schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
         whole = [name for name, kind in kinds.items() if kind is CellKind.WHOLE]
         with pq.ParquetWriter(
             out,
-            schema,
+            _schema(kinds),
             compression="zstd",
             write_page_checksum=True,
             store_schema=False,
@@ -112,10 +111,17 @@ class TableSchema:
             column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
         ) as writer:
             for frame in frames:
-                arrays = [
-                    _array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()
-                ]
-                writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
+                writer.write_table(self._arrow(frame, kinds), row_group_size=ROW_GROUP)
+
+    def arrow(self, frames: Iterable[pd.DataFrame], factors: Sequence[str] = ()) -> pa.Table:
+        """The Arrow table that `read_arrow` gives for what `write_parts` writes."""
+        kinds = self.kinds(factors)
+        stored = pa.schema([(name, _stored(kind)) for name, kind in kinds.items()])
+        return pa.concat_tables([self._arrow(frame, kinds).cast(stored) for frame in frames])
+
+    def _arrow(self, frame: pd.DataFrame, kinds: Mapping[str, CellKind]) -> pa.Table:
+        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+        return pa.table(arrays, schema=_schema(kinds))
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write a frame that has these columns; the bytes are deterministic in its cells."""
@@ -237,4 +243,12 @@ def _fits(arrow_type: pa.DataType, kind: CellKind) -> bool:
         return pa.types.is_list(arrow_type) and pa.types.is_string(arrow_type.value_type)
     if kind is CellKind.NUMBERS:
         return pa.types.is_list(arrow_type) and pa.types.is_float64(arrow_type.value_type)
-    return arrow_type == (pa.string() if _ARROW[kind] == _CODED else _ARROW[kind])
+    return arrow_type == _stored(kind)
+
+
+def _stored(kind: CellKind) -> pa.DataType:
+    return pa.string() if _ARROW[kind] == _CODED else _ARROW[kind]
+
+
+def _schema(kinds: Mapping[str, CellKind]) -> pa.Schema:
+    return pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])

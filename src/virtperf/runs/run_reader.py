@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -383,7 +382,7 @@ class RunReader:
     def _run_folder(self, path: Path) -> RunValues | None:
         from virtperf.runs.ingest.inputs import study_inputs
         from virtperf.runs.ingest.runs import load_run
-        from virtperf.runs.ingest.samples import read_run
+        from virtperf.runs.ingest.samples import sample_table
         from virtperf.runs.ingest.stage import describe_metrics
         from virtperf.runs.summarize.observations import observe
         from virtperf.runs.summarize.series import load_series
@@ -395,11 +394,9 @@ class RunReader:
         if run.excluded:
             return None
         metrics = describe_metrics(dictionary, dictionary.metrics)
-        with tempfile.TemporaryDirectory() as scratch:
-            out = Path(scratch) / "samples.parquet"
-            inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
-            read_run(path, run, dictionary, out, inputs, not_read)
-            series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
+        inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
+        samples = sample_table(path, run, dictionary, inputs, not_read)
+        series = load_series(samples, run.model_dump(mode="json"), metrics, 0.95)
         singles = self._singles_of_folder(path, names, series) if self._singles else {}
         values: dict[CellName, float] = {}
         if study is None:

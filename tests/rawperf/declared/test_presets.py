@@ -254,9 +254,9 @@ metrics: {my_rate: {unit: 1/s, definition: what my tool counts}}
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    all_formats.cache_clear()
+    registry.registered_formats.cache_clear()
     yield tmp_path
-    all_formats.cache_clear()
+    registry.registered_formats.cache_clear()
 
 
 def test_file_in_the_user_folder_is_a_preset(folder: Path, root: Path) -> None:

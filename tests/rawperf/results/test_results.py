@@ -18,7 +18,8 @@ from rawperf.registry import (
     sniff,
 )
 from rawperf.results import ResultTable, read_results
-from rawperf.results.read import recognise_results, result_formats
+from rawperf.results.formats import RESULT_FORMATS
+from rawperf.results.read import recognise_results
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 from tests.rawperf.results.expected import SAMPLES, compute
@@ -32,7 +33,7 @@ DAMAGED = "criterion/damaged/new/file"
 SAMPLES_OF_MONITORS = sorted(path for path in MONITORS.rglob("*") if path.is_file())
 LOGS = {"locust-failures", "locust-history", "pgbench-aggregate", "pgbench-log"}
 """Formats of which a part is a file of its own: numbers of all rows are those of the part."""
-FORMATS = [form.name for form in result_formats()]
+FORMATS = [form.name for form in RESULT_FORMATS]
 
 
 def table(path: Path) -> ResultTable:
@@ -65,7 +66,7 @@ def test_every_format_has_samples() -> None:
 @each_case("name, path", [(name, path) for name in FORMATS for path in files(name)])
 def test_samples_are_recognised_as_their_own_format_alone(name: str, path: Path) -> None:
     head = extract_head(path.read_bytes())
-    assert [form.name for form in result_formats() if form.recognise(head)] == [name], path
+    assert [form.name for form in RESULT_FORMATS if form.recognise(head)] == [name], path
 
 
 def test_expected_numbers_are_those_of_the_scripts() -> None:
@@ -97,7 +98,7 @@ def test_damaged_file_gives_numbers_or_an_error_with_its_file(name: str) -> None
     seeds, read = [path.read_bytes() for path in files(name)], 0
     for number in range(INPUTS):
         data, history = mutant(seeds, number)
-        form = next(form for form in result_formats() if form.name == name)
+        form = next(form for form in RESULT_FORMATS if form.name == name)
         try:
             result = read_results(data, DAMAGED, form)
         except FormatError as error:
@@ -115,7 +116,7 @@ def test_truncated_file_has_no_other_numbers(name: str) -> None:
     path = files(f"{name}/a")[0]
     whole, data = table(path), path.read_bytes()
     known = set(whole.rows[[*whole.keys, "quantity", "value"]].itertuples(index=False, name=None))
-    form = next(form for form in result_formats() if form.name == name)
+    form = next(form for form in RESULT_FORMATS if form.name == name)
     file = path.relative_to(SAMPLES).as_posix()
     for end in range(len(data) // 2, len(data), max(1, len(data) // 30)):
         try:

@@ -165,10 +165,8 @@ def test_samples_of_each_format_have_its_kind(tmp_path):
         for source in ("iwl-console", "vegeta")
         for at, value in zip(t, (1.0, 3.0, 5.0, 7.0, 9.0), strict=True)
     ]
-    path = tmp_path / "r.parquet"
-    SAMPLES.write(SAMPLES.frame(rows), path)
     info = {"run_id": "r", "window_s": [0.0, 5.5], "warmup_s": 0, "factors": {}}
-    run = load_series(path, info, facts, 0.95)
+    run = load_series(SAMPLES.arrow([SAMPLES.frame(rows)]), info, facts, 0.95)
     single = run.steady(("vegeta", "driver", "d", "response_time")).mean
     assert (single.value, single.n) == (4.0, 4)
     assert run.steady(("iwl-console", "driver", "d", "response_time")).mean.value != 4.0

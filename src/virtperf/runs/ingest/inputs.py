@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rawperf import all_formats
 from rawperf.core.errors import RawperfError
 from rawperf.declared.read import DeclaredFormat, load_declaration
+from rawperf.registry import format_names
 from rawperf.tidy import DECLARATIONS
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
@@ -17,7 +17,7 @@ def study_inputs(study: Study) -> tuple[DeclaredFormat, ...]:
     formats: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
-        if form.name in {*all_formats(), *(other.name for other in formats)}:
+        if form.name in {*format_names(), *(other.name for other in formats)}:
             raise form.error("a format with this name already exists", "name")
         formats.append(form)
     return tuple(formats)

@@ -19,7 +19,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf import all_formats
 from rawperf.core.errors import (
     RawperfError,
     Report,
@@ -30,6 +29,7 @@ from rawperf.core.errors import (
 )
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
+from rawperf.registry import format_names
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, owner
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY
@@ -300,7 +300,7 @@ def _check_formats(entries: Sequence[RawFile], study: Study, document: Document)
     """Raise `StudyError` for a format that is neither declared by the study nor installed."""
     declared = {declaration.name for declaration in study.inputs}
     for position, entry in enumerate(entries):
-        if entry.format is None or entry.format in declared or entry.format in all_formats():
+        if entry.format is None or entry.format in declared or entry.format in format_names():
             continue
         raise document.error(
             f"no format is named {entry.format!r}",
@@ -308,7 +308,7 @@ def _check_formats(entries: Sequence[RawFile], study: Study, document: Document)
             position,
             "format",
             expected="a format that is installed or declared",
-            remedy=did_you_mean(entry.format, [*sorted(declared), *all_formats()]),
+            remedy=did_you_mean(entry.format, [*sorted(declared), *format_names()]),
         )
 
 

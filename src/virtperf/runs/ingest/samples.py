@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from rawperf import Format, Reading, read_blocks, rechunk_by_sample
@@ -117,10 +118,10 @@ _EXTENT = np.dtype(
 
 class Spill:
     """External sort of samples of many series; more than `SPILL_ROWS` are spilled to an anonymous
-    temporary file in `folder`, deleted at the end of the block.
+    temporary file in `folder`, by default that for temporary files, deleted at the end of the block.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._buffer: list[SampleRows] = []
         self._count = self._written = 0
@@ -525,38 +526,9 @@ def read_run(
     read, with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    files: list[dict[str, Any]] = []
-    processors = None
     with Spill(out.parent) as spill:
         collector = SampleCollector(run, dictionary, spill)
-        clocks: dict[int, FileClock] = {}
-        for number, file in enumerate(run.files):
-            entry: dict[str, Any] = {
-                "path": file.path,
-                "format": None,
-                "entity": file.entity,
-                "clock": None,
-                "records": 0,
-                "samples": 0,
-                "warnings": [],
-            }
-            files.append(entry)
-            if not file.listed and (why := _not_read_reason(file.path, not_read or {})):
-                entry["not_read"] = why
-                continue
-            blocks = file_blocks(folder, file, run.run_id, inputs)
-            if blocks is None:
-                empty = not (folder / file.path).stat().st_size
-                why = "no format recognises the file, and run.yaml does not list it"
-                entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
-                continue
-            clocks[number], info = _read(number, file, run, *blocks, entry, collector)
-            if info.get("cpus", "").isdecimal() and file.entity_kind == HOST:
-                processors = int(info["cpus"])
-        collector.end(
-            {number: clock.days for number, clock in clocks.items()},
-            [file["warnings"] for file in files],
-        )
+        files, processors = _collect(folder, run, collector, inputs, not_read or {})
         with replace_file(out) as stream:
             SAMPLES.write_parts(collector.frames(), stream)
     if all(entry["format"] is None for entry in files):
@@ -570,6 +542,63 @@ def read_run(
         sorted(collector.metrics),
         int(collector.counts.sum()),
     )
+
+
+def sample_table(
+    folder: Path,
+    run: Run,
+    dictionary: MetricDictionary,
+    inputs: Sequence[DeclaredFormat] = (),
+    not_read: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """Parse all raw files of a run to the table `SAMPLES` in memory; takes and raises as `read_run`
+    does.
+    """
+    with Spill() as spill:
+        collector = SampleCollector(run, dictionary, spill)
+        _collect(folder, run, collector, inputs, not_read or {})
+        return SAMPLES.arrow(collector.frames())
+
+
+def _collect(
+    folder: Path,
+    run: Run,
+    collector: SampleCollector,
+    inputs: Sequence[DeclaredFormat],
+    not_read: Mapping[str, str],
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Pass all files on to `collector`; returns their entries of `RunSamples`, and the processors."""
+    files: list[dict[str, Any]] = []
+    processors = None
+    clocks: dict[int, FileClock] = {}
+    for number, file in enumerate(run.files):
+        entry: dict[str, Any] = {
+            "path": file.path,
+            "format": None,
+            "entity": file.entity,
+            "clock": None,
+            "records": 0,
+            "samples": 0,
+            "warnings": [],
+        }
+        files.append(entry)
+        if not file.listed and (why := _not_read_reason(file.path, not_read)):
+            entry["not_read"] = why
+            continue
+        blocks = file_blocks(folder, file, run.run_id, inputs)
+        if blocks is None:
+            empty = not (folder / file.path).stat().st_size
+            why = "no format recognises the file, and run.yaml does not list it"
+            entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
+            continue
+        clocks[number], info = _read(number, file, run, *blocks, entry, collector)
+        if info.get("cpus", "").isdecimal() and file.entity_kind == HOST:
+            processors = int(info["cpus"])
+    collector.end(
+        {number: clock.days for number, clock in clocks.items()},
+        [file["warnings"] for file in files],
+    )
+    return files, processors
 
 
 def _not_read_reason(path: str, not_read: Mapping[str, str]) -> str:

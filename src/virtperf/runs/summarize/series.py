@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.core.errors import RawperfError, StudyError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
-from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.events import Key, count_edges, counted_places, per_second
 from virtperf.runs.summarize.steady import (
     cosine_mean,
@@ -317,12 +316,9 @@ class RunSeries:
 
 
 def load_series(
-    path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
+    table: pa.Table, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
-    """Load the series of one run from its samples, sorted by series and time; raises
-    `RawperfError` for another file.
-    """
-    table = SAMPLES.read_arrow(path)
+    """Load the series of one run from its table `SAMPLES`, which is sorted by series and time."""
     keys = ("source", "entity_kind", "entity", "metric")
     t, value, lines = (table[name].to_numpy() for name in ("t_s", "value", "line"))
     coded = table["file"].combine_chunks().dictionary_encode()

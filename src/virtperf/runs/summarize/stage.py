@@ -17,6 +17,7 @@ from virtperf.core.stage_tables import (
     LINEAGE,
     MEANS,
     OBSERVATIONS,
+    SAMPLES,
     SERIES,
     THUMBNAILS,
     TIMELINES,
@@ -120,7 +121,8 @@ def _summarize_run(
     """Summarize one run: rows of series, observations, lineage, thumbnails, audits and
     distributions, and timelines by exhibit.
     """
-    run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
+    table = SAMPLES.read_arrow(samples / f"{info['run_id']}.parquet")
+    run = load_series(table, info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
     head |= {name: info["factors"][name] for name in study.factors}
     columns = {
