@@ -28,7 +28,6 @@ from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate, FitResult, Missing
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.shares import shares
 from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
@@ -66,7 +65,6 @@ __all__ = [
     "scaling",
     "segmented",
     "service_demand",
-    "shares",
     "stop_when",
     "usl",
     "variance_components",
