@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from virtperf import models
     from virtperf.comparison.compare import compare
     from virtperf.comparison.history import history
-    from virtperf.models.result import Estimate
+    from virtperf.core.estimate import Estimate
     from virtperf.report import plot
     from virtperf.report.loaded import load_study
     from virtperf.report.synthesis.loaded import load_synthesis
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Estimate": "virtperf.models.result",
+    "Estimate": "virtperf.core.estimate",
     "compare": "virtperf.comparison.compare",
     "history": "virtperf.comparison.history",
     "load_study": "virtperf.report.loaded",
