@@ -26,7 +26,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from virtperf.core.mean import Mean
+from virtperf.core.estimate import Estimate
 from virtperf.core.stage_tables import AUDITS, MEANS
 from virtperf.runs.ingest.stage import IngestSummary, ingest
 from virtperf.runs.summarize.stage import summarize
@@ -86,7 +86,7 @@ class Recovered(NamedTuple):
     folder: Path
     done: IngestSummary
     listed: dict
-    means: dict[Key, Mean]
+    means: dict[Key, Estimate]
     audits: pd.DataFrame
     truth: dict[Key, float]
 
@@ -128,7 +128,7 @@ def recover(study_id: str, root: Path, out: Path) -> Recovered:
     )
 
 
-def tolerance(mean: Mean, scale: str) -> float:
+def tolerance(mean: Estimate, scale: str) -> float:
     """Largest relative deviation explained by noise."""
     of_run = math.hypot(RUN_CV, MEAN_CV)
     ratio = math.sqrt(2) if scale == "relative" else 1.0

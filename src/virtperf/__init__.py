@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from virtperf.comparison.claim import claim
     from virtperf.comparison.compare import compare
     from virtperf.comparison.history import history
-    from virtperf.models.result import Estimate
+    from virtperf.core.estimate import Estimate
     from virtperf.report import plot
     from virtperf.report.loaded import load_study
     from virtperf.report.synthesis.loaded import load_synthesis
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Estimate": "virtperf.models.result",
+    "Estimate": "virtperf.core.estimate",
     "claim": "virtperf.comparison.claim",
     "compare": "virtperf.comparison.compare",
     "history": "virtperf.comparison.history",

@@ -10,8 +10,8 @@ import pytest
 from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
+from tests.data.pages import Pages, pages
 from tests.data.test_published import read_table
-from virtperf.models.segments import PageRange, merged_range
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
@@ -42,12 +42,12 @@ def table(name: str) -> list[list[str]]:
     return read_table(FOLDER / "tables" / f"{name}.csv")[1:]
 
 
-def pages(study: Study, name: str, where: str) -> PageRange:
+def segment(study: Study, name: str, where: str) -> Pages:
     entry = next(s for s in study.data["segments"] if s["name"] == name and s["where"] == where)
-    return merged_range([PageRange.parse(text) for text in entry["pages"]])
+    return pages(entry["pages"])
 
 
-def end_mib(found: PageRange) -> float:
+def end_mib(found: Pages) -> float:
     """End of a range (first byte behind it) in MiB."""
     return (found.last + 1) / 256
 
@@ -62,26 +62,28 @@ def test_table_3_equals_the_segment_list(study):
         for name, size, addresses, _ in table("table-3")
     ]
     assert printed == [(s["name"], s["gb"], s["pages"][0]) for s in listed]
-    assert all(pages(study, s["name"], "table-3").on_mib_boundaries for s in listed)
+    assert all(segment(study, s["name"], "table-3").on_mib_boundaries for s in listed)
 
 
 def test_page_ranges_agree_with_claims(study, claims):
     for gb in SIZES:
         name = {1: "DCSS1G", 2: "DCSS2G"}.get(gb, f"DCSS{gb}G1-{gb // 2}")
-        assert pages(study, name, "table-3") == pages(study, name, "Appendix / Examples")
-        assert claims[f"pages-of-{gb}-gb"].value == pages(study, name, "table-3").mib
+        assert segment(study, name, "table-3") == segment(study, name, "Appendix / Examples")
+        assert claims[f"pages-of-{gb}-gb"].value == segment(study, name, "table-3").mib
         assert claims[f"size-{gb}-gb"].value == 1024 * gb
-    assert claims["pages-of-oradb"].value == pages(study, "ORADB1-5", "table-3").mib
-    assert claims["pages-of-dcssopt"].value == pages(study, "DCSSOPT1-3", "table-3").mib
+    assert claims["pages-of-oradb"].value == segment(study, "ORADB1-5", "table-3").mib
+    assert claims["pages-of-dcssopt"].value == segment(study, "DCSSOPT1-3", "table-3").mib
     assert (
         claims["walk-through-4-gb"].value
-        == pages(study, "DCSS4G1-2", "Creating a DCSS of type SN").mib
+        == segment(study, "DCSS4G1-2", "Creating a DCSS of type SN").mib
     )
     assert (
         claims["swap-dcss-defined-with-1-gb"].value
-        == pages(study, "SWAPPING", "Defining a DCSS for swapping").mib * 1024
+        == segment(study, "SWAPPING", "Defining a DCSS for swapping").mib * 1024
     )
-    assert claims["cms-storage-start-plus-1-gb"].value == end_mib(pages(study, "DCSS1G", "table-3"))
+    assert claims["cms-storage-start-plus-1-gb"].value == end_mib(
+        segment(study, "DCSS1G", "table-3")
+    )
     assert claims["vdisk-defined-with-1-gb"].value == 2097152 * 512 / 1024
 
 
@@ -274,10 +276,10 @@ def test_compatible_statements_are_feasible(study, claims, names):
 
 def test_numbers_in_errata_can_be_recomputed(study):
     text = re.sub(r"\s+", " ", " ".join(remark.says for remark in study.errata))
-    overlap = PageRange(
-        pages(study, "ORADB1-5", "table-3").first, pages(study, "DCSS16G1-8", "table-3").last
+    overlap = Pages(
+        segment(study, "ORADB1-5", "table-3").first, segment(study, "DCSS16G1-8", "table-3").last
     )
-    load, swap = pages(study, "DCSS1G", "table-3"), pages(study, "SWAPPING", "table-3")
+    load, swap = segment(study, "DCSS1G", "table-3"), segment(study, "SWAPPING", "table-3")
     for phrase in (
         f"by the rules it is {(81 - 63) * 16 / 60:.1f}",
         f"deviates by {100 * (12 + 63 * 16) / 990 - 100:.0f} % or more",
@@ -293,6 +295,6 @@ def test_numbers_in_errata_can_be_recomputed(study):
         f"it is {8 / 9.91:.2f} of the value on the minidisk without cache, and {8 / (991 / 119):.2f} of the value with cache",
         f"overlap by {overlap.mib:.0f} MB",
         f"{end_mib(load):.0f} MB for 1 GB. The next step says up to the end of the DCSS plus its size, {end_mib(load) + load.mib:.0f} MB",
-        f"SWAPPING, from {pages(study, 'ORADB1-5', 'table-3').first / 256:.0f} to {end_mib(swap):.0f} MB",
+        f"SWAPPING, from {segment(study, 'ORADB1-5', 'table-3').first / 256:.0f} to {end_mib(swap):.0f} MB",
     ):
         assert phrase in text, phrase

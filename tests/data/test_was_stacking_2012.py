@@ -7,8 +7,8 @@ import pytest
 from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
+from tests.data.pages import pages
 from tests.data.test_published import read_table
-from virtperf.models.segments import PageRange
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
@@ -55,7 +55,8 @@ def test_columns_of_table_4_are_consistent():
 def test_listing_1_and_the_segments_have_the_same_pages(study, claims):
     printed = [row[2].upper() for row in read_table(FOLDER / "tables" / "listing-1.csv")[1:]]
     assert [tuple(printed)] == [segment.pages for segment in study.segments]
-    binaries, nif = map(PageRange.parse, printed)
+    assert pages(printed).on_mib_boundaries
+    binaries, nif = (pages([text]) for text in printed)
     expected = {
         "binaries-segment-1792-mb": binaries.mib,
         "nif-segment-768-mb": nif.mib,

@@ -8,7 +8,6 @@ import pytest
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
-from virtperf.models import shares
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.ranges import Answers, ranges
 from virtperf.study.claims import Claims, load_claims
@@ -74,26 +73,17 @@ def test_slide_25_is_feasible_with_rounding_to_whole_percent(study, alone):
         assert (low.value, high.value) == pytest.approx((value, value))
 
 
-def test_share_model_reproduces_the_printed_columns(claims):
-    """The printed columns follow from whole per cents, 17 + 30/4, 33 + 30/2 and 33 + 30; the model rounds nothing."""
-    share, wanted = printed(claims, "share"), printed(claims, "demand")
-    frame = pd.DataFrame({"user": list(share), "share": list(share.values())})
-    model = shares(
-        frame,
-        guest="user",
-        share="share",
-        demand={name: value / 100 for name, value in wanted.items()},
-    )
-    assert model["entitled"].round().tolist() == list(printed(claims, "normalized").values())
+def test_printed_columns_of_slide_25_follow_from_rounded_shares(claims):
+    """17 + 30/4, 33 + 30/2 and 33 + 30 of whole per cents; the shares themselves give other numbers."""
+    share, wanted = pd.Series(printed(claims, "share")), printed(claims, "demand")["LINUX04"]
+    normalized = 100 * share / share.sum()
+    assert normalized.round().tolist() == list(printed(claims, "normalized").values())
     should, problem = printed(claims, "should_get"), printed(claims, "problem")
     assert list(should.values()) == [17 + 30 / 4, 17 + 30 / 4, 33 + 30 / 2, 3]
     assert list(problem.values()) == [17, 17, 33 + 30, 3]
-    assert (model["proportional"] - list(should.values())).tolist() == pytest.approx(
-        [-0.25, -0.25, 0.5, 0]
-    )
-    assert (model["largest"] - list(problem.values())).tolist() == pytest.approx(
-        [-1 / 3, -1 / 3, 2 / 3, 0]
-    )
+    others, excess = normalized.drop("LINUX04"), normalized["LINUX04"] - wanted
+    assert (others + excess * others / others.sum()).tolist() == pytest.approx([24.25, 24.25, 48.5])
+    assert others["LINUX03"] + excess == pytest.approx(191 / 3)
 
 
 BY_HAND = {

@@ -8,9 +8,9 @@ import pytest
 
 from rawperf.core.errors import ModelError
 from virtperf import models
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import ProvenanceError
 from virtperf.models import ratio
-from virtperf.models.result import Estimate, Missing
 
 
 @pytest.fixture

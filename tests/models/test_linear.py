@@ -94,7 +94,7 @@ def test_results_equal_statsmodels():
 
 def test_new_observation_of_a_weighted_fit_needs_a_weight():
     fit = fit_line(X, Y, weights=np.linspace(1, 2, len(X)))
-    with pytest.raises(ModelError, match="a new observation needs a weight"):
+    with pytest.raises(ModelError, match="variance of a new observation is unknown"):
         fit.predict([3], "observation")
     wide, narrow = (fit.predict([3], "observation", weights=[w]) for w in (0.5, 2.0))
     assert wide["low"][0] < narrow["low"][0]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.toy import DOLLARS, HOSTILE, change
 from virtperf.core import stage_tables
-from virtperf.core.mean import student
+from virtperf.core.estimate import student
 from virtperf.report import frames
 from virtperf.report.loaded import LoadedStudy, load_study
 

@@ -10,8 +10,8 @@ import pytest
 from tests.cases import each_case
 from tests.report.toy import HOSTILE
 from virtperf import models
+from virtperf.core.estimate import Estimate
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
-from virtperf.models.result import Estimate
 from virtperf.report import frames
 from virtperf.report.frames import load
 from virtperf.report.loaded import LoadedStudy

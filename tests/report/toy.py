@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core import stage_tables
-from virtperf.core.mean import mean_over_runs
+from virtperf.core.estimate import mean_over_runs
 from virtperf.core.schema import TableSchema
 
 HOSTILE = "<script>alert(1)</script>"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.toy_runs import toy_study
-from virtperf.core.mean import mean_over_runs
+from virtperf.core.estimate import mean_over_runs
 from virtperf.core.stage_tables import MEANS, OBSERVATIONS
 from virtperf.study.conditions import condition_means, means_by_quantity
 

@@ -92,7 +92,9 @@ def test_default_intervals_have_nominal_coverage(small):
 )
 def test_wrong_profile_threshold_is_detected(cells, monkeypatch, wrong):
     right = curves.t_quantile
-    monkeypatch.setattr(curves, "t_quantile", lambda df, alpha: wrong(right(df, alpha), df, alpha))
+    monkeypatch.setattr(
+        curves, "t_quantile", lambda df, level: wrong(right(df, level), df, 1 - level)
+    )
     chosen = [c for c in pick(cells) if c.model == "scalability"]
     found = run(chosen, CASES, replicates=DATA_SETS, seed=SEED)
     with pytest.raises(AssertionError, match=r"together|scalability"):

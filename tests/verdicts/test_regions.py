@@ -12,8 +12,10 @@ from scipy import stats
 
 from tests.cases import each_case
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
-from virtperf.core.mean import ORDERED, Mean, mean_over_runs, welch_df
-from virtperf.runs.summarize.steady import independent_mean, independent_quantile
+from virtperf.core.estimate import ORDERED, Estimate, mean_over_runs
+from virtperf.core.order_statistics import quantile
+from virtperf.core.statistics import welch_df
+from virtperf.runs.summarize.steady import independent_mean
 from virtperf.verdicts.regions import (
     TARGET_POWER,
     Comparison,
@@ -264,7 +266,7 @@ def test_detectable_difference_of_several_comparisons_is_the_worst():
 
 def of_samples(value, low, high, method=ORDERED):
     se = (high - low) / (2 * stats.norm.ppf(0.975))
-    return Mean(value, se, 499.0, low, high, LEVEL, 500, method)
+    return Estimate(value, low, high, LEVEL, method, se=se, df=499.0, n=500)
 
 
 def compared(over, under, *means):
@@ -310,7 +312,7 @@ def test_unbounded_side_stays_unbounded():
 
 @each_case(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
 def test_value_without_interval_is_inside_or_outside(low, high, word):
-    one = Mean(2.0, math.nan, math.nan, math.nan, math.nan, LEVEL, 1, "one sample of one run")
+    one = Estimate(2.0, math.nan, math.nan, LEVEL, "one sample of one run", n=1)
     contrast = SampledRatio(np.array([1.0, 0]), np.array([0, 1.0]), (one,))
     found = [Comparison(contrast, low, high, (1, 1))]
     assert by_value(found).value == word
@@ -325,8 +327,8 @@ def test_intervals_of_quantile_differences_cover_the_truth():
         found = compared(
             [1.0, -1, 0],
             [0, 0, 1.0],
-            independent_quantile(a, 0.5, LEVEL),
-            independent_quantile(b, 0.5, LEVEL),
+            quantile(a, 0.5, LEVEL),
+            quantile(b, 0.5, LEVEL),
         )
         low, high = found.interval(LEVEL)
         hits += low <= truth <= high

@@ -10,9 +10,10 @@ import numpy as np
 
 from rawperf.core.errors import ModelError
 from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from virtperf.core.estimate import Estimate
+from virtperf.core.statistics import t_quantile
 from virtperf.models.checks import Array
 from virtperf.models.profile import ProfileConstraint
-from virtperf.models.result import Estimate, t_quantile
 from virtperf.models.usl import fit_usl
 from virtperf.models.usl_result import USLResult
 
@@ -72,7 +73,7 @@ def inside(
         np.concatenate([q.target(c) for q, c in truths]),
     )
     worse = fit.deviance_at(rows, targets) - fit.deviance
-    limits = [t_quantile(fit.df_resid, 1 - level) ** 2 * fit.scale for level in LEVELS]
+    limits = [t_quantile(fit.df_resid, level) ** 2 * fit.scale for level in LEVELS]
     return {
         name: tuple(bool(w <= limit) for limit in limits)
         for name, w in zip(asked, worse, strict=True)

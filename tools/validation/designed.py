@@ -17,6 +17,7 @@ from scipy import special
 from rawperf.core.errors import ModelError
 from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from tools.validation.curves import intervals, rows_of
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.models.checks import Array
 from virtperf.models.formula import contrasts
 from virtperf.models.percentiles import Distribution, percentile_ratio
@@ -24,7 +25,6 @@ from virtperf.models.planning import stop_when
 from virtperf.models.quantile import quantile_regression
 from virtperf.models.queueing import closed_throughput, fit_closed
 from virtperf.models.ratio import ratio_of_pairs
-from virtperf.models.result import Estimate, Missing
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
 SPREAD_OF_REQUESTS = 0.6

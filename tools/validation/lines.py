@@ -12,12 +12,12 @@ from scipy import special
 from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from tools.validation.curves import intervals, log_normal, noise_sd, rows_of, within
 from virtperf.core.contrasts import independent_log_ratio
-from virtperf.core.mean import satterthwaite
+from virtperf.core.estimate import Estimate
+from virtperf.core.statistics import satterthwaite
 from virtperf.models.breakpoint_search import FORMS, search
 from virtperf.models.checks import Array
 from virtperf.models.linear import LineResult, fit_line
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
-from virtperf.models.result import Estimate
 from virtperf.models.segmented import SIMULATIONS, SegmentedResult, fit_segmented
 
 BEYOND = 1.5

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import signal, special
 
 from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from virtperf.core.estimate import Estimate
+from virtperf.core.order_statistics import quantile
 from virtperf.runs.summarize.series import STATISTICS, SampleSeries, evaluate
 from virtperf.runs.summarize.steady import (
-    Mean,
     Warmup,
     ar1_mean,
     cosine_mean,
-    independent_quantile,
     mser,
     warmup,
 )
@@ -53,7 +53,7 @@ class SteadyMean:
     """Mean of an autocorrelated series."""
 
     measures = COVERAGE
-    ways: Mapping[str, Callable[[np.ndarray, float], Mean]] = {
+    ways: Mapping[str, Callable[[np.ndarray, float], Estimate]] = {
         "cosines": cosine_mean,
         "AR(1)": ar1_mean,
     }
@@ -173,7 +173,7 @@ class Quantile:
         ordered = np.sort(x)
         hits: dict[str, list[bool]] = {"order statistics": [], "one rank narrower": []}
         for level in LEVELS:
-            found = independent_quantile(x, self.share, level)
+            found = quantile(x, self.share, level)
             low, high = np.searchsorted(ordered, [found.low, found.high])
             inner = ordered[low + 1], ordered[min(high, self.n - 1)]
             hits["order statistics"].append(found.low <= self.truth <= found.high)

@@ -36,7 +36,8 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+
+from virtperf.core.estimate import Estimate, student
 
 MIN_REVISIONS = 6
 MAX_REVISIONS = 1000
@@ -60,20 +61,6 @@ MIN_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class Shift:
-    """A difference of levels, or of a noisy revision, with its interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether the interval excludes no change."""
-        return (self.low > 0) == (self.high > 0)
-
-
-@dataclass(frozen=True)
 class Step:
     """A change of level, most likely at position `at`, at one of `first` to `last`.
 
@@ -84,12 +71,12 @@ class Step:
     at: int
     first: int
     last: int
-    shift: Shift
-    since: Shift
+    shift: Estimate
+    since: Estimate
 
     @property
     def holds(self) -> bool:
-        return self.since.is_certain and self.since.estimate * self.shift.estimate > 0
+        return 0 not in self.since and self.since.value * self.shift.value > 0
 
 
 @dataclass(frozen=True)
@@ -102,11 +89,11 @@ class Changes:
     """
 
     steps: tuple[Step, ...]
-    noisy: tuple[tuple[int, Shift], ...]
+    noisy: tuple[tuple[int, Estimate], ...]
     levels: tuple[float, ...]
     autocorrelation: float
-    newest: Shift | None
-    drift: Shift | None = None
+    newest: Estimate | None
+    drift: Estimate | None = None
     wanders: bool = False
 
 
@@ -142,13 +129,13 @@ def changes(y: Sequence[float] | np.ndarray, level: float = 0.95, benchmarks: in
     while True:
         model = Model(series, steps, noisy, drifts)
         shifts = [model.shift([1 + k], level) for k in range(len(steps))]
-        doubtful = [k for k, shift in enumerate(shifts) if not shift.is_certain]
-        if drifts and not model.shift([-1], level).is_certain:
+        doubtful = [k for k, shift in enumerate(shifts) if 0 in shift]
+        if drifts and 0 in model.shift([-1], level):
             drifts = False
             continue
         if not doubtful:
             break
-        del steps[min(doubtful, key=lambda k: abs(shifts[k].estimate))]
+        del steps[min(doubtful, key=lambda k: abs(shifts[k].value))]
     first = float(np.asarray(y)[0])
     if len(steps) + len(noisy) >= MAX_CHANGES or (
         n >= MIN_CORRELATED and model.correlation > MAX_CORRELATION
@@ -225,13 +212,12 @@ class Model:
         self.covariance = inverse.T @ inverse * rss / self.free
         self.correlation = float(residual[1:] @ residual[:-1] / rss)
 
-    def shift(self, of: Sequence[int], level: float) -> Shift:
+    def shift(self, of: Sequence[int], level: float) -> Estimate:
         """Sum of the coefficients `of`, with its interval by Student's t."""
         at = list(of)
         estimate = float(self.coefficients[at].sum())
         error = math.sqrt(float(self.covariance[np.ix_(at, at)].sum()))
-        half = float(stdtrit(self.free, (1 + level) / 2)) * error
-        return Shift(estimate, estimate - half, estimate + half)
+        return student(estimate, error, self.free, level=level, n=self.y.shape[-1])
 
     def statistics(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Restricted log-likelihood ratio of a shift of each interval [a, b), and last of a drift."""

@@ -18,11 +18,11 @@ from virtperf.comparison.changes import (
     MAX_REVISIONS,
     MIN_REVISIONS,
     Changes,
-    Shift,
     changes,
     false_alarm_rates,
 )
 from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
+from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise
 from virtperf.core.paths import Layout
@@ -370,7 +370,7 @@ def _analyze(
             present=_change(step.since, positive),
             holds=step.holds,
             accepted=step.first <= until,
-            verdict=_direction(step.shift.estimate > 0, kind.better),
+            verdict=_direction(step.shift.value > 0, kind.better),
         )
         for step in found.steps
     )
@@ -400,8 +400,8 @@ def _levels(found: Changes, positive: bool) -> tuple[float, ...]:
     return tuple(math.exp(level) if positive else level for level in found.levels)
 
 
-def _change(shift: Shift, positive: bool) -> Change:
-    limits = (shift.estimate, shift.low, shift.high)
+def _change(shift: Estimate, positive: bool) -> Change:
+    limits = (shift.value, shift.low, shift.high)
     if positive:
         ratio, low, high = (math.exp(min(value, 700.0)) for value in limits)
         return Change(ratio, None, low, high)

@@ -16,9 +16,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from virtperf.core.contrasts import Replicates
+from virtperf.core.statistics import t_pvalue
 
 MIN_RUNS = 4
 """Minimum number of runs of a side: with three, the other two have one degree of freedom."""
@@ -95,7 +95,7 @@ def _most_extreme(values: np.ndarray, tests: int) -> tuple[float, int] | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(se > 1e-12, np.abs(gaps) / se, np.where(np.abs(gaps) > 1e-9, np.inf, 0.0))
     place = int(np.argmax(t))
-    return float(2 * special.stdtr(n - 2, -t[place])) * tests, place
+    return float(t_pvalue(t[place], n - 2)) * tests, place
 
 
 def without_run(a: Replicates, b: Replicates, found: OutlyingRun) -> tuple[Replicates, Replicates]:

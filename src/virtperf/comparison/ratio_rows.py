@@ -7,7 +7,6 @@ rows do not hide them.
 
 References
 ----------
-Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
 Fleming, P. J., Wallace, J. J. (1986). How not to lie with statistics: the correct way to summarize
 benchmark results. Commun. ACM 29, 218-221.
 """
@@ -20,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
 from virtperf.core.contrasts import (
@@ -30,7 +28,7 @@ from virtperf.core.contrasts import (
     linear_ratio,
     log_ratio,
 )
-from virtperf.core.mean import satterthwaite
+from virtperf.core.statistics import error_of_sum, holm, t_pvalue
 from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
 
 Verdict = Literal[
@@ -353,7 +351,7 @@ def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
         return _Tested(replace(row, verdict=exactly, exact=True), None)
     low, high = difference.interval(level)
     gap, se = difference.distance(0.0)
-    p = float(2 * special.stdtr(difference.df, -abs(gap) / se))
+    p = t_pvalue(gap / se, difference.df)
     return _Tested(
         replace(row, low=_none_if_infinite(low), high=_none_if_infinite(high), p=p), difference
     )
@@ -461,16 +459,7 @@ def p_value(ratio: RunRatio, margin: float) -> float:
     else:
         margins = [below, (-above[0], above[1])]
     errors = min(abs(gap) / se if se else (math.inf if gap else 0.0) for gap, se in margins)
-    return float(2 * special.stdtr(ratio.df, -errors))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values by Holm's (1979) method; statsmodels' function takes a second to import."""
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.maximum.accumulate(np.asarray(p_values)[order] * factors)
-    return [float(p) for p in np.minimum(adjusted, 1.0)]
+    return float(t_pvalue(errors, ratio.df))
 
 
 def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) -> list[RatioRow]:
@@ -573,11 +562,10 @@ def _geometric_mean(
     if len(logs) < len(ratios) or any(ratio.confounded for ratio in ratios):
         return None, counts
     k, errors = len(ratios), [ratio.se for ratio in ratios]
-    df = satterthwaite([se**2 for se in errors], [ratio.df for ratio in ratios])
-    se = math.sqrt(sum(se**2 for se in errors)) / k
+    se, df = error_of_sum([se**2 for se in errors], [ratio.df for ratio in ratios])
     n = min(ratio.n for ratio in ratios)
     design = f"over {k} conditions with separate standard errors"
-    return LogRatio(math.exp(math.fsum(logs) / k), se, df, n, design), counts
+    return LogRatio(math.exp(math.fsum(logs) / k), se / k, df, n, design), counts
 
 
 def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None:

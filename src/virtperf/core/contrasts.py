@@ -23,8 +23,7 @@ with unequal spreads that few runs do not reveal, up to 8 % of true statements w
 References
 ----------
 Bartlett, M. S. (1937). Properties of sufficiency and statistical tests. Proc. R. Soc. A 160,
-268-282. Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
-175-185. Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a
+268-282. Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a
 general approach. Stat. Med. 27, 1693-1702. Donner, A., Zou, G. Y. (2012). Closed-form confidence
 intervals for functions of the normal mean and standard deviation. Stat. Methods Med. Res. 21,
 347-359. Montgomery, D. C. (2017). Design and Analysis of Experiments, chapter 4. Welch, B. L.
@@ -34,14 +33,14 @@ intervals for functions of the normal mean and standard deviation. Stat. Methods
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy import special
 
-from virtperf.core.mean import Mean, welch_df
+from virtperf.core.estimate import Estimate
+from virtperf.core.statistics import fieller, t_quantile, welch_df
 
 POOLED = "error pooled"
 """Words of a ratio's `design` if its error is pooled over conditions."""
@@ -144,7 +143,7 @@ class LogRatio:
     confounded: bool = False
 
     def interval(self, level: float) -> tuple[float, float]:
-        half = float(special.stdtrit(self.df, (1 + level) / 2)) * self.se if self.se else 0.0
+        half = t_quantile(self.df, level) * self.se if self.se else 0.0
         with np.errstate(over="ignore"):
             return self.value * math.exp(-half), self.value * float(np.exp(half))
 
@@ -160,7 +159,47 @@ class LogRatio:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearRatio:
+class _Quotient:
+    """Ratio ``over @ x / under @ x`` of linear combinations of values; the last one is the constant
+    1.
+    """
+
+    over: np.ndarray
+    under: np.ndarray
+
+    @property
+    def x(self) -> np.ndarray:
+        """The values, shape (m + 1,)."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> tuple[float, float]:
+        """Numerator and denominator."""
+        return float(self.over @ self.x), float(self.under @ self.x)
+
+    @property
+    def value(self) -> float:
+        """The ratio; NaN for a zero divisor."""
+        above, below = self.parts
+        return above / below if below else math.nan
+
+    @property
+    def size(self) -> float:
+        """Sum of the absolute values, weighted by `over`, in the unit of the ratio."""
+        return float(abs(self.over) @ abs(self.x)) / abs(self.parts[1])
+
+    def limits(self, product: Callable[[np.ndarray, np.ndarray], float]) -> tuple[float, float]:
+        """Fieller's limits; `product` is the covariance of two combinations, times the squared
+        quantile.
+        """
+        over, under = self.over, self.under
+        return fieller(
+            *self.parts, product(over, over), product(under, under), product(over, under)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRatio(_Quotient):
     """Ratio ``over @ x / under @ x`` of linear combinations of means with Fieller's interval.
 
     The last element of `means` is the constant 1; coefficients and `means` have shape (m + 1,). For
@@ -169,8 +208,6 @@ class LinearRatio:
     independent means, combined at the estimate by `welch_df`, or one number where the means come from the same blocks.
     """
 
-    over: np.ndarray
-    under: np.ndarray
     means: np.ndarray
     covariance: np.ndarray
     dfs: tuple[float, ...]
@@ -179,19 +216,12 @@ class LinearRatio:
     confounded: bool = False
 
     @property
-    def value(self) -> float:
-        """The ratio; NaN for a zero divisor."""
-        below = float(self.under @ self.means)
-        return float(self.over @ self.means) / below if below else math.nan
+    def x(self) -> np.ndarray:
+        return self.means
 
     @property
     def se(self) -> float:
-        return self.distance(self.value)[1] / abs(float(self.under @ self.means))
-
-    @property
-    def size(self) -> float:
-        """Sum of the absolute means, weighted by `over`, in the unit of the ratio."""
-        return float(abs(self.over) @ abs(self.means)) / abs(float(self.under @ self.means))
+        return self.distance(self.value)[1] / abs(self.parts[1])
 
     @cached_property
     def df(self) -> float:
@@ -203,22 +233,14 @@ class LinearRatio:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Fieller's interval; unbounded where the divisor is not clearly different from zero."""
-        t = float(special.stdtrit(self.df, (1 + level) / 2))
-        v = self.covariance
-        above, below = float(self.over @ self.means), float(self.under @ self.means)
-        a = below**2 - t**2 * float(self.under @ v @ self.under)
-        b = above * below - t**2 * float(self.over @ v @ self.under)
-        c = above**2 - t**2 * float(self.over @ v @ self.over)
-        if not a > 0:
-            return (math.nan, math.nan) if math.isnan(a) else (-math.inf, math.inf)
-        half = math.sqrt(max(b * b - a * c, 0.0))
-        return (b - half) / a, (b + half) / a
+        square = t_quantile(self.df, level) ** 2
+        return self.limits(lambda a, b: square * float(a @ self.covariance @ b))
 
     def distance(self, end: float) -> tuple[float, float]:
         """Return the signed distance of the estimate above a limit and its standard error, for the
         contrast ``over - end under``.
         """
-        row = math.copysign(1.0, self.under @ self.means) * (self.over - end * self.under)
+        row = math.copysign(1.0, self.parts[1]) * (self.over - end * self.under)
         return float(row @ self.means), math.sqrt(max(float(row @ self.covariance @ row), 0.0))
 
     def detectable(self, quantile: float) -> float:
@@ -227,7 +249,7 @@ class LinearRatio:
 
 
 @dataclass(frozen=True, eq=False)
-class SampledRatio:
+class SampledRatio(_Quotient):
     """Ratio ``over @ x / under @ x`` of statistics of independent samples within one run, with
     coefficients as in `LinearRatio`.
 
@@ -235,9 +257,7 @@ class SampledRatio:
     squared distances of their ends (Zou and Donner 2008; for a ratio Donner and Zou 2012).
     """
 
-    over: np.ndarray
-    under: np.ndarray
-    means: tuple[Mean, ...]
+    means: tuple[Estimate, ...]
     design: str = ""
     confounded: bool = False
     se: float = math.nan  # the intervals have no common standard error
@@ -248,23 +268,12 @@ class SampledRatio:
         return min(mean.n for mean in self.means)
 
     @cached_property
-    def _values(self) -> np.ndarray:
+    def x(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
-
-    @property
-    def value(self) -> float:
-        """The ratio; NaN for a zero divisor."""
-        below = float(self.under @ self._values)
-        return float(self.over @ self._values) / below if below else math.nan
 
     def distance(self, end: float) -> tuple[float, float]:
         """Return the signed distance of the ratio above a limit, and NaN for its standard error."""
         return self.value - end, math.nan
-
-    @property
-    def size(self) -> float:
-        """Sum of the absolute values, weighted by `over`, in the unit of the ratio."""
-        return float(abs(self.over) @ abs(self._values)) / abs(float(self.under @ self._values))
 
     def interval(self, level: float) -> tuple[float, float]:
         """Confidence interval; an end is infinite where the divisor is not clearly different from
@@ -281,7 +290,7 @@ class SampledRatio:
             mean = self.means[0].at(level)
             return factor * (mean.high if side * factor > 0 else mean.low) + float(self.over[-1])
         weight = self.over - self.value * self.under
-        if float(self.under @ self._values) < 0:
+        if self.parts[1] < 0:
             weight = -weight
         squares = np.zeros(len(self.over))
         for place, mean in enumerate(self.means):
@@ -292,13 +301,7 @@ class SampledRatio:
             ) ** 2
         if not np.isfinite(squares).all():
             return side * math.inf
-        above, below = float(self.over @ self._values), float(self.under @ self._values)
-        a = below**2 - float(self.under @ (squares * self.under))
-        b = above * below - float(self.over @ (squares * self.under))
-        c = above**2 - float(self.over @ (squares * self.over))
-        if a <= 0:
-            return side * math.inf
-        return (b + side * math.sqrt(max(b * b - a * c, 0.0))) / a
+        return self.limits(lambda a, b: float(a @ (squares * b)))[side > 0]
 
 
 Contrast = LogRatio | LinearRatio | SampledRatio

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from virtperf.core.estimate import BUCKETED, COUNTED, ORDERED, Estimate
+from virtperf.core.statistics import normal_error
+
 PERCENTILE = re.compile(
     r"(?:^|[\W_])p\(?\d{2}(?:[._]?\d+)?\)?(?:$|_\w{1,2}$| \()|percentile|centile|\b\d{2}(?:\.\d+)?th\b",
     re.I,
 )
-Limits = tuple[float, float, float]
-"""A value and the two ends of its confidence interval."""
 
 
 def is_percentile(name: str) -> bool:
@@ -61,7 +62,7 @@ def value_of_rank(values: np.ndarray, rank: float, counts: np.ndarray | None = N
     return float(values[order[min(place, len(order) - 1)]])
 
 
-def quantile(x: np.ndarray, share: float, level: float) -> Limits:
+def quantile(x: np.ndarray, share: float, level: float) -> Estimate:
     """Return the `share` quantile by `percentile` with an interval between two order statistics.
 
     An end is infinite with too few samples beyond the quantile: 200 samples give no upper limit of
@@ -76,27 +77,25 @@ def quantile(x: np.ndarray, share: float, level: float) -> Limits:
     upper = int(np.searchsorted(at_most, 1 - tail, side="left")) + 1  # P(count >= upper) <= tail
     low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
     high = float(ordered[upper - 1]) if upper <= n else math.inf
-    return percentile(ordered, share), low, high
+    return _between((percentile(ordered, share), low, high), level, n, ORDERED)
 
 
-def interquartile_range(x: np.ndarray, level: float) -> Limits:
+def interquartile_range(x: np.ndarray, level: float) -> Estimate:
     """Return the interquartile range; each quartile has an interval at the Bonferroni-adjusted
     level, so that both hold jointly at `level`.
     """
-    each = 1 - (1 - level) / 2
-    first, first_low, first_high = quantile(x, 0.25, each)
-    third, third_low, third_high = quantile(x, 0.75, each)
-    return third - first, max(third_low - first_high, 0.0), third_high - first_low
+    first, third = (quantile(x, share, _quartile_level(level)) for share in (0.25, 0.75))
+    return _spread(first, third, level)
 
 
-def share_above(x: np.ndarray, limit: float, level: float) -> Limits:
+def share_above(x: np.ndarray, limit: float, level: float) -> Estimate:
     """Return the proportion of values above a limit with its Clopper-Pearson interval."""
     n = len(x)
     above = int(np.count_nonzero(np.asarray(x, dtype=float) > limit))
     tail = (1 - level) / 2
     low = float(special.betaincinv(above, n - above + 1, tail)) if above else 0.0
     high = float(special.betaincinv(above + 1, n - above, 1 - tail)) if above < n else 1.0
-    return above / n, low, high
+    return _between((above / n, low, high), level, n, COUNTED)
 
 
 def band_half_width(n: int, level: float) -> float:
@@ -121,7 +120,7 @@ class BucketCounts:
         """Total number of values."""
         return float(self.count.sum())
 
-    def quantile(self, share: float, level: float, *, interpolate: bool = False) -> Limits:
+    def quantile(self, share: float, level: float, *, interpolate: bool = False) -> Estimate:
         """Return the `share` quantile with its interval: `percentile` of the upper bounds, or linear
         interpolation within that bucket.
 
@@ -137,9 +136,14 @@ class BucketCounts:
         value = percentile(self.upper, share, self.count)
         if interpolate and math.isfinite(value):
             value = self._within(share, value)
-        return value, min(low, value), max(high, value)
+        return _between((value, min(low, value), max(high, value)), level, n, BUCKETED)
 
-    def share_above(self, limit: float, level: float) -> Limits:
+    def interquartile_range(self, level: float) -> Estimate:
+        """See the function `interquartile_range`."""
+        first, third = (self.quantile(share, _quartile_level(level)) for share in (0.25, 0.75))
+        return _spread(first, third, level)
+
+    def share_above(self, limit: float, level: float) -> Estimate:
         """Return the proportion of values above a limit with its binomial interval; a bucket that
         contains the limit counts for the value and the upper end, not for the lower end.
         """
@@ -150,7 +154,7 @@ class BucketCounts:
         tail = (1 - level) / 2
         low = float(special.betaincinv(least, n - least + 1, tail)) if least > 0 else 0.0
         high = float(special.betaincinv(most + 1, n - most, 1 - tail)) if most < n else 1.0
-        return most / n, low, high
+        return _between((most / n, low, high), level, max(round(n), 1), BUCKETED)
 
     def _within(self, share: float, upper: float) -> float:
         order = np.argsort(self.upper, kind="stable")
@@ -160,6 +164,24 @@ class BucketCounts:
         lower = float(self.lower[order][is_bucket].min())
         part = (self.n * share - below) / float(counts[is_bucket].sum())
         return lower + (upper - lower) * min(max(part, 0.0), 1.0)
+
+
+def _between(ends: tuple[float, float, float], level: float, n: int, method: str) -> Estimate:
+    """Estimate from a value and its two limits."""
+    value, low, high = ends
+    df = max(n - 1.0, 1.0) if method == BUCKETED else n - 1.0
+    se = normal_error(low, high, level)
+    return Estimate(value, low, high, level, method, se=se, df=df, n=n)
+
+
+def _quartile_level(level: float) -> float:
+    return 1 - (1 - level) / 2
+
+
+def _spread(first: Estimate, third: Estimate, level: float) -> Estimate:
+    """Distance of two quartiles, whose intervals hold jointly at `level`."""
+    ends = third.value - first.value, max(third.low - first.high, 0.0), third.high - first.low
+    return _between(ends, level, first.n, first.method)
 
 
 def _first_count(n: int, share: float, reached: Callable[[float], bool]) -> int:

@@ -236,7 +236,7 @@ MEANS = TableSchema(
     factors_before="provenance",
 )
 """One row per quantity, combination of factor levels, provenance and scale: the mean over `n` runs
-(`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
+(`core.estimate`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
 quantity's reference points). `trend` is the mean of the runs' trends with its interval, `steady`
 its classification (`study.conditions`)."""
 

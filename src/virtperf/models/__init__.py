@@ -4,6 +4,7 @@ Functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and column 
 arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) implement the methods.
 """
 
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.models.fits import EstimateTable, Fits
 from virtperf.models.formula import contrasts
 from virtperf.models.frames import (
@@ -26,9 +27,8 @@ from virtperf.models.power import power, power_table, runs_needed
 from virtperf.models.quantile import quantile_regression
 from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
-from virtperf.models.result import Estimate, FitResult, Missing
+from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.shares import shares
 from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
@@ -66,7 +66,6 @@ __all__ = [
     "scaling",
     "segmented",
     "service_demand",
-    "shares",
     "stop_when",
     "usl",
     "variance_components",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.statistics import t_pvalue
 from virtperf.models.checks import Array
 
 if TYPE_CHECKING:
@@ -68,18 +69,19 @@ def influence(fit: FitResult) -> pd.DataFrame:
         ``studentized``, the externally studentized residual (Student's t with ``df_resid - 1``
         degrees of freedom); ``cooks_distance``. NaN where undefined.
     """
+    from statsmodels.regression.linear_model import OLS
+
     residual, tangent = fit.tangent()
-    leverage = _leverage(tangent)
-    p, df = tangent.shape[1], fit.df_resid
+    df = fit.df_resid
     with np.errstate(all="ignore"):
-        room = np.where(leverage < 1 - 1e-9, 1 - leverage, math.nan)
-        scale = float(residual @ residual) / df if df > 0 else math.nan
-        internal = residual / np.sqrt(scale * room)
+        # near the estimate, a fit is the linear regression of its residuals on its tangent
+        found = OLS(residual, _basis(tangent)).fit().get_influence()
+        leverage = found.hat_matrix_diag
+        known = leverage < 1 - 1e-9
+        internal = np.where(known, found.resid_studentized_internal, math.nan)
         remaining = np.where(internal**2 < df, df - internal**2, 0.0)
-        external = (
-            internal * np.sqrt((df - 1) / remaining) if df > 1 else np.full(len(room), math.nan)
-        )
-        cooks = internal**2 * leverage / room / p
+        external = internal * (np.sqrt((df - 1) / remaining) if df > 1 else math.nan)
+        cooks = np.where(known, found.cooks_distance[0], math.nan)
     return pd.DataFrame(
         {
             "x": fit.x,
@@ -90,11 +92,6 @@ def influence(fit: FitResult) -> pd.DataFrame:
             "cooks_distance": cooks,
         }
     )
-
-
-def _leverage(tangent: Array) -> Array:
-    q = _basis(tangent)
-    return np.einsum("ij,ij->i", q, q)
 
 
 def _basis(tangent: Array) -> Array:
@@ -126,7 +123,7 @@ def outlier_notes(
     df, best = fit.df_resid - 1, int(np.argmin(deviances))
     with np.errstate(divide="ignore"):
         size = np.sqrt(np.maximum(fit.deviance - deviances, 0.0) * df / deviances)
-    p = 2 * fit.nobs * special.stdtr(df, -size)
+    p = fit.nobs * t_pvalue(size, df)
     if not p[best] < OUTLIER_LEVEL:
         return ()
     equal_fit = (p < OUTLIER_LEVEL) & (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, did_you_mean
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
-from virtperf.models.result import Estimate, FitResult, FTest, Missing
+from virtperf.models.result import FitResult, set_origin
 
 Levels = Mapping[str, Any]
 """Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -215,19 +215,11 @@ def call_with_origin(
 ) -> Any:
     """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
     try:
-        result = function(*arguments, **named)
+        return set_origin(function(*arguments, **named), origin)
     except ArgumentError:
         raise
     except ModelError as err:
         return Missing(str(err), origin)
-    if isinstance(result, Estimate | FTest):
-        return replace(result, origin=origin)
-    if isinstance(result, dict):
-        return {
-            key: call_with_origin(origin, lambda value=value: value)
-            for key, value in result.items()
-        }
-    return result
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:

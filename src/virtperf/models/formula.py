@@ -14,15 +14,17 @@ import functools
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import common_origin
+from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import (
@@ -35,7 +37,7 @@ from virtperf.models.fits import (
     rows_at,
     source,
 )
-from virtperf.models.result import NO_DF, Estimate, Missing, t_interval
+from virtperf.models.result import NO_DF, t_interval
 
 LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
 """Prefix of a response name that denotes a logarithm."""
@@ -176,23 +178,16 @@ def _estimate(
     value = float(row @ params)
     if not (df > 0 and variance > 0 and math.isfinite(variance)):
         return Missing(f"{NO_DF}, or the contrast is not estimable", origin)
+    se = math.sqrt(variance)
     if math.isinf(df):
-        half = float(special.ndtri(1 - alpha / 2)) * math.sqrt(variance)
-        estimate = Estimate(value, value - half, value + half, 1 - alpha, "z")
+        half = normal_quantile(1 - alpha) * se
+        estimate = Estimate(value, value - half, value + half, 1 - alpha, "z", se=se, df=df)
     else:
-        estimate = t_interval(value, math.sqrt(variance), df, alpha, "t")
+        estimate = t_interval(value, se, df, alpha)
     if ratio:
         with np.errstate(over="ignore"):
             estimate = estimate.map(lambda v: float(np.exp(v)))
-    return Estimate(
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.level,
-        estimate.method,
-        estimate.warnings,
-        origin,
-    )
+    return replace(estimate, origin=origin)
 
 
 def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
@@ -36,7 +37,7 @@ from virtperf.models.fits import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.queueing import fit_closed
 from virtperf.models.replication import explaining_column
-from virtperf.models.result import Estimate, FitResult, Missing
+from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import RowNote, autocorrelation_notes, outlier_notes
-from virtperf.models.noise import power_of, resolve_noise
-from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, with_origin
+from virtperf.models.noise import WEIGHTS, power_of, resolve_noise
+from virtperf.models.result import NO_DF, FitResult, FTest, f_test, with_origin
 
 NAMES = ("intercept", "slope")
 OUTLIER_WEIGHT = 0.5
@@ -70,6 +71,10 @@ class LineResult(FitResult):
             return tests | {"linearity": self.linearity_test()}
         except ModelError:
             return tests
+
+    @property
+    def _given_weights(self) -> Array:
+        return self.weights if self.noise == WEIGHTS else np.ones(self.nobs)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)

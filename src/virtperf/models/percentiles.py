@@ -30,7 +30,7 @@ import numpy as np
 from rawperf.core.errors import ModelError
 from virtperf.core import order_statistics
 from virtperf.core.contrasts import LogRatio, paired_log_ratio
-from virtperf.core.mean import welch_df
+from virtperf.core.statistics import welch_df
 
 RESAMPLES = 1999
 SEED = 20090131

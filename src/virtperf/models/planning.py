@@ -19,17 +19,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate
+from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import By, groups, names_of, require_columns
-from virtperf.models.result import Estimate, exp, t_interval, t_quantile
+from virtperf.models.result import exp, t_interval
 
 MIN_BLOCKS = 6
 """Minimum number of blocks before `stop_when` may stop."""
@@ -90,7 +92,7 @@ class VarianceComponents:
         for name, component in zip(self.levels, self.variances, strict=True):
             below *= counts[name]
             variance += component / below
-        half = t_quantile(counts[self.levels[0]] - 1, alpha) * math.sqrt(variance)
+        half = t_quantile(counts[self.levels[0]] - 1, checks.level(alpha)) * math.sqrt(variance)
         return math.expm1(half) if self.log else half
 
     def repetitions(
@@ -322,7 +324,7 @@ def stop_when(
     half = (interval.high - interval.low) / 2
     if log:
         interval, half = interval.map(exp), exp(half) - 1
-    estimate = Estimate(interval.value, interval.low, interval.high, 1 - alpha, "t, sequential")
+    estimate = replace(interval, level=1 - alpha)
     needed = at_most if n < 2 else _predicted_blocks(sd, half_width, at_most, shared, log)
     if n >= at_most:
         return Stopping(True, estimate, n, n, f"{at_most} blocks, the maximum")
@@ -352,12 +354,12 @@ def blocks_needed(
         )
     sd = float((np.log(y) if log else y).std(ddof=1))
     width = math.log1p(half_width) if log else half_width
-    return max(len(y), math.ceil((t_quantile(len(y) - 1, alpha) * sd / width) ** 2))
+    return max(len(y), math.ceil((t_quantile(len(y) - 1, checks.level(alpha)) * sd / width) ** 2))
 
 
 def _predicted_blocks(sd: float, half_width: float, at_most: int, alpha: float, log: bool) -> int:
     width = math.log1p(half_width) if log else half_width
     for n in range(MIN_BLOCKS, at_most):
-        if t_quantile(n - 1, alpha) * sd / math.sqrt(n) <= width:
+        if t_quantile(n - 1, checks.level(alpha)) * sd / math.sqrt(n) <= width:
             return n
     return at_most

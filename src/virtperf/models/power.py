@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -210,7 +211,7 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     # quantiles of chi-squared with 2 n - 2 degrees of freedom, over these
     s = sd * np.sqrt(special.gammaincinv(n - 1, _midpoints(DEVIATION_NODES)) / (n - 1))
     root = math.sqrt(2 / n)
-    quantile = special.stdtrit(df, 1 - alpha / 2)
+    quantile = t_quantile(df, 1 - alpha)
     if not np.isfinite(quantile).all():
         raise ModelError(
             "the interval is infinite",

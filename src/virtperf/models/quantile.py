@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import mean_over_runs
+from virtperf.core.estimate import mean_over_runs
 from virtperf.models import checks
 from virtperf.models.fits import By, EstimateTable, groups, names_of, require_columns, source
 from virtperf.models.result import t_interval
@@ -107,8 +107,8 @@ def quantile_regression(
         )
     found = EstimateTable()
     for term in table.columns:
-        mean = mean_over_runs(table[term].tolist(), [], [], level=1 - alpha)
-        found[term] = replace(t_interval(mean.value, mean.se, mean.df, alpha, "t"), origin=origin)
+        mean = mean_over_runs(table[term].tolist(), level=checks.level(alpha))
+        found[term] = replace(mean, method="t", origin=origin)
     return found
 
 

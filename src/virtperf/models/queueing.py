@@ -31,16 +31,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.result import (
     NO_DF,
-    Estimate,
     FitResult,
     FTest,
     f_test,
-    t_quantile,
     with_origin,
 )
 
@@ -318,7 +317,7 @@ class ClosedResult(FitResult):
         checks.require_one_of(method, ("profile",), "interval method")
         place = self.index(name)
         value = float(self.theta[place])
-        quantile = t_quantile(self.df_resid, alpha)
+        quantile = self.t_quantile(alpha)
         if math.isinf(quantile):
             return Estimate(value, 0.0, math.inf, 1 - alpha, "profile likelihood", (NO_DF,))
         threshold = self.rss * (1 + quantile**2 / self.df_resid)

@@ -11,17 +11,25 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from rawperf.core.errors import ModelError
-from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
-from virtperf.core.mean import Mean, mean_over_runs, welch_df
+from virtperf.core.contrasts import (
+    LinearRatio,
+    LogRatio,
+    Replicates,
+    independent_log_ratio,
+    linear_ratio,
+    paired_log_ratio,
+)
+from virtperf.core.estimate import Estimate, mean_over_runs
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.result import Estimate, exp, t_interval, t_quantile
+from virtperf.models.result import exp, t_interval
 
 METHODS = ("log-ratio", "fieller", "pooled")
 UNEQUAL_CV_LEVEL = 0.05
 """Two-sided p-value below which coefficients of variation count as different."""
 EQUAL_REPLICATES = 1e-9
 """Relative tolerance within which replicates count as equal."""
+NO_LIMITS = "the denominator does not differ significantly from zero: the ratio has no limits"
 NO_SPREAD = "the replicates are equal: an interval of zero width says nothing about further runs"
 
 
@@ -46,8 +54,8 @@ def ratio_of_means(
     ----------
     a, b : array_like, shape (m,) and (n,)
     method : {"log-ratio", "fieller", "pooled"}
-        ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set (see
-        `fieller`): both with separate variances and the degrees of freedom of `core.mean.welch_df`,
+        ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set
+        (`core.statistics.fieller`): both with separate variances and the degrees of freedom of `welch_df`,
         as for verdicts. "pooled" assumes a common
         coefficient of variation: the Gamma model with log link (`fit_log_link`).
 
@@ -67,9 +75,9 @@ def ratio_of_means(
             "the denominator's mean is zero", remedy="compare differences instead of ratios"
         )
     if method == "fieller":
-        # degrees of freedom of top - r bottom at the estimated ratio r
-        df = _degrees_of_freedom(top, bottom, top.value / bottom.value)
-        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, 0.0, df, alpha)
+        contrast = _linear(x, y, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+        estimate = _contrast_estimate(contrast, "Fieller", alpha)
+        return estimate if math.isfinite(estimate.low) else replace(estimate, warnings=(NO_LIMITS,))
     if top.value <= 0 or bottom.value <= 0:
         raise ModelError(
             "the log-ratio interval needs positive means",
@@ -87,14 +95,19 @@ def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> E
     """
     x, y = replicates(a, "first sample"), replicates(b, "second sample")
     first, second = _mean(x), _mean(y)
-    df = _degrees_of_freedom(first, second, 1.0)
+    df = _linear(x, y, [1.0, -1.0, 0.0], [0.0, 0.0, 1.0]).df
     estimate = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
     return replace(estimate, warnings=_zero_spread_note(x, y))
 
 
-def _mean(sample: Array) -> Mean:
+def _linear(x: Array, y: Array, over: list[float], under: list[float]) -> LinearRatio:
+    samples = [Replicates(sample, ("",) * len(sample)) for sample in (x, y)]
+    return linear_ratio(samples, np.array(over), np.array(under))
+
+
+def _mean(sample: Array) -> Estimate:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = mean_over_runs(list(sample), [], [], level=0.95)
+        mean = mean_over_runs(list(sample), level=0.95)
     if not (math.isfinite(mean.value) and math.isfinite(mean.se)):
         raise ModelError(
             "the replicates are too large",
@@ -103,11 +116,6 @@ def _mean(sample: Array) -> Mean:
             remedy="give them in another unit",
         )
     return mean
-
-
-def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
-    variances, dfs = (first.se**2, (factor * second.se) ** 2), (first.df, second.df)
-    return welch_df(variances, dfs)
 
 
 def _zero_spread_note(x: Array, y: Array) -> tuple[str, ...]:
@@ -181,42 +189,11 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
 
 
 def _contrast_estimate(
-    log_ratio: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
+    contrast: LogRatio | LinearRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
 ) -> Estimate:
     level = checks.level(alpha)
-    return Estimate(log_ratio.value, *log_ratio.interval(level), level, method, notes)
-
-
-def fieller(
-    a: float, b: float, var_a: float, var_b: float, cov_ab: float, df: float, alpha: float = 0.05
-) -> Estimate:
-    """Return ``a / b`` with Fieller's (1954) interval ``{r : |a - r b| <= t se(a - r b)}``.
-
-    Both are normal estimates. The limits are infinite, with a warning, if b does not differ from
-    zero at `alpha` (``g = t**2 var_b / b**2 >= 1``).
-
-    Raises
-    ------
-    ModelError
-        b is zero.
-    """
-    if b == 0:
-        raise ModelError("the denominator is zero", remedy="compare differences instead of ratios")
-    t2 = t_quantile(df, alpha) ** 2
-    square, cross, free = b * b - t2 * var_b, a * b - t2 * cov_ab, a * a - t2 * var_a
-    under = cross * cross - square * free
-    if not square > 0:
-        note = f"the denominator does not differ significantly from zero (g = {t2 * var_b / (b * b):.3g}): "
-        if under > 0:
-            ends = sorted(
-                ((cross - math.sqrt(under)) / square, (cross + math.sqrt(under)) / square)
-            )
-            note += f"the confidence set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
-        else:
-            note += "no value is excluded"
-        return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
-    half = math.sqrt(max(under, 0.0))
-    return Estimate(a / b, (cross - half) / square, (cross + half) / square, 1 - alpha, "Fieller")
+    low, high = contrast.interval(level)
+    return Estimate(contrast.value, low, high, level, method, notes, df=contrast.df, n=contrast.n)
 
 
 def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> Estimate:

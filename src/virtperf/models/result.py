@@ -1,4 +1,4 @@
-"""Results of all models: estimates, tests, fits, and placeholders for missing ones."""
+"""Results of all models: fits and tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate, Missing, student
 from virtperf.core.provenance import Origin
+from virtperf.core.statistics import t_pvalue, t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import WEIGHTS, power_of
@@ -23,99 +25,11 @@ from virtperf.models.noise import WEIGHTS, power_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from virtperf.models.prediction import CurvePrediction
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 NO_NOISE = "the curve interpolates the points: the noise can't be estimated, and the interval has zero width"
 NO_DF = "no degrees of freedom are left"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A point estimate with its confidence interval.
-
-    Parameters
-    ----------
-    value, low, high : float
-        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data impose none.
-    level : float
-        Confidence level of the interval, e.g. 0.95.
-    method : str
-        Interval method, for example "profile likelihood", "Fieller", "log-ratio", "t", "rounding";
-        docs/methods.md lists them.
-    warnings : tuple of str
-        Caveats to be shown beside the number.
-    origin : Origin or None
-        Inputs of the number; set by the frame functions (`virtperf.models.usl` and others).
-    """
-
-    value: float
-    low: float
-    high: float
-    level: float
-    method: str
-    warnings: tuple[str, ...] = ()
-    origin: Origin | None = None
-
-    available: ClassVar[bool] = True  # False for `Missing`
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
-        """Transform by a monotone function of the quantity (decreasing functions swap the limits)."""
-        ends = sorted((function(self.low), function(self.high)))
-        notes = (*self.warnings, *warnings)
-        return Estimate(
-            function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin
-        )
-
-    def __str__(self) -> str:
-        low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
-        high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
-        return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
-
-
-class NoResult(ModelError, AttributeError):
-    """Attribute access on a missing result."""
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Placeholder for a fit, an estimate or a test that could not be computed, with the reason.
-
-    It has the attributes of an `Estimate` (NaN numbers), so that it fits in a table of them. Access
-    to any other attribute, say the peak of a missing fit, raises `NoResult` with the reason.
-    """
-
-    reason: str
-    origin: Origin | None = None
-
-    available: ClassVar[bool] = False
-    value: ClassVar[float] = math.nan
-    low: ClassVar[float] = math.nan
-    high: ClassVar[float] = math.nan
-    level: ClassVar[float] = math.nan
-    method: ClassVar[str] = ""
-    warnings: ClassVar[tuple[str, ...]] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # looked up by protocols, such as pickling and display
-            raise AttributeError(name)
-        raise NoResult(f"there is no {name}, because there is no fit: {self.reason}")
-
-    def __contains__(self, value: float) -> bool:
-        return False
-
-    def __float__(self) -> float:
-        return math.nan
-
-    def __str__(self) -> str:
-        return f"not available: {self.reason}"
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
 
 
 @dataclass(frozen=True)
@@ -151,19 +65,15 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
     return FTest(statistic, df_num, df_denom, pvalue, null)
 
 
-def t_quantile(df: float, alpha: float) -> float:
-    """Return the two-sided t quantile ``t(1 - alpha/2, df)``; infinite for zero degrees of freedom."""
-    checks.level(alpha)
-    return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
-
-
 def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
-    """Return the estimate with interval ``value +- t(1 - alpha/2, df) * se``."""
-    quantile = t_quantile(df, alpha)
-    if math.isinf(quantile) or math.isnan(se):
-        why = NO_DF if math.isinf(quantile) else "there is no standard error at a bound"
-        return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
-    return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
+    """Return Student's t interval of the estimate; without degrees of freedom or a standard error
+    it is unbounded, with a warning.
+    """
+    level = checks.level(alpha)
+    if df > 0 and math.isfinite(se):
+        return student(value, se, df, level=level, method=method)
+    why = NO_DF if not df > 0 else "there is no standard error at a bound"
+    return Estimate(value, -math.inf, math.inf, level, method, (why,), None, se, df)
 
 
 def exp(value: float) -> float:
@@ -176,14 +86,15 @@ def with_origin(method: Method) -> Method:
 
     @functools.wraps(method)
     def attributed(self: FitResult, *arguments: Any, **named: Any) -> Any:
-        return _with_origin(method(self, *arguments, **named), self.origin)
+        return set_origin(method(self, *arguments, **named), self.origin)
 
     return cast(Method, attributed)
 
 
-def _with_origin(result: Any, origin: Origin | None) -> Any:
+def set_origin(result: Any, origin: Origin | None) -> Any:
+    """Set the origin of an estimate or a test, or of those of a dictionary; other results stay."""
     if isinstance(result, dict):
-        return {name: _with_origin(value, origin) for name, value in result.items()}
+        return {name: set_origin(value, origin) for name, value in result.items()}
     if origin is None or not isinstance(result, Estimate | Missing | FTest):
         return result
     return replace(result, origin=origin)
@@ -303,7 +214,7 @@ class FitResult(ABC):
         """Two-sided p-values of a true parameter of zero, by Student's t with `df_resid`."""
         if self.df_resid <= 0:
             return self._named(np.full(len(self.theta), math.nan))
-        return self._named(2 * special.stdtr(self.df_resid, -np.abs(self.tvalues.to_numpy())))
+        return self._named(t_pvalue(self.tvalues.to_numpy(), self.df_resid))
 
     @property
     def free_parameters(self) -> int:
@@ -345,6 +256,12 @@ class FitResult(ABC):
         """Return the position of a parameter."""
         return self.param_names.index(checks.require_one_of(name, self.param_names, "parameter"))
 
+    def t_quantile(self, alpha: float) -> float:
+        """Student's two-sided quantile at the level ``1 - alpha``; infinite without degrees of
+        freedom.
+        """
+        return float(t_quantile(self.df_resid, checks.level(alpha)))
+
     @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
@@ -368,63 +285,103 @@ class FitResult(ABC):
         alpha: float = 0.05,
         *,
         weights: ArrayLike | None = None,
+        method: str | None = None,
     ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve.
+        """Evaluate the fitted curve, inside or outside the range of x.
 
         Parameters
         ----------
         new : array_like
             Values of x.
         interval : {None, "mean", "observation"}
-            Interval of the curve, or of a new observation; both by the delta method with t
-            quantiles.
+            Interval of the curve, by the model's own method, or of a new observation: the distances
+            of the curve's limits and the noise are added in quadrature on each side (Zou and Donner
+            2008, *Stat. Med.* 27); for a straight line that is the usual prediction interval.
         alpha : float
             One minus the confidence level.
-        weights : array_like, optional
-            Weights of the new observations; required if the fit had weights.
+        weights : array_like, shape (m,), optional
+            Weights of new observations; required for a fit with unequal weights.
+        method : {None, "delta"}
+            Limits of the curve by the model's own method, or by the delta method with t quantiles.
 
         Returns
         -------
         ndarray, shape (m,), or DataFrame
-            The values; with `interval` the columns ``value, se, low, high``.
+            The values; with `interval` the columns ``value, se, low, high``, where ``se`` is that of
+            the delta method, and ``extrapolated``: whether x is outside the range of the rows.
 
         Raises
         ------
         ArgumentError
             An x is not finite, beyond `MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
+        ModelError
+            The fit has unequal weights, and there are none for the new observations.
         """
-        value, gradient = self._curve(self._checked_x(new))
+        x = self._checked_x(new)
+        value, gradient = self._curve(x)
         if interval is None:
             return value
         checks.require_one_of(interval, ("mean", "observation"), "interval")
-        # A parameter on its bound has no standard error: the band is conditional on the bound.
-        cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
-        variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
+        se = self._curve_error(gradient)
+        if method is not None:
+            checks.require_one_of(method, ("delta",), "interval method")
+        band = self._band if method is None else functools.partial(FitResult._band, self)
+        low, high = band(x, value, se, alpha)
         if interval == "observation":
-            variance = variance + self._noise_variance(value, weights)
-        half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
+            size = np.abs(value) ** (power_of(self.noise) / 2)
+            spread = np.sqrt(self.scale / self._weights_of_new(weights, len(x)))
+            se, noise = np.hypot(se, spread * size), self.t_quantile(alpha) * spread
+            with np.errstate(all="ignore"):
+                if self._log_limits and method is None:
+                    low = value * np.exp(-np.hypot(np.log(value / low), noise))
+                    high = value * np.exp(np.hypot(np.log(high / value), noise))
+                else:
+                    low = value - np.hypot(value - low, noise * size)
+                    high = value + np.hypot(high - value, noise * size)
+        outside = (x < self.x.min()) | (x > self.x.max())
         return pd.DataFrame(
-            {"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half}
+            {"value": value, "se": se, "low": low, "high": high, "extrapolated": outside}
         )
 
-    def _noise_variance(self, value: Array, weights: ArrayLike | None) -> Array:
-        """Variance of new observations around the curve."""
-        if self.noise == WEIGHTS:
-            if weights is None:
-                raise checks.ArgumentError(
-                    "the fit is weighted, so a new observation needs a weight",
-                    remedy="give the weights of the new observations",
-                )
-            return self.scale / checks.column(weights, "weight", positive=True)
-        return self.scale * value ** power_of(self.noise)
+    @property
+    def _log_limits(self) -> bool:
+        """Whether noise is added to the curve's limits on the log scale."""
+        return False
+
+    def _curve_error(self, gradient: Array) -> Array:
+        """Standard errors of the curve from its gradient, by the delta method."""
+        variance = np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient)
+        return np.sqrt(np.maximum(variance, 0.0))
+
+    def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
+        """Limits of the curve."""
+        half = self.t_quantile(alpha) * se
+        return value - half, value + half
+
+    @property
+    def _given_weights(self) -> Array:
+        """Weights of the rows without the noise model's variance function."""
+        return self.weights
+
+    def _weights_of_new(self, new: ArrayLike | None, rows: int) -> Array:
+        """Weights of new observations: as given, or the common weight of all fitted rows."""
+        fitted = self._given_weights
+        if new is not None:
+            checked = checks.column(np.atleast_1d(new), "weight of a new row", positive=True)
+            checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
+            return checked
+        if np.ptp(fitted) > 1e-9 * fitted.max():
+            raise ModelError(
+                "the variance of a new observation is unknown, because the fitted rows have unequal weights",
+                remedy="give the weights of the new rows, or fit a noise model without weights",
+            )
+        return np.full(rows, fitted[0])
 
     def get_prediction(self, exog: ArrayLike | None = None) -> CurvePrediction:
         """Predictions at values of x (default: those of the rows), with a ``summary_frame(alpha)``
         like that of statsmodels; the limits are those of `predict`.
         """
-        from virtperf.models.prediction import CurvePrediction
-
         return CurvePrediction(self, self.x if exog is None else self._checked_x(exog))
 
     def row_deviation(self) -> Array:
@@ -588,3 +545,43 @@ def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
             half = vt.T / s / norms[:, None]
             return half @ half.T, True
     return np.full((p, p), np.nan), False
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePrediction:
+    """Predictions of a fitted curve, with the attribute names of statsmodels."""
+
+    fit: FitResult
+    x: Array
+
+    @property
+    def predicted_mean(self) -> Array:
+        """Fitted curve at `x`."""
+        return np.asarray(self.fit.predict(self.x))
+
+    def conf_int(self, alpha: float = 0.05, obs: bool = False) -> Array:
+        """Limits of the mean, or with `obs` of a new observation, shape (m, 2)."""
+        table = self.fit.predict(self.x, "observation" if obs else "mean", alpha)
+        assert isinstance(table, pd.DataFrame)  # with an interval it is one
+        return table[["low", "high"]].to_numpy()
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Columns ``mean, mean_se, mean_ci_lower, mean_ci_upper, obs_ci_lower, obs_ci_upper``; the
+        last two are NaN where the noise of a new row is unknown.
+        """
+        table = self.fit.predict(self.x, "mean", alpha)
+        assert isinstance(table, pd.DataFrame)  # with an interval it is one
+        try:
+            new = self.conf_int(alpha, obs=True)
+        except ModelError:
+            new = np.full((len(self.x), 2), math.nan)
+        return pd.DataFrame(
+            {
+                "mean": table["value"],
+                "mean_se": table["se"],
+                "mean_ci_lower": table["low"],
+                "mean_ci_upper": table["high"],
+                "obs_ci_lower": new[:, 0],
+                "obs_ci_upper": new[:, 1],
+            }
+        )

@@ -24,9 +24,10 @@ from typing import TypeVar
 import numpy as np
 
 from rawperf.core.errors import ModelError
+from virtperf.core.statistics import t_quantile
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import RowNote
-from virtperf.models.result import FitResult, t_quantile
+from virtperf.models.result import FitResult
 
 HUBER_THRESHOLD = 1.345
 """Clipping point in robust standard deviations: 95 % efficient with normal noise."""
@@ -37,7 +38,7 @@ NORMAL_MAD = 0.674489750196
 MIN_FREE_ROWS = 4
 """Minimum number of rows beyond the parameters for the detection of outliers."""
 OUTLIER_DEVIATIONS = 2.7
-ALPHA = 0.05
+LEVEL = 0.95
 """Level at which intervals are widened; other levels use the same factor."""
 MAX_ITERATIONS, TOLERANCE = 400, 1e-8
 EXTRAPOLATION_RATES = (0.5, 0.999)
@@ -85,7 +86,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     share, free = float(inside.mean()), len(y) - parameters
     of_free = max(int(inside.sum()) - parameters, 1) / free
     enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
-    enlarged *= t_quantile(max(inside.sum() - parameters, 1), ALPHA) / t_quantile(free, ALPHA)
+    enlarged *= t_quantile(max(inside.sum() - parameters, 1), LEVEL) / t_quantile(free, LEVEL)
     cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
     final = fit(fitted.fittedvalues + size * enlarged * cut)
     outliers = tuple(

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.breakpoint_search import (
     FORMS,
@@ -26,14 +27,11 @@ from virtperf.models.breakpoint_search import (
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.prediction import new_observation_weights, prediction
 from virtperf.models.result import (
     NO_DF,
     NO_NOISE,
-    Estimate,
     FitResult,
     inverse_gram,
-    t_quantile,
     with_origin,
 )
 from virtperf.models.robust import robust_fit
@@ -301,7 +299,7 @@ class SegmentedResult(FitResult):
 
     def _breakpoint_interval(self, value: float, alpha: float, method: str) -> Estimate:
         label = "profile likelihood" if method == "profile" else SIMULATED
-        quantile = t_quantile(self.df_resid, alpha)
+        quantile = self.t_quantile(alpha)
         if math.isinf(quantile):
             return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
         low, high, notes = self._search.limits(self.rss + quantile**2 * self.scale)
@@ -346,7 +344,7 @@ class SegmentedResult(FitResult):
         For large noise, corners of the sum of squares make the F threshold too small for the
         breakpoint, and for slopes and values, which are correlated with it.
         """
-        quantile = t_quantile(self.df_resid, alpha)
+        quantile = self.t_quantile(alpha)
         if math.isinf(quantile) or self.exact:
             return quantile
         return max(quantile, math.sqrt(self._simulated(self._sign * float(self.theta[-1]), alpha)))
@@ -410,29 +408,16 @@ class SegmentedResult(FitResult):
         drawn = kinks.largest_f(_normal_numbers(n_sim, self.nobs, seed), df)
         return BreakTest(observed, _simulated_pvalue(drawn, observed), n_sim, seed)
 
-    def predict(
-        self,
-        new: ArrayLike,
-        interval: str | None = None,
-        alpha: float = 0.05,
-        weights: ArrayLike | None = None,
-    ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve like `USLResult.predict`; intervals profile the breakpoint."""
-        x = self._checked_x(new)
-        value, gradient = self._curve(x)
-        if interval is None:
-            return value
-        checks.require_one_of(interval, ("mean", "observation"), "interval")
-        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient), 0.0))
-        ends = self._profile(
+    def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
+        """Limits of the curve, profiled over the breakpoint."""
+        low, high, _ = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])
-        )[:2]
-        noise = (
-            new_observation_weights(self.given, weights, len(x))
-            if interval == "observation"
-            else None
         )
-        return prediction(self, x, value, se, ends, alpha, weights=noise)
+        return low, high
+
+    @property
+    def _given_weights(self) -> Array:
+        return self.given
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         return curve(self.form, new, self.theta)

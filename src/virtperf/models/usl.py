@@ -16,7 +16,7 @@ from virtperf.models.checks import Array
 from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
+from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test
 from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
     FREE_PARAMETERS,
@@ -249,7 +249,7 @@ def _fit_warnings(fit: USLResult) -> tuple[str, ...]:
 def _near_bound_warnings(fit: USLResult) -> list[str]:
     """Warn if zero is within reach of alpha or beta: intervals are then conservative, not exact."""
     free, near = fit.free(), []
-    threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
+    threshold = fit.deviance + fit.t_quantile(0.05) ** 2 * fit.scale
     for place, name in ((1, "alpha"), (2, "beta")):
         if free[place] and not fit.at_bound[fit.index(name)]:
             without = np.where(np.arange(3) == place, False, free)

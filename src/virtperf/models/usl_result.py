@@ -29,25 +29,22 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.irls import ROUNDING_SHARE, Family, along, solve
 from virtperf.models.noise import power_of
-from virtperf.models.prediction import new_observation_weights, prediction
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
 from virtperf.models.result import (
     NO_DF,
     NO_NOISE,
-    Estimate,
     FitResult,
     FTest,
-    Missing,
     f_test,
     t_interval,
-    t_quantile,
     with_origin,
 )
 
@@ -382,7 +379,7 @@ class USLResult(FitResult):
         """Profile limits of several quantities, and whether a better fit than the optimum was
         found.
         """
-        quantile = t_quantile(self.df_resid, alpha)
+        quantile = self.t_quantile(alpha)
         if math.isinf(quantile) or math.isnan(self.scale):
             return domain[0], domain[1], False
         if self.exact or self.scale <= 0:
@@ -399,62 +396,24 @@ class USLResult(FitResult):
         low, high = limits(excess, value, se, domain, quantile, tolerance)
         return low, high, least < (1 - 1e-6) * best
 
-    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
-        """Profile confidence band: limits of the throughput at each load."""
+    def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
+        """Profile limits: valid in extrapolation, and with a coefficient on its bound."""
         rows = design_columns(x)
-        value, se = rows @ self.b, self._standard_errors(rows)
+        costs, errors = rows @ self.b, self._curve_error(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
-            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
+            costs, errors, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
         )
         with np.errstate(divide="ignore"):
             return 1 / high, 1 / low
 
-    def _standard_errors(self, rows: Array) -> Array:
+    def _curve_error(self, rows: Array) -> Array:
         """Standard errors of ``rows @ b``."""
         return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
 
-    def predict(
-        self,
-        new: ArrayLike,
-        interval: str | None = None,
-        alpha: float = 0.05,
-        weights: ArrayLike | None = None,
-        method: str = "profile",
-    ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve like `FitResult.predict`, inside or outside the tested range.
-
-        Parameters
-        ----------
-        weights : array_like, shape (m,), optional
-            Weights of new observations; required for a fit with unequal weights, since the noise of
-            new rows is then unknown.
-        method : {"profile", "delta"}
-            Interval of the curve: profile likelihood, which is valid in extrapolation and with a
-            coefficient on its bound, or first derivatives and t quantiles.
-
-        Returns
-        -------
-        ndarray, shape (m,), or DataFrame
-            With the column ``extrapolated``: whether x is outside the tested range. ``se`` is that
-            of the delta method.
-        """
-        x = self._checked_x(new)
-        value, gradient = self._curve(x)
-        if interval is None:
-            return value
-        checks.require_one_of(interval, ("mean", "observation"), "interval")
-        profiled = checks.require_one_of(method, METHODS, "interval method") == "profile"
-        se = self._standard_errors(gradient)
-        half = t_quantile(self.df_resid, alpha) * se
-        ends = self.band(x, alpha) if profiled else (value - half, value + half)
-        noise = (
-            new_observation_weights(self.weights, weights, len(x))
-            if interval == "observation"
-            else None
-        )
-        logs = profiled and self.noise == "proportional"
-        return prediction(self, x, value, se, ends, alpha, weights=noise, logs=logs)
+    @property
+    def _log_limits(self) -> bool:
+        return self.noise == "proportional"
 
     def extrapolation(self, load: float) -> tuple[str, ...]:
         """Return a warning if a load is outside the tested range."""

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import ModelError
+from virtperf.core.estimate import Missing
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
@@ -197,8 +198,6 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
 
 def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
     """Call `get` on the fit; a `ModelError` becomes a `Missing` with the reason."""
-    from virtperf.models.result import Missing
-
     try:
         return get(fit, *arguments)
     except ModelError as err:

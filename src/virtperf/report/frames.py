@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
-from virtperf.core.mean import Mean
+from virtperf.core.estimate import Estimate
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import TableSchema
 from virtperf.report.axis_words import axis_metadata
@@ -109,7 +109,7 @@ class StudyData:
         """Ids of the claims about an exhibit."""
         return tuple(claim.id for claim in self.claims.about(exhibit_id)) if self.claims else ()
 
-    def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Mean | None:
+    def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Estimate | None:
         """Mean over the runs of one provenance at a quantity's levels; None without an observation.
 
         `scale`: "own", "relative", or "" for the scale of figures and claims: relative if there are

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import Contrast, LogRatio
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.numbers import as_precise
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
@@ -19,16 +20,13 @@ from virtperf.report.frames import StudyData
 from virtperf.study.derived import Derivation
 from virtperf.study.samples import StudySamples, Terms
 
-if TYPE_CHECKING:
-    from virtperf.models.result import Estimate, Missing
-
 _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
 """Names of fit parameters, by the name of the derived number."""
 
 
 def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
     """Estimate a number with its interval from the measured runs of all its quantities, as an
-    Estimate, Mean or Missing.
+    Estimate or Missing.
 
     None if a quantity has no measured run, or no model estimates the number.
     """
@@ -72,7 +70,7 @@ def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
             return fit.throughput_at(derivation.derived.load, alpha)
         return getattr(fit, derivation.gives)(alpha)
     except ModelError as err:
-        return models.Missing(str(err), fit.origin)
+        return Missing(str(err), fit.origin)
 
 
 def ratio_of_runs(
@@ -129,7 +127,6 @@ def _estimate(
     exhibits: tuple[str, ...],
 ) -> Estimate | Missing:
     from virtperf.models.ratio import NO_SPREAD  # the models take a second to load
-    from virtperf.models.result import Estimate, Missing
 
     samples = data.samples(provenance)
     runs = sorted({run for side in sides for q in side for run in samples[q].run_ids})
@@ -144,7 +141,9 @@ def _estimate(
     name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
     method = f"{name}, {contrast.design}" if contrast.design else name
     notes = (NO_SPREAD,) if low == high else ()
-    return Estimate(contrast.value, low, high, level, method, notes, origin)
+    return Estimate(
+        contrast.value, low, high, level, method, notes, origin, df=contrast.df, n=contrast.n
+    )
 
 
 def _runs(data: StudyData, derivation: Derivation) -> pd.DataFrame | None:

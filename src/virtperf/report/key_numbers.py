@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from virtperf.core.estimate import Estimate
 from virtperf.core.levels import level_text
-from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds.contradictions import contradictions_by_origin
@@ -94,7 +94,7 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     A condition is named by the factors with several levels for the quantity, if not at their
     default.
     """
-    means: dict[str, dict[Quantity, Mean]] = {}
+    means: dict[str, dict[Quantity, Estimate]] = {}
     for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
         if provenance == Provenance.MEASURED.value and scale == OWN_SCALE:
             means.setdefault(quantity.name, {})[quantity] = mean

@@ -10,7 +10,6 @@ transient would falsify.
 
 References
 ----------
-Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
 Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach.
 J. Pharmacokinet. Biopharm. 15, 657-680.
 """
@@ -19,75 +18,58 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from virtperf.core.contrasts import Replicates
-from virtperf.core.levels import Level, level_text
-from virtperf.core.mean import (
+from virtperf.core.estimate import (
     BUCKETED,
-    Mean,
+    Estimate,
     mean_over_bucketed,
     mean_over_runs,
-    satterthwaite,
     student,
 )
+from virtperf.core.levels import Level, level_text
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
+from virtperf.core.statistics import error_of_sum, holm
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
 NOT_TESTED = "not tested"
+NO_TREND = Estimate(math.nan, math.nan, math.nan, math.nan, "")
 STEADY_MARGIN = 0.05
 """Equivalence margin for the change over the window, as a share of the mean."""
 MIN_UNITS = 3
 """Minimum number of runs, or blocks of runs, for a confidence interval."""
 
 
-@dataclass(frozen=True)
-class Trend:
-    """Mean trend of a condition with its two-sided confidence interval.
+def is_negligible(trend: Estimate) -> bool:
+    """Whether the interval of a trend lies within `STEADY_MARGIN` of zero."""
+    return trend.low >= -STEADY_MARGIN and trend.high <= STEADY_MARGIN
 
-    `p` is the p-value under no trend. NaN if too few runs have a trend.
+
+def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Estimate:
+    """Mean trend over the `OBSERVATIONS` of one condition; runs of a block are averaged first. NaN
+    without a trend, and no interval from fewer than `MIN_UNITS`.
     """
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p: float = math.nan
-
-    @property
-    def negligible(self) -> bool:
-        """Whether the interval lies within `STEADY_MARGIN` of zero."""
-        return self.low >= -STEADY_MARGIN and self.high <= STEADY_MARGIN
-
-
-def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
-    """Mean trend over the `OBSERVATIONS` of one condition; runs of a block are averaged first."""
     known = [row for row in rows if math.isfinite(row["trend"])]
     if not known:
-        return Trend()
+        return NO_TREND
     values = np.array([row["trend"] for row in known])
     units = Replicates(values, tuple(row["block"] for row in known)).units
-    value = float(units.mean())
-    if len(units) < MIN_UNITS:
-        return Trend(value)
-    se = float(units.std(ddof=1)) / math.sqrt(len(units))
-    if se == 0:
-        return Trend(value, value, value, 0.0 if value else 1.0)
-    df = len(units) - 1
-    half = float(special.stdtrit(df, (1 + level) / 2)) * se
-    p = float(2 * special.stdtr(df, -abs(value) / se))
-    return Trend(value, value - half, value + half, p)
+    mean = mean_over_runs(units.tolist(), level=level)
+    return mean if len(units) >= MIN_UNITS else mean.without_interval()
 
 
-def classify_trends(trends: Sequence[Trend], pooled: Sequence[Trend], level: float) -> list[str]:
+def classify_trends(
+    trends: Sequence[Estimate], pooled: Sequence[Estimate], level: float
+) -> list[str]:
     """Classify the conditions of a study by their own trends and those of their experiments.
 
     `CONSTANT` if the interval of the own trend, or of the experiment's, lies within `STEADY_MARGIN`
@@ -95,22 +77,19 @@ def classify_trends(trends: Sequence[Trend], pooled: Sequence[Trend], level: flo
     zero at that level, adjusted over all conditions (Holm), and its interval is not within the
     margin; else `UNDETERMINED`. `NOT_TESTED` without a trend.
     """
-    tested = sorted((t.p, k) for k, t in enumerate(trends) if math.isfinite(t.p))
-    drifting = set()
-    for rank, (p, k) in enumerate(tested):
-        if p * (len(tested) - rank) > 1 - level:
-            break
-        drifting.add(k)
+    tested = [k for k, trend in enumerate(trends) if math.isfinite(trend.pvalue)]
+    adjusted = holm([trends[k].pvalue for k in tested])
+    drifting = {k for k, p in zip(tested, adjusted, strict=True) if p <= 1 - level}
     words = []
     for k, (own, experiment) in enumerate(zip(trends, pooled, strict=True)):
         if not math.isfinite(own.value):
             words.append(NOT_TESTED)
-        elif own.negligible:
+        elif is_negligible(own):
             words.append(CONSTANT)
         elif k in drifting:
             words.append(DRIFT)
         else:
-            words.append(CONSTANT if experiment.negligible else UNDETERMINED)
+            words.append(CONSTANT if is_negligible(experiment) else UNDETERMINED)
     return words
 
 
@@ -120,7 +99,7 @@ OWN_SCALE, RELATIVE = "own", "relative"
 _COLUMNS = {OWN_SCALE: ("value", "se", "df"), RELATIVE: ("relative", "relative_se", "relative_df")}
 _FACTS = ("value", "se", "df", "low", "high", "level", "n", "method")
 
-Means = dict[tuple[Quantity, str, str], Mean]
+Means = dict[tuple[Quantity, str, str], Estimate]
 """Means by quantity, provenance and scale."""
 
 
@@ -139,7 +118,7 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
         key = (row["quantity"], *(row[factor] for factor in study.factors), row["provenance"])
         conditions.setdefault(key, []).append({str(name): value for name, value in row.items()})
     rows: list[dict[str, Any]] = []
-    trends: list[Trend] = []
+    trends: list[Estimate] = []
     experiments: list[tuple[Any, ...]] = []
     of_experiment: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     any_response = any(kind.response for kind in study.quantities.values())
@@ -175,13 +154,13 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 tested = scale == OWN_SCALE and (
                     study.quantities[quantity].response or not any_response
                 )
-                trends.append(mean_trend(values, level) if tested else Trend())
+                trends.append(mean_trend(values, level) if tested else NO_TREND)
                 named = tuple(at[factor] for factor in study.blocks if factor in at)
                 experiments.append((quantity, named, provenance))
                 if tested:
                     of_experiment.setdefault(experiments[-1], []).extend(values)
     pooled = {key: mean_trend(values, level) for key, values in of_experiment.items()}
-    words = classify_trends(trends, [pooled.get(key, Trend()) for key in experiments], level)
+    words = classify_trends(trends, [pooled.get(key, NO_TREND) for key in experiments], level)
     for mean_row, trend, word in zip(rows, trends, words, strict=True):
         mean_row |= {
             "trend": trend.value,
@@ -242,7 +221,7 @@ def _condition(row: Mapping[Any, Any], factors: Sequence[str]) -> tuple[Any, ...
     return (row["quantity"], row["provenance"], *(row[factor] for factor in factors))
 
 
-def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:
+def _within_bounds(mean: Estimate, kind: QuantityKind, scale: str) -> Estimate:
     """Clip the interval of a mean to the bounds of its quantity: no rate is below 0.
 
     The excluded part never contains the true value, so that the coverage is unchanged. Bounds are
@@ -254,31 +233,19 @@ def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:
     return replace(mean, low=max(mean.low, kind.low), high=min(mean.high, kind.high))
 
 
-def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
+def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Estimate | None:
     value, se, df = _COLUMNS[scale]
     known = [row for row in rows if math.isfinite(row[value])]
     if not known:
         return None
     first = known[0]
-    one = Mean(
-        first[value],
-        first[se],
-        first[df],
-        first["low"],
-        first["high"],
-        level=level,
-        n=1,
-        method=first["method"],
-    )
-    if scale == OWN_SCALE and all(row["method"] == BUCKETED for row in known):
-        return mean_over_bucketed([run_mean(row, level) for row in known], level=level)
-    if len(known) == 1 and scale == OWN_SCALE and one.of_samples:
-        return replace(one, n=int(first["n"]))
-    method = f"{one.method} of one run"
-    if (
-        len(known) == 1 and scale == OWN_SCALE
-    ):  # keep the interval of its method (medians have no t interval)
-        return replace(one, method=method)
+    method = f"{first['method']} of one run"
+    if scale == OWN_SCALE:
+        runs = [run_mean(row, level) for row in known]
+        if all(run.method == BUCKETED for run in runs):
+            return mean_over_bucketed(runs, level=level)
+        if len(runs) == 1:  # keep the interval of its method (medians have no t interval)
+            return runs[0] if runs[0].of_samples else replace(runs[0], n=1, method=method)
     blocks = Replicates(
         np.array([row[value] for row in known]), tuple(row["block"] for row in known)
     )
@@ -289,13 +256,14 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
     )
 
 
-def run_mean(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
+def run_mean(row: Mapping[str, Any] | pd.Series, level: float) -> Estimate:
     """The mean of one run from its row of `OBSERVATIONS`; `level` is that of its interval."""
-    value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
-    return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
+    value, low, high, se, df = (float(row[name]) for name in ("value", "low", "high", "se", "df"))
+    method, n = str(row["method"]), int(row["n"])
+    return Estimate(value, low, high, level, method, se=se, df=df, n=n)
 
 
-def _with_reference(relative: Mean, numerator: Mean, reference: Mean) -> Mean:
+def _with_reference(relative: Estimate, numerator: Estimate, reference: Estimate) -> Estimate:
     """A relative mean with the propagated errors of numerator and reference point.
 
     They replace the spread of its own runs.
@@ -305,8 +273,8 @@ def _with_reference(relative: Mean, numerator: Mean, reference: Mean) -> Mean:
         relative.value / numerator.value if numerator.value else 0.0,
     )
     variances = [numerator.se**2, (share * reference.se) ** 2]
-    df = satterthwaite(variances, [numerator.df, reference.df])
-    se = abs(unit) * math.sqrt(sum(variances)) if numerator.value else relative.se
+    error, df = error_of_sum(variances, [numerator.df, reference.df])
+    se = abs(unit) * error if numerator.value else relative.se
     return student(
         relative.value, se, df, level=relative.level, n=relative.n, method=relative.method
     )
@@ -319,7 +287,7 @@ def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
     for position, quantity in rows_by_quantity(study, means):
         row = rows[position]
         origin = Origin(Provenance(row["provenance"]), study.id, tuple(row["runs"]))
-        by_quantity[quantity, row["provenance"], row["scale"]] = Mean(
+        by_quantity[quantity, row["provenance"], row["scale"]] = Estimate(
             **{f: row[f] for f in _FACTS}, origin=origin
         )
     return by_quantity

@@ -21,7 +21,7 @@ from virtperf.core.contrasts import (
     log_ratio,
     pooled_error,
 )
-from virtperf.core.mean import BUCKETED, Mean, mean_over_bucketed, mean_over_runs
+from virtperf.core.estimate import BUCKETED, Estimate, mean_over_bucketed, mean_over_runs
 from virtperf.core.provenance import Provenance
 from virtperf.study.conditions import rows_by_quantity, run_mean
 from virtperf.study.definition import Study
@@ -44,7 +44,7 @@ class StudySamples(Mapping[Quantity, Replicates]):
     def __init__(
         self,
         runs: Mapping[Quantity, Replicates],
-        independent: Mapping[Quantity, Mean] | None = None,
+        independent: Mapping[Quantity, Estimate] | None = None,
     ) -> None:
         self._runs = dict(runs)
         self._independent = dict(independent or {})
@@ -92,12 +92,11 @@ class StudySamples(Mapping[Quantity, Replicates]):
             return linear_ratio([self[q] for q in quantities], above, below)
         return SampledRatio(above, below, tuple(map(self._mean, quantities)))
 
-    def _mean(self, quantity: Quantity) -> Mean:
+    def _mean(self, quantity: Quantity) -> Estimate:
         if quantity in self._independent:
             return self._independent[quantity]
         values = self[quantity].values.tolist()
-        unknown = [math.nan] * len(values)
-        return mean_over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
+        return mean_over_runs(values, level=DEFAULT_LEVEL)
 
     def _side(self, terms: Terms) -> Replicates | None:
         """One side of a ratio as replicates; sums are formed within blocks.
@@ -148,7 +147,7 @@ def samples_by_quantity(
     places: dict[Quantity, list[int]] = {}
     for place, quantity in rows_by_quantity(study, table):
         places.setdefault(quantity, []).append(place)
-    independent: dict[Quantity, Mean] = {}
+    independent: dict[Quantity, Estimate] = {}
     for quantity, rows in places.items():
         if bucketed[rows].all():
             means = [run_mean(table.iloc[place], level) for place in rows]

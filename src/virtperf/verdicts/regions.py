@@ -25,6 +25,7 @@ import numpy as np
 from scipy import special
 
 from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio, SampledRatio
+from virtperf.core.statistics import t_quantile
 
 MAX_RUNS_NEEDED = 1000
 TARGET_POWER = 0.8
@@ -124,7 +125,7 @@ class Comparison:
         if not self.known or self.of_samples:
             return math.nan
         df = self._of_runs.df
-        quantile = special.stdtrit(df, (1 + level) / 2) + special.stdtrit(df, TARGET_POWER)
+        quantile = t_quantile(df, level) + t_quantile(df, 2 * TARGET_POWER - 1)  # of one side
         distance = self._of_runs.detectable(float(quantile))
         return distance if self.relative else abs(self.factor) * distance
 
@@ -245,9 +246,7 @@ def _type_ii_error(
         standard_errors = np.nan_to_num(
             seen[:, :1] / seen[:, 1:], nan=math.inf, posinf=math.inf, neginf=-math.inf
         )
-    return special.stdtr(
-        df, special.stdtrit(df, (1 + level) / 2) - standard_errors * np.sqrt(counts)
-    )
+    return special.stdtr(df, t_quantile(df, level) - standard_errors * np.sqrt(counts))
 
 
 def _half_widths(gap: float, half: float) -> float:

@@ -15,9 +15,9 @@ from rawperf.core.errors import RawperfError, StudyError
 from tests.cases import each_case
 from tests.report.plain import plain
 from tests.report.toy import HOSTILE
+from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.models import frames as models
-from virtperf.models.result import Estimate, Missing
 from virtperf.report import frames
 from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy

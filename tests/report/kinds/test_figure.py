@@ -16,8 +16,8 @@ from tests.report.plain import links, plain
 from tests.report.toy import DOLLARS, HOSTILE, change
 from virtperf import plot
 from virtperf.core import stage_tables
+from virtperf.core.estimate import Estimate
 from virtperf.models import frames as models
-from virtperf.models.result import Estimate
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load

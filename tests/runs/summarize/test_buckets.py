@@ -11,7 +11,7 @@ from rawperf.core.buckets import Bucket, parse_bucket
 from rawperf.core.errors import RawperfError
 from tests.rawperf.sample_files import sample
 from tests.toy_boots import Boots
-from virtperf.core.mean import BUCKETED, Mean, mean_over_bucketed
+from virtperf.core.estimate import BUCKETED, Estimate, mean_over_bucketed
 from virtperf.core.order_statistics import BucketCounts, quantile
 from virtperf.core.stage_tables import DISTRIBUTIONS, MEANS, OBSERVATIONS
 from virtperf.report.kinds.distribution import OF_BUCKETS, percentiles
@@ -116,16 +116,16 @@ def test_figure_draws_buckets_and_labels_them(place):
 
 
 def test_equal_buckets_of_runs_still_have_an_interval():
-    run = Mean(256.0, 1.0, 99.0, 128.0, 256.0, 0.95, 100, BUCKETED)
+    run = Estimate(256.0, 128.0, 256.0, 0.95, BUCKETED, se=1.0, df=99.0, n=100)
     both = mean_over_bucketed([run, run, run], level=0.95)
     assert (both.value, both.low, both.high, both.n) == (256.0, 128.0, 256.0, 300)
 
 
 def test_mean_over_runs_with_open_intervals_is_open():
-    run = Mean(256.0, np.inf, 1.0, -np.inf, np.inf, 0.95, 2, BUCKETED)
+    run = Estimate(256.0, -np.inf, np.inf, 0.95, BUCKETED, se=np.inf, df=1.0, n=2)
     both = mean_over_bucketed([run, run], level=0.95)
     assert (both.value, both.low, both.high, both.se) == (256.0, -np.inf, np.inf, np.inf)
-    low = Mean(256.0, 1.0, 1.0, 128.0, np.inf, 0.95, 2, BUCKETED)
+    low = Estimate(256.0, 128.0, np.inf, 0.95, BUCKETED, se=1.0, df=1.0, n=2)
     assert mean_over_bucketed([run, low], level=0.95).low == -np.inf
 
 
@@ -133,10 +133,10 @@ def test_narrow_buckets_give_the_interval_of_samples():
     x = np.sort(np.random.default_rng(5).normal(100, 10, 400))
     for share in (0.5, 0.9):
         found = BucketCounts(x - 1e-9, x + 1e-9, np.ones(400)).quantile(share, 0.95)
-        _, low, high = quantile(x, share, 0.95)
-        assert found[1:] == pytest.approx((low, high))
-    least, most = BucketCounts(x, x, np.ones(400)).share_above(110.0, 0.95)[1:]
-    assert least < np.mean(x > 110) < most
+        expected = quantile(x, share, 0.95)
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    found = BucketCounts(x, x, np.ones(400)).share_above(110.0, 0.95)
+    assert found.low < np.mean(x > 110) < found.high
 
 
 def test_bucket_names_round_trip():

@@ -10,7 +10,7 @@ import yaml
 
 from rawperf.core.errors import StudyError
 from tests.toy_boots import Boots, boots, drawn
-from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED
+from virtperf.core.estimate import COUNTED, INDEPENDENT, ORDERED
 from virtperf.core.stage_tables import (
     CLAIMS,
     DISTRIBUTIONS,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import StudyError
-from virtperf.runs.summarize.observations import observe, quotient_of_means
+from virtperf.core.estimate import quotient
+from virtperf.runs.summarize.observations import observe
 from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.runs.summarize.steady import cosine_mean, maximum, median
 from virtperf.study.definition import load_study
@@ -168,7 +169,7 @@ def test_ratio_of_two_metrics(tmp_path):
 def test_error_of_a_ratio():
     rng = np.random.default_rng(4)
     a, b = 50 + rng.standard_normal(400), 20 + rng.standard_normal(400)
-    found = quotient_of_means(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
+    found = quotient(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
     # relative variances add up: (1/50)^2 + (1/20)^2 over 400 samples
     assert found.se == pytest.approx(found.value * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Flag
-from virtperf.core.order_statistics import BucketCounts, Limits, interquartile_range, quantile
+from virtperf.core.estimate import Estimate
+from virtperf.core.order_statistics import BucketCounts, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.kinds import (
@@ -159,8 +160,8 @@ def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
         row = {"series": series, "unit": unit, "provenance": provenance, "run_id": run_id}
         row["samples"] = round(part["count"].sum())
         estimates = _of_buckets(part, level) if in_buckets(part) else _of_samples(part, level)
-        for label, (value, low, high) in estimates.items():
-            row |= {label: value, f"{label}_low": low, f"{label}_high": high}
+        for label, found in estimates.items():
+            row |= {label: found.value, f"{label}_low": found.low, f"{label}_high": found.high}
         rows.append(row)
     parts = [f"{name}{end}" for name in (*QUANTILES, _SPREAD) for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=[*keys, "samples", *parts])
@@ -171,20 +172,17 @@ def in_buckets(samples: pd.DataFrame) -> bool:
     return bool((samples["lower"] != samples["value"]).any())
 
 
-def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Limits]:
+def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Estimate]:
     values = part["value"].to_numpy(dtype=float)
     estimates = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
     return {**estimates, _SPREAD: interquartile_range(values, level)}
 
 
-def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Limits]:
+def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Estimate]:
     """Quantiles as upper bounds of their buckets; quartile intervals hold jointly (Bonferroni)."""
     counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
     estimates = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
-    each = 1 - (1 - level) / 2
-    first, third = (counts.quantile(share, each) for share in (0.25, 0.75))
-    spread = third[0] - first[0], max(third[1] - first[2], 0.0), third[2] - first[1]
-    return {**estimates, _SPREAD: spread}
+    return {**estimates, _SPREAD: counts.interquartile_range(level)}
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:

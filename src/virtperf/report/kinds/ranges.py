@@ -156,7 +156,7 @@ class _Line:
     def measured_words(self) -> str:
         if self.measured is None:
             return "none"
-        if not getattr(self.measured, "available", True):
+        if not self.measured.available:
             return str(self.measured.reason)
         value, low, high = as_precise(self.measured.value, self.measured.low, self.measured.high)
         return f"{value} ({low} to {high})"
@@ -164,7 +164,7 @@ class _Line:
     def cells(self) -> dict[str, Any]:
         """The row of the download."""
         row, measured = self.row, self.measured
-        known = measured is not None and getattr(measured, "available", True)
+        known = measured is not None and measured.available
         return {
             "number": self.derivation.label,
             "kind": row["kind"],

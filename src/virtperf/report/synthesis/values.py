@@ -217,7 +217,7 @@ def derived_values(
             )
         )
     estimate = from_runs.estimate(data, number, level)
-    if estimate is not None and getattr(estimate, "available", True):
+    if estimate is not None and estimate.available:
         value, low, high = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
         shown = as_precise(value, low, high)
         results.append(

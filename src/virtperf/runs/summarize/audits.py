@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from virtperf.core.mean import Mean
+from virtperf.core.estimate import Estimate
 from virtperf.runs.summarize.events import per_second
 from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 from virtperf.runs.summarize.windows import overlap
@@ -368,7 +368,9 @@ def _workload(run: RunSeries) -> tuple[str, str]:
     return next((names for names in WORKLOADS if run.of(names[0], "driver")[0]), WORKLOADS[0])
 
 
-def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
+def _total(
+    run: RunSeries, metric: str, entity_kind: str, source: str | None = None
+) -> Estimate | None:
     """Mean of the sum over all entities; None without samples in the window."""
     combined = run.combined(metric, entity_kind, "sum", source)
     return combined.steady.mean if combined and combined.steady.mean.n else None

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from rawperf.core.buckets import BUCKET, Bucket, parse_bucket
 from rawperf.core.errors import StudyError
-from virtperf.core.mean import BUCKETED, Mean
+from virtperf.core.estimate import BUCKETED, Estimate
 from virtperf.core.order_statistics import BucketCounts
 from virtperf.runs.summarize.series import (
     Combined,
@@ -78,26 +77,23 @@ def run_buckets(
     return RunBuckets(BucketCounts(lower, upper, count), combined)
 
 
-def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float) -> Mean:
+def bucket_mean(
+    buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float
+) -> Estimate:
     """Apply a quantity's rule to bucket counts; NaN without events, or if the quantile lies in an
     open-ended bucket.
     """
     if not buckets.n > 0:
         return without_error(math.nan, 0, level, BUCKETED)
     if rule["statistic"] == "above":
-        value, low, high = buckets.share_above(limit, level)
-    else:
-        value, low, high = buckets.quantile(
-            rule.get("share", 0.5), level, interpolate=rule.get("interpolate", False)
-        )
-    if not math.isfinite(value):
-        value = math.nan
-    se = (high - low) / (2 * float(special.ndtri((1 + level) / 2)))
-    n = max(round(buckets.n), 1)
-    return Mean(value, se, max(n - 1.0, 1.0), low, high, level, n, BUCKETED)
+        return buckets.share_above(limit, level)
+    found = buckets.quantile(
+        rule.get("share", 0.5), level, interpolate=rule.get("interpolate", False)
+    )
+    return found if math.isfinite(found.value) else replace(found, value=math.nan)
 
 
-def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
+def bucket_flags(buckets: BucketCounts, mean: Estimate) -> tuple[str, ...]:
     """Notes on a statistic of bucket counts."""
     if not buckets.n > 0:
         return ("no event in the window",)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.buckets import BUCKET
-from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.estimate import Estimate, quotient
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.provenance import Provenance
+from virtperf.core.statistics import error_of_sum
 from virtperf.runs.summarize.distributions import bucket_flags, bucket_mean, run_buckets
 from virtperf.runs.summarize.events import count_edges, per_second
 from virtperf.runs.summarize.series import (
@@ -107,7 +108,7 @@ def _observe(
     mean, flags = combined.steady.mean, list(combined.steady.flags)
     parts, per_unit, trend = [("of", combined)], "1", combined.steady.trend
     if per is not None:
-        mean, per_unit = quotient_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
+        mean, per_unit = quotient(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
         trend -= per.steady.trend
@@ -162,7 +163,7 @@ def _over_one_window(
 
 
 def _observation_columns(
-    mean: Mean, combined: Combined, stationarity: str, flags: Sequence[str]
+    mean: Estimate, combined: Combined, stationarity: str, flags: Sequence[str]
 ) -> ObservationRow:
     """Build the columns of an observation from its mean and source."""
     return {
@@ -265,21 +266,6 @@ def _source_text(source: Mapping[str, str]) -> str:
     return f"{source['metric']} of a {source['entity_kind']}{name}"
 
 
-def quotient_of_means(of: Mean, to: Mean) -> Mean:
-    """Ratio of two means, with the delta-method error of independent means."""
-    value = of.value / to.value
-    variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
-    df = satterthwaite(variances, [of.df, to.df])
-    return student(
-        value,
-        float(np.sqrt(sum(variances))),
-        df,
-        level=of.level,
-        n=min(of.n, to.n),
-        method="ratio of means",
-    )
-
-
 def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
     """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe` in place.
 
@@ -324,9 +310,9 @@ def _set_relative(
     weight = 1 - share / k if any(r is row for r in reference) else 1.0
     others = [r for r in reference if r is not row]
     variances = [(weight * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
-    row["relative"] = reference_value * share
-    row["relative_se"] = reference_value * float(np.sqrt(sum(variances))) / abs(base)
-    row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
+    se, df = error_of_sum(variances, [row["df"], *(r["df"] for r in others)])
+    row["relative"], row["relative_df"] = reference_value * share, df
+    row["relative_se"] = reference_value * se / abs(base)
 
 
 def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:

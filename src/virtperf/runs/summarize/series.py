@@ -14,15 +14,14 @@ import pyarrow.compute as pc
 
 from rawperf.core.errors import RawperfError, StudyError
 from rawperf.core.units import conversion_factor
-from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core import order_statistics
+from virtperf.core.estimate import Estimate, student
+from virtperf.core.statistics import error_of_sum
 from virtperf.runs.summarize.events import Key, count_edges, counted_places, per_second
 from virtperf.runs.summarize.steady import (
     cosine_mean,
     departs,
     independent_mean,
-    independent_quantile,
-    independent_share,
-    independent_spread,
     maximum,
     median,
     series_quantile,
@@ -31,7 +30,6 @@ from virtperf.runs.summarize.steady import (
     trend,
     warmup,
     without_error,
-    without_interval,
 )
 from virtperf.runs.summarize.windows import EVENT, Overlap, overlap, sample_begins
 
@@ -43,7 +41,7 @@ POLLING_TOLERANCE = 0.1
 """Share of a sampling interval within which entities count as sampled together."""
 
 
-Reduction = Callable[[np.ndarray, float], Mean]
+Reduction = Callable[[np.ndarray, float], Estimate]
 """Reduction of samples, at a confidence level, to a number with its interval."""
 STATISTICS: Mapping[str, Reduction] = {
     "mean": cosine_mean,
@@ -64,10 +62,10 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
     name = rule.get("statistic", "mean")
     of_independent: Mapping[str, Reduction] = {
         "mean": independent_mean,
-        "median": lambda x, level: independent_quantile(x, 0.5, level),
-        "quantile": lambda x, level: independent_quantile(x, rule["share"], level),
-        "interquartile": independent_spread,
-        "above": lambda x, level: independent_share(x, limit, level),
+        "median": lambda x, level: order_statistics.quantile(x, 0.5, level),
+        "quantile": lambda x, level: order_statistics.quantile(x, rule["share"], level),
+        "interquartile": order_statistics.interquartile_range,
+        "above": lambda x, level: order_statistics.share_above(x, limit, level),
     }
     if independent and name in of_independent:
         return of_independent[name]
@@ -132,7 +130,7 @@ class Steady:
     `trend`: value of `steady.trend`; NaN for totals, and for statistics other than the mean.
     """
 
-    mean: Mean
+    mean: Estimate
     warmup_s: float
     begin_s: float
     stationarity: str
@@ -144,7 +142,7 @@ class Steady:
         """Return the evaluation of another stretch with the flags of the first one, and without an
         interval if that has none.
         """
-        mean = without_interval(self.mean) if np.isnan(first.mean.se) else self.mean
+        mean = self.mean.without_interval() if np.isnan(first.mean.se) else self.mean
         return replace(self, mean=mean, flags=first.flags)
 
 
@@ -445,7 +443,7 @@ def evaluate(
     used = x[part.inside]
     mean = _weighted_mean(x, part, level)
     return Steady(
-        without_interval(mean) if begin_s > begin else mean,
+        mean.without_interval() if begin_s > begin else mean,
         warmup_s,
         begin_s,
         stationarity(used),
@@ -455,7 +453,7 @@ def evaluate(
     )
 
 
-def _weighted_mean(x: np.ndarray, part: Overlap, level: float) -> Mean:
+def _weighted_mean(x: np.ndarray, part: Overlap, level: float) -> Estimate:
     """Mean over a window, with the standard error of the samples inside.
 
     Unequal weights among these enlarge it as for independent samples, by
@@ -466,7 +464,7 @@ def _weighted_mean(x: np.ndarray, part: Overlap, level: float) -> Mean:
     return student(part.mean(x), se, mean.df, level=level, n=mean.n, method=mean.method)
 
 
-def _no_samples(level: float) -> Mean:
+def _no_samples(level: float) -> Estimate:
     return without_error(np.nan, 0, level, "no sample")
 
 
@@ -523,11 +521,9 @@ def _all_values(series: list[SampleSeries]) -> SampleSeries:
 def _independent(parts: list[Steady], share: float, level: float) -> Steady:
     value = share * sum(p.mean.value for p in parts)
     variances = [(share * p.mean.se) ** 2 for p in parts]
-    df = satterthwaite(variances, [p.mean.df for p in parts])
+    se, df = error_of_sum(variances, [p.mean.df for p in parts])
     n = min(p.mean.n for p in parts)
-    mean = student(
-        value, float(np.sqrt(sum(variances))), df, level=level, n=n, method="independent means"
-    )
+    mean = student(value, se, df, level=level, n=n, method="independent means")
     kinds = {p.stationarity for p in parts}
     flags = dict.fromkeys(flag for p in parts for flag in p.flags)
     note = "sampled at different times; errors are assumed independent"

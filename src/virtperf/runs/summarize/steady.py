@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import fft, special
+from scipy import fft
 
 from virtperf.core import order_statistics
-from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED, Mean, student
+from virtperf.core.estimate import INDEPENDENT, Estimate, student
+from virtperf.core.statistics import normal_error, normal_quantile, t_pvalue, t_quantile
 
 MAX_CORRELATION = 0.95
 NOISE, NOISE_WEIGHT = 4.0, 0.1
@@ -41,7 +42,7 @@ LONGEST, LONGEST_HIDDEN = 3, 2
 Longer ones than the series widen the intervals of windows of a few correlation times only."""
 
 
-def ar1_mean(x: np.ndarray, level: float) -> Mean:
+def ar1_mean(x: np.ndarray, level: float) -> Estimate:
     """Mean with the standard error under first-order autocorrelation.
 
     With lag-1 autocorrelation r, ``var(mean) = sigma**2 f / n`` with
@@ -64,7 +65,7 @@ def effective_samples(x: np.ndarray) -> float:
     return len(x) / inflation(correlation(x - x.mean(), 1), len(x))
 
 
-def cosine_mean(x: np.ndarray, level: float) -> Mean:
+def cosine_mean(x: np.ndarray, level: float) -> Estimate:
     """Mean with the standard error from the slowest cosines of the series.
 
     The interval has its nominal coverage even for few samples (docs/calibration.md).
@@ -147,12 +148,12 @@ def _powers(x: np.ndarray) -> np.ndarray:
     )  # scipy's dct returns twice the sums of products with the cosines
 
 
-def median(x: np.ndarray, level: float) -> Mean:
+def median(x: np.ndarray, level: float) -> Estimate:
     """Median of a time series; see `series_quantile`."""
     return replace(series_quantile(x, 0.5, level), method="median")
 
 
-def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
+def series_quantile(x: np.ndarray, share: float, level: float) -> Estimate:
     """Quantile of a time series with a distribution-free interval between two order statistics.
 
     The ranks are those for an effective sample size of `effective_samples`; there is no interval if
@@ -160,21 +161,22 @@ def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
     """
     x = np.asarray(x, dtype=float)
     n, n_eff = len(x), effective_samples(x)
-    width = float(special.ndtri((1 + level) / 2))
+    width = normal_quantile(level)
     reach = width * n * np.sqrt(share * (1 - share) / n_eff)
     first, last = int(np.floor(n * share - reach)), int(np.ceil(n * share + reach)) + 1
-    low, high = np.sort(x)[[first - 1, last - 1]] if first >= 1 and last <= n else (np.nan, np.nan)
-    se = float(high - low) / (2 * width)
+    bounded = first >= 1 and last <= n
+    low, high = np.sort(x)[[first - 1, last - 1]].tolist() if bounded else (np.nan, np.nan)
     value = order_statistics.percentile(x, share)
-    return Mean(value, se, n_eff - 1, float(low), float(high), level, n, "quantile")
+    se, df = normal_error(low, high, level), n_eff - 1
+    return Estimate(value, low, high, level, "quantile", se=se, df=df, n=n)
 
 
-def maximum(x: np.ndarray, level: float) -> Mean:
+def maximum(x: np.ndarray, level: float) -> Estimate:
     """Maximum of the samples; a single run shows no error of it."""
     return without_error(float(np.max(x)), len(x), level, "maximum")
 
 
-def independent_mean(x: np.ndarray, level: float) -> Mean:
+def independent_mean(x: np.ndarray, level: float) -> Estimate:
     """Mean of independent samples with Student's t interval."""
     x = np.asarray(x, dtype=float)
     if len(x) < 2:
@@ -182,40 +184,14 @@ def independent_mean(x: np.ndarray, level: float) -> Mean:
     return _mean(x, float(x.std(ddof=1) / np.sqrt(len(x))), len(x) - 1.0, level, INDEPENDENT)
 
 
-def independent_quantile(x: np.ndarray, share: float, level: float) -> Mean:
-    """Quantile of independent samples with an interval between order statistics."""
-    return _between(x, order_statistics.quantile(x, share, level), level, ORDERED)
-
-
-def independent_spread(x: np.ndarray, level: float) -> Mean:
-    """Interquartile range of independent samples."""
-    return _between(x, order_statistics.interquartile_range(x, level), level, ORDERED)
-
-
-def independent_share(x: np.ndarray, limit: float, level: float) -> Mean:
-    """Proportion of independent samples above a limit, in the unit 1."""
-    return _between(x, order_statistics.share_above(x, limit, level), level, COUNTED)
-
-
-def _between(x: np.ndarray, limits: order_statistics.Limits, level: float, method: str) -> Mean:
-    value, low, high = limits
-    se = (high - low) / (2 * float(special.ndtri((1 + level) / 2)))
-    return Mean(value, se, len(x) - 1.0, low, high, level, len(x), method)
-
-
-def total(x: np.ndarray, level: float) -> Mean:
+def total(x: np.ndarray, level: float) -> Estimate:
     """Sum of all samples, such as the parts of a whole; one number per run."""
     return without_error(float(np.sum(x)), 1, level, "sum")
 
 
-def without_error(value: float, n: int, level: float, method: str) -> Mean:
+def without_error(value: float, n: int, level: float, method: str) -> Estimate:
     """A value with an unknown error: a total, one sample, a maximum."""
     return student(value, np.nan, np.nan, level=level, n=n, method=method)
-
-
-def without_interval(mean: Mean) -> Mean:
-    """Return a mean with its value only."""
-    return student(mean.value, np.nan, np.nan, level=mean.level, n=mean.n, method=mean.method)
 
 
 def correlation(residuals: np.ndarray, parameters: int) -> float:
@@ -233,11 +209,11 @@ def inflation(r: float, n: int) -> float:
     return max((1 + r) / (1 - r) - 2 * r * (1 - r**n) / (n * (1 - r) ** 2), 1.0)
 
 
-def _single_sample_mean(x: np.ndarray, level: float) -> Mean:
+def _single_sample_mean(x: np.ndarray, level: float) -> Estimate:
     return without_error(float(x.mean()) if len(x) else np.nan, len(x), level, "one sample")
 
 
-def _mean(x: np.ndarray, se: float, df: float, level: float, method: str) -> Mean:
+def _mean(x: np.ndarray, se: float, df: float, level: float, method: str) -> Estimate:
     return student(float(x.mean()), se, float(df), level=level, n=len(x), method=method)
 
 
@@ -317,7 +293,7 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     sigma2 = steady.se**2 * effective_samples(late)  # se^2 = sigma^2 f / n
     difference = abs(float(np.mean(early)) - steady.value)
     se = np.sqrt(sigma2 * f / len(early) + steady.se**2)
-    return bool(difference > special.stdtrit(steady.df, (1 + level) / 2) * se)
+    return bool(difference > t_quantile(steady.df, level) * se)
 
 
 def stationarity(x: np.ndarray) -> str:
@@ -390,4 +366,4 @@ def _tested(
     se = np.sqrt(squares / (n - 2) * f * per_variance)
     if se == 0:
         return squares, 0.0 if estimate else 1.0, n / f
-    return squares, float(2 * special.stdtr(max(n / f - 2, 1.0), -abs(estimate) / se)), n / f
+    return squares, t_pvalue(estimate / se, max(n / f - 2, 1.0)), n / f

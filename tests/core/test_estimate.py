@@ -1,12 +1,11 @@
-"""The mean: over runs with their spread, of one run with the error of its samples."""
+"""Estimates: the mean over runs with their spread, of one run with the error of its samples."""
 
 import math
 
-import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.core.mean import mean_over_runs, satterthwaite, student, welch_df
+from virtperf.core.estimate import Estimate, Missing, NoResult, mean_over_runs, student
 
 
 def test_mean_of_runs_uses_their_spread():
@@ -42,25 +41,28 @@ def test_unit_conversion_scales_mean_and_interval():
     assert (turned.value, turned.se) == (-20.0, 1.0) and turned.low == -10 * mean.high < turned.high
 
 
-def test_welch_satterthwaite_degrees_of_freedom():
-    assert satterthwaite([1.0, 1.0], [6.0, 6.0]) == 12  # (1 + 1)^2 / (1/6 + 1/6)
-    assert satterthwaite([1.0, 0.0], [6.0, math.nan]) == 6  # a term without variance does not count
-    assert satterthwaite([0.0, 0.0], [6.0, 9.0]) == 6
-    assert math.isnan(satterthwaite([math.nan, 1.0], [6.0, 6.0]))
+def test_transformed_missing_number_keeps_its_reason():
+    missing = Missing("one run only")
+    assert missing.map(lambda ratio: 100 * (ratio - 1)) is missing
+    with pytest.raises(NoResult, match="one run only"):
+        missing.peak_load()
 
 
-def test_degrees_of_freedom_do_not_depend_on_the_unit():
-    variances, dfs = np.array([1.0, 3.0]), [4.0, 7.0]
-    expected = satterthwaite(variances, dfs)
-    for exponent in (-600, 600):  # squares of these variances are beyond the range of floats
-        assert satterthwaite(variances * 2.0**exponent, dfs) == pytest.approx(expected)
+def test_p_value_is_that_of_students_test():
+    values = [0.3, 0.1, 0.4, 0.2]
+    found = mean_over_runs(values, level=0.95)
+    assert found.pvalue == pytest.approx(stats.ttest_1samp(values, 0).pvalue, rel=1e-12)
+    assert mean_over_runs([0.1, 0.1], level=0.95).pvalue == 0.0
+    assert mean_over_runs([0.0, 0.0], level=0.95).pvalue == 1.0
+    assert math.isnan(found.without_interval().pvalue)
 
 
-def test_degrees_of_freedom_of_two_runs_against_ten():
-    """The quantile is that of Cochran and Cox: the mean of both quantiles, weighted by variance."""
-    df = welch_df([3.0, 1.0], [1.0, 9.0])
-    quantiles = stats.t.ppf(0.975, [1, 9])
-    assert stats.t.ppf(0.975, df) == pytest.approx(0.75 * quantiles[0] + 0.25 * quantiles[1])
-    assert welch_df([3.0, 1.0], [4.0, 9.0]) == satterthwaite([3.0, 1.0], [4.0, 9.0])
-    assert welch_df([0.0, 0.0], [1.0, 9.0]) == 1
-    assert welch_df([1.0, 0.0], [1.0, 9.0]) == pytest.approx(1)
+def test_monotone_map_keeps_the_order_of_limits():
+    e = Estimate(2.0, 1.0, math.inf, 0.95, "delta", ("w",))
+    assert e.map(lambda v: 1 / v) == Estimate(0.5, 0.0, 1.0, 0.95, "delta", ("w",))
+    assert 1.5 in e
+    assert 0.5 not in e
+
+
+def test_infinite_limit_is_printed_in_words():
+    assert str(Estimate(2.0, 1.0, math.inf, 0.9, "t")) == "2 (90 % t: 1 to no finite upper limit)"
