@@ -20,7 +20,7 @@ from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression
+from virtperf.study.quantities import Expression, Instance, Quotient
 
 LP_TOLERANCE = 1e-6
 EXPORT_TOLERANCE = 1e-10
@@ -223,7 +223,7 @@ def _implied(
     """Union of the implied ranges over the claim's instances, clipped below at `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
-        bounds = _implied_by_instance(system, others, claim, instance.parts)
+        bounds = _implied_by_instance(system, others, claim, instance)
         if bounds is None:
             return -np.inf, np.inf
         # a divisor that is never above 0 gives (inf, -inf), the neutral element of the union
@@ -240,24 +240,16 @@ def _implied_where_excluded(
 
     Over all instances if the others exclude only several of them jointly.
     """
-    limits = (
-        (1 / (1 + claim.margin), 1 + claim.margin)
-        if claim.kind == "equivalence"
-        else (claim.low, claim.high)
-    )
-    bounds = [
-        _implied_by_instance(system, others, claim, at.parts)
-        for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
-    ]
+    limits = claim.stated_limits
+    if limits is None:
+        return _implied(system, others, claim, least)
+    bounds = [_implied_by_instance(system, others, claim, at) for at in claim.instances]
     excluded = [
         (max(span[0], least), span[1]) for span in bounds if span and _disjoint(span, limits)
     ]
     if not excluded:
         return _implied(system, others, claim, least)
     return min(low for low, _ in excluded), max(high for _, high in excluded)
-
-
-_WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equivalence")
 
 
 def _disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -269,29 +261,21 @@ def _disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
 def _natural_lower_bound(study: Study, claim: Claim) -> float:
     """Natural lower bound of the claim's number, independent of all claims."""
     terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
-    if claim.kind in ("difference", "ordering") or any(
-        c < 0 or study.quantities[q.name].low < 0 for c, q in terms
-    ):
+    if any(c < 0 or study.quantities[q.name].low < 0 for c, q in terms):
         return -np.inf
-    return -100.0 if claim.kind == "percent_change" else 0.0
+    return claim.natural_least
 
 
 def _implied_by_instance(
-    system: LinearSystem, others: np.ndarray, claim: Claim, parts: tuple[Expression, ...]
+    system: LinearSystem, others: np.ndarray, claim: Claim, instance: Instance
 ) -> tuple[float, float] | None:
-    if claim.kind in ("ratio", "percent_change", "equivalence"):
-        low, high = system.ratio_interval(parts[0], parts[1], others)
-        return (
-            (100 * (low - 1), 100 * (high - 1)) if claim.kind == "percent_change" else (low, high)
-        )
-    if claim.kind in ("value", "range"):
-        expression = parts[0]
-    elif claim.kind in ("difference", "ordering") and len(parts) == 2:
-        first, second = parts if claim.kind == "difference" else parts[::-1]
-        expression = first.minus(second)
-    else:
+    number = claim.stated_number(instance)
+    if number is None:
         return None
-    low_end, high_end = system.interval(expression, others)
+    if isinstance(number, Quotient):
+        low, high = system.ratio_interval(number.of, number.to, others)
+        return claim.of_quotient(low), claim.of_quotient(high)
+    low_end, high_end = system.interval(number, others)
     return low_end.value, high_end.value
 
 

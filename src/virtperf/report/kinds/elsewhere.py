@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import claim_in_words, unit_of
+from virtperf.report.claim_words import claim_in_words
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, interval, pretty
@@ -51,7 +51,7 @@ def record(context: Context) -> Record:
             left_out += 1
             continue
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
-        unit = unit_of(claim, study)
+        unit = claim.unit_suffix(study)
         rows.append((*texts, *(_cell(result, unit, limits=not measured) for result in results)))
         for level, result in zip(levels, results, strict=True):
             numbers = {name: result.get(name) for name in ("measured_verdict", *NUMBERS, *LIMITS)}

@@ -16,7 +16,6 @@ from virtperf.report.other_readings import READING_NAMES, collapsed_table, measu
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
-from virtperf.study.hypotheses import Hypothesis
 
 COLUMNS = [
     "claim",
@@ -127,7 +126,7 @@ def _detectable_cell(result: Mapping[str, object]) -> str:
 
 def _hypothesis_cell(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
-    if isinstance(claim, Hypothesis) and claim.origin is not None:
+    if claim.origin is not None:
         # our wording, as in the claim's own row, and no quotation of the paper
         origin_text = f"Repeats a claim of {claim.origin.study}: {claim.repeats}"
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"

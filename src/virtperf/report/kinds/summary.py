@@ -303,7 +303,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
         for part in instance.parts
         for _, quantity in part.terms
     }
-    unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
+    unit = f" {units.pop()}" if claim.numbered and not claim.unit_cancels else ""
     return f" (the data: {short_number(estimate)}{unit})"
 
 

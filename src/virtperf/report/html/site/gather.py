@@ -14,7 +14,7 @@ from virtperf.report.html.record import LinkResolver
 from virtperf.report.key_numbers import point_precision
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
-from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.claims import Claim
 
 MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
 """Verdicts of runs on claims of a paper."""
@@ -65,7 +65,7 @@ class Repetition:
     """
 
     study: str
-    hypothesis: Hypothesis
+    hypothesis: Claim
     claim: str
     verdict: str
     reason: str
@@ -93,9 +93,7 @@ def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetitio
     """Yield every claim of `study` that a measured study asks again, study by study."""
     for other in studies:
         for claim in other.data.paper_claims:
-            if not isinstance(claim, Hypothesis) or claim.origin is None:
-                continue
-            if claim.origin.study != study:
+            if claim.origin is None or claim.origin.study != study:
                 continue
             result = other.data.result(claim.id)
             verdict = str(result.get("measured_verdict") or "no measurement")
