@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rawperf.core.tables import round_digits
+from virtperf.core.verdicts import Verdict
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
@@ -34,17 +35,14 @@ STABLE_DIGITS = 12
 class TextVerdict:
     """Verdict on a claim by the paper's other claims.
 
-    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted
-        (they exclude it), depends (on which of the contradictory others are dropped), convention
-        (the natural bounds and the scale imply it, whatever is measured), assumed (an assumption of
-        ours), off (a disabled assumption).
+    `verdict`: by the other claims, or that of an assumption.
     `implied`: range of the claim's number that the others allow, over all resolutions; for a
         contradicted claim with several instances, only over the instances that the others exclude.
     `information`: mean share, 0 to 1, by which the claim narrows the intervals of the points in its
         exhibits.
     """
 
-    verdict: str
+    verdict: Verdict
     implied: tuple[float, float]
     information: float
 
@@ -60,13 +58,13 @@ class LeaveOneOut:
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave out the claim and its statement, and compare it with the range the rest implies."""
         if claim.id not in self._active:
-            return TextVerdict("off", (-np.inf, np.inf), 0.0)
+            return TextVerdict(Verdict.OFF, (-np.inf, np.inf), 0.0)
         cluster = self._cluster(claim)
         system = cluster.system_of(claim)
         masks = list(cluster.without(claim))
         least = _natural_lower_bound(self.feasible.study, claim)
         verdict = self._verdict(claim, system, masks)
-        find = _implied_where_excluded if verdict == "contradicted" else _implied
+        find = _implied_where_excluded if verdict == Verdict.CONTRADICTED else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
         # round first: solver noise must not flip the exported digit
         low, high = round_digits(
@@ -78,18 +76,22 @@ class LeaveOneOut:
         information = 0.0 if dropped else self._information(system, claim)
         return TextVerdict(verdict, (float(low), float(high)), information)
 
-    def verdict(self, claim: Claim) -> str:
+    def verdict(self, claim: Claim) -> Verdict:
         """Verdict of `judge` without range and information, in half the time."""
         if claim.id not in self._active:
-            return "off"
+            return Verdict.OFF
         cluster = self._cluster(claim)
         return self._verdict(claim, cluster.system_of(claim), cluster.without(claim))
 
-    def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
+    def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> Verdict:
         if claim.assumed:
-            return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
+            return (
+                Verdict.CONTRADICTED
+                if claim.id in self.feasible.contradictions.dropped
+                else Verdict.ASSUMED
+            )
         if _implied_by_bounds(system, claim.id):
-            return "convention"
+            return Verdict.CONVENTION
         return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
@@ -176,20 +178,20 @@ def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     return {claim.id} | {c.id for c in claims if c.sentences and sentences.issuperset(c.sentences)}
 
 
-def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
+def relation(system: LinearSystem, others: np.ndarray, claim: str) -> Verdict:
     """Relation of a claim to the (masked) rows: contradicted, corroborated or independent."""
     if not system.feasible(others | (system.owner == claim)):
-        return "contradicted"
-    return "corroborated" if is_implied(system, others, claim) else "independent"
+        return Verdict.CONTRADICTED
+    return Verdict.CORROBORATED if is_implied(system, others, claim) else Verdict.INDEPENDENT
 
 
-def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
+def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> Verdict:
     """Relation of a claim to others over all their resolutions; depends if it is not unique."""
-    relations: set[str] = set()
+    relations: set[Verdict] = set()
     for mask in masks:
         relations.add(relation(system, mask, claim))
         if len(relations) > 1:
-            return "depends"
+            return Verdict.DEPENDS
     return relations.pop()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
@@ -24,8 +25,6 @@ from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.definition import Exhibit, Factor
 from virtperf.study.quantities import Instance, Quantity
 
-DISPUTED = ("contradicted", "depends")
-"""Verdicts of claims that the paper's other claims exclude, or may exclude."""
 OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
 

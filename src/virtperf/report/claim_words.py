@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import (
     as_precise,
@@ -22,11 +23,11 @@ from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Instance, Quantity
 
-_WITHOUT_NUMBER = {
-    "corroborated": "this claim",
-    "independent": "not determined",
-    "contradicted": "not this claim",
-    "depends": "this claim or not, depending on the claims set aside",
+_WITHOUT_NUMBER: Mapping[str, str] = {
+    Verdict.CORROBORATED: "this claim",
+    Verdict.INDEPENDENT: "not determined",
+    Verdict.CONTRADICTED: "not this claim",
+    Verdict.DEPENDS: "this claim or not, depending on the claims set aside",
 }
 
 
@@ -93,7 +94,7 @@ def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
     limits, verdict = interval(low, high, unit), str(result.get("text_verdict", ""))
     if limits == "anything":
         return limits if claim.numbered else _WITHOUT_NUMBER.get(verdict, limits)
-    return claim.implied_words(low, high, unit, single_pair=verdict != "contradicted")
+    return claim.implied_words(low, high, unit, single_pair=verdict != Verdict.CONTRADICTED)
 
 
 def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
@@ -107,11 +108,11 @@ def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
     """Verdicts on a claim in the stage tables: by the paper's other claims, and by measured runs."""
-    absent = "assumed" if claim.assumed else "not computed"
+    absent = Verdict.ASSUMED if claim.assumed else "not computed"
     text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
     return (
         text if isinstance(text, str) and text else absent,
-        measured if isinstance(measured, str) and measured else "no measurement",
+        measured if isinstance(measured, str) and measured else Verdict.NO_MEASUREMENT,
     )
 
 

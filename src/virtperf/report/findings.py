@@ -16,6 +16,7 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.contrasts import POOLED, Contrast
 from virtperf.core.groups import two_groups
 from virtperf.core.provenance import Provenance
+from virtperf.core.verdicts import DISPUTED
 from virtperf.report.claim_words import quantities, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
@@ -36,8 +37,6 @@ from virtperf.study.quantities import Level, Quantity, ratio_of_percent
 from virtperf.study.samples import Terms
 
 PROSE_DIGITS = 3
-DISPUTED = ("contradicted", "depends")
-"""Verdicts of claims that other claims of the paper exclude, or may exclude."""
 UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")

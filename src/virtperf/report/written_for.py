@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.findings import state
 from virtperf.report.frames import StudyData
@@ -48,7 +49,7 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     for name in dict.fromkeys((*finding.claims, *(name for name, _ in finding.quoted))):
         if name in known:
             verdict = verdict_words(known[name], data.result(name))[1]
-            judged = f", {verdict}" if verdict != "no measurement" else ""
+            judged = f", {verdict}" if verdict != Verdict.NO_MEASUREMENT else ""
             values[name] = f"{_digest(known[name])}{judged}"
     return values
 

@@ -17,6 +17,7 @@ from virtperf.core.contrasts import Contrast
 from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
+from virtperf.core.verdicts import Verdict
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.claims import Claims
 from virtperf.study.compared_numbers import MORE_THAN_ZERO, ComparedNumber, Terms, combine
@@ -221,22 +222,21 @@ def _labels(study: Study, claim: Claim) -> Callable[[ComparedNumber], str]:
     return label
 
 
-OF_A_CLAIM: Mapping[Decision, str] = {
-    Decision.HOLDS: "reproduced",
-    Decision.FAILS: "refuted",
-    Decision.UNDECIDED: "undecided",
-    Decision.AGREES: "value agrees",
-    Decision.DIFFERS: "value differs",
-    Decision.UNMEASURED: "no measurement",
+OF_A_CLAIM: Mapping[Decision, Verdict] = {
+    Decision.HOLDS: Verdict.REPRODUCED,
+    Decision.FAILS: Verdict.REFUTED,
+    Decision.UNDECIDED: Verdict.UNDECIDED,
+    Decision.AGREES: Verdict.VALUE_AGREES,
+    Decision.DIFFERS: Verdict.VALUE_DIFFERS,
+    Decision.UNMEASURED: Verdict.NO_MEASUREMENT,
 }
-OF_A_HYPOTHESIS: Mapping[Decision, str] = {
+OF_A_HYPOTHESIS: Mapping[Decision, Verdict] = {
     **OF_A_CLAIM,
-    Decision.HOLDS: "holds here",
-    Decision.FAILS: "does not hold here",
+    Decision.HOLDS: Verdict.HOLDS_HERE,
+    Decision.FAILS: Verdict.FAILS_HERE,
 }
-"""Verdict labels by decision: for a claim of a paper, and for a hypothesis about one's own machine.
+"""Verdicts by decision: for a claim of a paper, and for a hypothesis about one's own machine.
 """
-NOT_JUDGED = "not judged"
 WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
 """Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
@@ -351,18 +351,18 @@ def judge(
     text: Mapping[str, str] = (
         {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
     )
-    ours = {**NO_VERDICT, "measured_verdict": NOT_JUDGED, "reason": "an assumption of ours"}
+    ours = {**NO_VERDICT, "measured_verdict": Verdict.NOT_JUDGED, "reason": "an assumption of ours"}
     few = _too_few_levels(study, observations, provenance) if elsewhere is None else ""
     rows = []
     for claim in claims:
         decision, row = judge_claim(study, claim, samples, level, provenance=provenance, few=few)
         columns = {
             "claim": claim.id,
-            "text_verdict": text.get(claim.id, "hypothesis"),
+            "text_verdict": text.get(claim.id, Verdict.HYPOTHESIS),
             "measured_verdict": words[decision],
         }
         if few and decision is not Decision.UNMEASURED:
-            columns["measured_verdict"] = NOT_JUDGED
+            columns["measured_verdict"] = Verdict.NOT_JUDGED
         rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.kinds.contradictions import claim_link
@@ -59,7 +60,11 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict",
             ("Claim", *columns),
-            list(_verdict_rows(verdicts, claims_by_id, first="contradicted", shown=placed_verdict)),
+            list(
+                _verdict_rows(
+                    verdicts, claims_by_id, first=Verdict.CONTRADICTED, shown=placed_verdict
+                )
+            ),
         ),
         *_tables(
             "range",
@@ -79,7 +84,7 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict of runs",
             ("Claim", *columns),
-            list(_verdict_rows(measured, claims_by_id, first="refuted", shown=_unchanged)),
+            list(_verdict_rows(measured, claims_by_id, first=Verdict.REFUTED, shown=_unchanged)),
         ),
         Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
         *_by_hand(data.paper_claims),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import load
 from virtperf.report.html.record import LinkResolver
@@ -16,13 +17,19 @@ from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
 from virtperf.study.claims import Claim
 
-MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+MEASURED_VERDICTS = (
+    Verdict.REPRODUCED,
+    Verdict.VALUE_AGREES,
+    Verdict.REFUTED,
+    Verdict.VALUE_DIFFERS,
+    Verdict.UNDECIDED,
+)
 """Verdicts of runs on claims of a paper."""
 HYPOTHESIS_VERDICTS = (
-    "holds here",
-    "does not hold here",
-    "undecided",
-    "not judged",
+    Verdict.HOLDS_HERE,
+    Verdict.FAILS_HERE,
+    Verdict.UNDECIDED,
+    Verdict.NOT_JUDGED,
 )
 """Verdicts on a hypothesis tested by runs."""
 
@@ -96,6 +103,6 @@ def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetitio
             if claim.origin is None or claim.origin.study != study:
                 continue
             result = other.data.result(claim.id)
-            verdict = str(result.get("measured_verdict") or "no measurement")
+            verdict = str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
             reason = str(result.get("reason") or "")
             yield Repetition(other.id, claim, claim.origin.claim, verdict, reason)
