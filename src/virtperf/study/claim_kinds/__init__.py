@@ -22,6 +22,7 @@ from virtperf.study.claim_kinds.percent_change import PercentChangeClaim
 from virtperf.study.claim_kinds.ratio import RatioClaim
 from virtperf.study.claim_kinds.relative_mean import RelativeMeanClaim
 from virtperf.study.claim_kinds.rule import RuleClaim
+from virtperf.study.claim_kinds.saturates import SaturatesClaim
 from virtperf.study.claim_kinds.total import SumClaim
 from virtperf.study.claim_kinds.value import RangeClaim, ValueClaim
 from virtperf.study.kinds import class_of_kind, classes_by_kind, validation_error
@@ -36,6 +37,7 @@ AnyClaim = (
     | ArgmaxClaim
     | ArgminClaim
     | MonotoneClaim
+    | SaturatesClaim
     | LinearClaim
     | ConcaveClaim
     | EquivalenceClaim
