@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
-from virtperf.study.constraints import claim_rows, natural_rows
+from virtperf.study.constraints import natural_rows
 from virtperf.study.definition import Study
 
 
 def assert_irreducible(study: Study, claims: Claims, names: Sequence[str]) -> None:
     """Assert a minimal contradiction: infeasible together, feasible without any one member."""
-    rows = [row for name in names for row in claim_rows(study, claims[name])]
+    rows = [row for name in names for row in claims[name].rows(study)]
     quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
     system = LinearSystem([*rows, *natural_rows(study, quantities)])
     assert not system.feasible(system.mask_of(names))

@@ -16,7 +16,6 @@ from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.constraints import claim_rows
 from virtperf.study.definition import Study, load_study
 
 FOLDER = ROOT / "data" / "published" / "dcss-2011"
@@ -266,9 +265,7 @@ AGREEING = [
 
 @each_case("names", AGREEING)
 def test_compatible_statements_are_feasible(study, claims, names):
-    assert LinearSystem(
-        [row for name in names for row in claim_rows(study, claims[name])]
-    ).feasible()
+    assert LinearSystem([row for name in names for row in claims[name].rows(study)]).feasible()
 
 
 # ---- errata

@@ -12,7 +12,6 @@ from tests.data.test_published import read_table
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.constraints import claim_rows
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Expression
 
@@ -98,7 +97,7 @@ LOADS = {
 @each_case("text", LOADS)
 def test_loads_computed_from_printed_numbers(study, claims, text):
     limits, names = LOADS[text]
-    system = LinearSystem([row for name in names for row in claim_rows(study, claims[name])])
+    system = LinearSystem([row for name in names for row in claims[name].rows(study)])
     low, high = system.interval(Expression(((1.0, study.quantity(text)),)))
     assert (low.value, high.value) == pytest.approx(limits, abs=1e-4)
 

@@ -16,7 +16,7 @@ from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.constraints import Inequality, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, natural_rows
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
 
@@ -176,7 +176,7 @@ AGREEING = [
 
 
 def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Inequality]:
-    rows = [row for name in names for row in claim_rows(study, claims[name])]
+    rows = [row for name in names for row in claims[name].rows(study)]
     return rows + natural_rows(study, dict.fromkeys(q for row in rows for q, _ in row.terms))
 
 

@@ -9,7 +9,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.measure.overview import experiment_overviews, hypothesis_overviews
 from virtperf.measure.plan import plan
 from virtperf.models.power import power
-from virtperf.study.claims import Claim
+from virtperf.study.claim_kinds import parse_claim
 
 CLAIMS = {
     "ratio": {"kind": "ratio", "of": "load[guests=2]", "to": "load[guests=1]", "low": 1.1},
@@ -34,15 +34,8 @@ def planned(repository):
 
 def claims(study):
     for name, fields in CLAIMS.items():
-        claim = Claim.model_validate({"id": name, "says": "a hypothesis", **fields})
-        yield claim.model_copy(update={"instances": expanded(study, claim)})
-
-
-def expanded(study, claim):
-    from virtperf.study.claims import _NEEDS
-    from virtperf.study.quantities import expand_instances
-
-    return expand_instances(study, claim, _NEEDS[claim.kind])
+        claim = parse_claim({"id": name, "says": "a hypothesis", **fields})
+        yield claim.model_copy(update={"instances": claim.expand(study)})
 
 
 def test_experiments_with_conditions_and_declared_files(planned):

@@ -19,7 +19,7 @@ from virtperf.reconstruct.leave_one_out import (
 )
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
-from virtperf.study.constraints import Inequality, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]
@@ -240,7 +240,7 @@ def test_sentence_does_not_support_itself(tiny, seed):
     changed = 0
     for _ in range(PER_SEED):
         study, claims = tiny(random_entries(rng))
-        rows = [row for c in claims for row in claim_rows(study, c)]
+        rows = [row for c in claims for row in c.rows(study)]
         every = LinearSystem(
             [*rows, *natural_rows(study, {q for row in rows for q, _ in row.terms})]
         )

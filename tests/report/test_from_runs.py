@@ -13,12 +13,13 @@ from virtperf import models
 from virtperf.core.provenance import Provenance
 from virtperf.report.from_runs import estimate
 from virtperf.report.loaded import LoadedStudy
-from virtperf.study.derived import Derivation, Derived, derivations, expand_derived
+from virtperf.study.derived import Derivation, derivations
+from virtperf.study.derived_kinds import parse_derived
 
 
 def asked(loaded: LoadedStudy, **entry: Any) -> Derivation:
-    derived = Derived.model_validate({"id": "x", "about": ["figure-2"], "label": "x", **entry})
-    return expand_derived(loaded.study, derived)[0]
+    derived = parse_derived({"id": "x", "about": ["figure-2"], "label": "x", **entry})
+    return derived.expand(loaded.study)[0]
 
 
 def measured(loaded: LoadedStudy) -> pd.DataFrame:

@@ -12,13 +12,12 @@ from tests.cases import each_case
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.range_words import (
     OPEN,
-    Bounds,
-    bounds_of,
     is_order_only,
     order_only_limits,
     range_words,
 )
 from virtperf.study.derived import derivations
+from virtperf.study.derived_kinds.base import Bounds
 
 INF = math.inf
 RATIO, CHANGE, PLAIN, SHARE = (
@@ -118,7 +117,7 @@ def test_only_narrow_ranges_become_single_values(low, width):
 
 
 def test_natural_bounds_depend_on_kind_and_quantity(loaded: LoadedStudy) -> None:
-    found = {d.label: bounds_of(loaded.study, d) for d in derivations(loaded.study)}
+    found = {d.label: d.bounds(loaded.study) for d in derivations(loaded.study)}
     assert found["guests at the peak"] == Bounds()
     assert found["<b>A</b>: contention"] == SHARE and found["<b>A</b>: most throughput"].low == 0
     assert found["b, 4 guests"] == Bounds(0.0) and found["20 GB - 10 GB"].same == 0

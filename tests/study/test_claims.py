@@ -257,6 +257,6 @@ def test_rule_applies_its_word_at_every_level(tmp_path):
     readings = load_readings(ROOT / "data" / "readings.yaml")
     line = load(tmp_path, RULE)["line"].model_copy(update={"word": "approximately"}).read(readings)
     for x, (low, high) in zip((1, 2, 4), line.bounds, strict=True):
-        one = readings.read("approximately", "value", 12 + 63 * x, 0.5 + 0.5 * x)
+        one = readings.number_limits("approximately", 12 + 63 * x, 0.5 + 0.5 * x)
         assert (low, high) == (one.low, one.high)
     assert line.reading.startswith("approximately: 0.95")

@@ -81,7 +81,7 @@ def test_numbers_have_label_unit_and_parts(tmp_path: Path) -> None:
         (
             'kind: ratio, about: [text], label: load per speed, of: "load[guests=2]", to: "speed[guests=2]"',
             "kind: ratio, about: [text], label: load per speed, of: load",
-            "ratio needs to",
+            "'to' is missing",
         ),
         (
             'label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8]',

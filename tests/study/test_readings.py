@@ -14,15 +14,24 @@ from tests.conftest import ROOT
 from tests.study.test_claims import CLAIMS
 from tests.study.test_definition import write
 from virtperf.core.params import WordReading
+from virtperf.study.claim_kinds import CLAIM_KINDS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.study.readings import Readings, load_readings
+from virtperf.study.readings import Read, Readings, load_readings
 
 FILE = ROOT / "data" / "readings.yaml"
 WRITTEN = yaml.safe_load(FILE.read_text(encoding="utf-8"))["words"]
 INVERSES = [(name, entry["inverse"]) for name, entry in WRITTEN.items() if "inverse" in entry]
 READING = get_args(WordReading)
 OPEN = (0.0, inf)
+
+
+def limits_of_word(
+    readings: Readings, word: str, kind: str, value: float | None = None, room: float = 0.0
+) -> Read:
+    """Limits of a word in a claim of this kind."""
+    claim = CLAIM_KINDS[kind].model_construct(kind=kind, word=word, value=value, half_width=room)
+    return claim.word_limits(readings)
 
 
 @pytest.fixture(scope="module")
@@ -51,19 +60,22 @@ def test_word_and_inverse_are_equivalent(readings, word, inverse):
 
 def test_half_is_the_inverse_of_twice(readings):
     for reading in readings.values():
-        half, twice = reading.read("half", "ratio"), reading.read("twice", "ratio")
+        half, twice = (
+            limits_of_word(reading, "half", "ratio"),
+            limits_of_word(reading, "twice", "ratio"),
+        )
         assert half.low * twice.high == pytest.approx(1) and half.high * twice.low == pytest.approx(
             1
         )
-        share = reading.read("half", "value", 50)
+        share = limits_of_word(reading, "half", "value", 50)
         assert (share.low, share.high) == pytest.approx((100 * half.low, 100 * half.high))
 
 
 @each_case(("word", "other"), [("more than", "less than"), ("full", "not full")])
 def test_contradictory_words_are_disjoint(readings, word, other):
     a, b = (
-        readings["default"].read(word, "range", 100),
-        readings["default"].read(other, "range", 100),
+        limits_of_word(readings["default"], word, "range", 100),
+        limits_of_word(readings["default"], other, "range", 100),
     )
     assert a.low > b.high
 
@@ -127,7 +139,7 @@ def test_lenient_twice_is_nearer_to_2_than_to_1_or_4(readings):
     ],
 )
 def test_limits_of_a_claim(readings, word, kind, value, room, limits):
-    found = readings["default"].read(word, kind, value, room)
+    found = limits_of_word(readings["default"], word, kind, value, room)
     assert (found.low, found.high) == pytest.approx(limits)
     assert found.text.startswith(word)
 
@@ -146,7 +158,7 @@ def test_limits_of_a_claim(readings, word, kind, value, room, limits):
 )
 def test_unsuitable_word_is_rejected(readings, word, kind, value, problem):
     with pytest.raises(ValueError, match=problem):
-        readings["default"].read(word, kind, value)
+        limits_of_word(readings["default"], word, kind, value)
 
 
 WORDS = """\

@@ -12,7 +12,6 @@ from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from tools.validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
-from virtperf.study.constraints import claim_rows
 from virtperf.study.samples import StudySamples
 from virtperf.verdicts.from_runs import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
 
@@ -183,7 +182,7 @@ def test_comparison_agrees_with_the_rows_of_its_claim(claim_id):
     # the solver's rows and these numbers are two interpretations of one claim
     study, claims = verdict_study()
     one = claims[claim_id]
-    rows = claim_rows(study, one)
+    rows = one.rows(study)
     rng = np.random.default_rng(11)
     allowed = []
     for _ in range(300):

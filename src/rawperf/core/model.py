@@ -281,16 +281,15 @@ def _field_names(model: Any, where: Sequence[Any]) -> list[str]:
     """Field names that are valid at a path."""
     for key in where:
         model = _member_type(model, key)
-    while not (isinstance(model, type) and issubclass(model, BaseModel)):
-        inner = [
-            a
-            for a in get_args(model)
-            if get_args(a) or (isinstance(a, type) and issubclass(a, BaseModel))
-        ]
-        if not inner:
-            return []
-        model = inner[-1]
-    return [field.alias or name for name, field in model.model_fields.items()]
+    fields = (item for member in _models(model) for item in member.model_fields.items())
+    return list(dict.fromkeys(field.alias or name for name, field in fields))
+
+
+def _models(kind: Any) -> list[type[BaseModel]]:
+    """The model that is a type, or the models in it: members of a union, items of a list."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    return [model for part in get_args(kind) for model in _models(part)]
 
 
 def _member_type(kind: Any, key: Any) -> Any:

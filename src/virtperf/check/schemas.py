@@ -17,14 +17,14 @@ from rawperf.core.model import Model
 from virtperf.measure.definition import Definition
 from virtperf.report.kinds import kinds
 from virtperf.runs.ingest.runs import Run
+from virtperf.study.claim_kinds import CLAIM_KINDS, ParsedClaim
 from virtperf.study.claims import ClaimsFile
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import Hypothesis
 
 
 class _Hypotheses(Model):
     study: str
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: tuple[ParsedClaim, ...]
 
 
 MODELS: Mapping[str, type[BaseModel]] = {
@@ -59,12 +59,21 @@ def schema(name: str) -> dict[str, Any]:
         entries = []
         for kind, spec in exhibits.items():
             entry = parts[place(spec)]
-            properties = {**entry["properties"], "kind": {"const": kind}}
-            entries.append({**entry, "properties": properties})
+            fields = {**entry["properties"], "kind": {"const": kind}}
+            entries.append({**entry, "properties": fields})
         parts["Exhibit"] = {"oneOf": entries}
         parts = {k: v for k, v in parts.items() if k not in map(place, exhibits.values())}
-    if "Hypothesis" in parts:  # the repeated claim may have the others
-        parts["Hypothesis"]["required"] = ["id"]
+    if name == "hypotheses":  # the repeated claim may have the kind, and so any field of it
+        together: dict[str, Any] = {}
+        for kind_class in CLAIM_KINDS.values():
+            together = {**parts.pop(kind_class.__name__)["properties"], **together}
+        together["kind"] = {"enum": list(CLAIM_KINDS)}
+        made["properties"]["hypotheses"]["items"] = {
+            "type": "object",
+            "properties": together,
+            "required": ["id"],
+            "additionalProperties": False,
+        }
     dialect = {"$schema": GenerateJsonSchema.schema_dialect, "title": f"{name}.yaml"}
     return {**dialect, **made, "$defs": dict(sorted(parts.items()))}
 

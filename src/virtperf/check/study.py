@@ -253,7 +253,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
             problem = "has limits but no printed value"
             remedy = "explain under reading how the limits follow from the words"
             report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
-        if claim.kind in ("value", "range"):
+        if claim.is_level:
             _within_bounds(study, claim, file, report)
     for position, exhibit in enumerate(study.exhibits):
         unclaimed = []

@@ -21,7 +21,6 @@ from virtperf.comparison.own_files import files_in_declared_forms, observed
 from virtperf.comparison.sides import Side, read_sides
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
-from virtperf.core.numbers import interval
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Showable, Shown, ShownTable
 from virtperf.runs.addresses import Addresses
@@ -32,8 +31,6 @@ from virtperf.study.samples import StudySamples
 from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
 
-RATIOS = ("ratio", "percent_change", "equivalence", "ordering", "argmax", "argmin", "monotone")
-"""Kinds of claims that compare conditions of one quantity: units of the runs cancel."""
 FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")
 """Facts of the runs' machine beside those of the paper's."""
 MAX_WORDS = 100
@@ -113,8 +110,7 @@ class FoundClaim:
     @property
     def limits(self) -> str:
         """What the claim allows, in words."""
-        unit = " %" if self.claim.kind == "percent_change" else ""
-        return interval(self.claim.low, self.claim.high, unit)
+        return self.claim.limit_words()
 
     def condition(self, quantity: Quantity) -> str:
         """A condition with the labels of its levels that differ from the defaults."""
@@ -388,7 +384,7 @@ def verdict_on(
     samples = {}
     for condition, side in zip(conditions, sides, strict=True):
         replicates = _replicates(side, chosen)
-        if found.claim.kind not in RATIOS:
+        if not found.claim.unit_cancels:
             unit = side.quantities[chosen].unit
             factor = conversion_factor(unit, found.study.quantities[condition.name].unit)
             replicates = replicates.scaled(factor)

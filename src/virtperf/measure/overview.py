@@ -156,14 +156,7 @@ def _with_power(overview: HypothesisOverview, earlier: Sequence[Replicates]) -> 
 
 def comparison_text(claim: Claim) -> str:
     """What a claim compares, in the words of its fields."""
-    if claim.order:
-        text = " < ".join(claim.order)
-    elif claim.over:
-        text = f"{claim.of} over {claim.over} {', '.join(map(str, claim.levels))}"
-    elif claim.parts:
-        text = f"{claim.of} with {', '.join(claim.parts)}"
-    else:
-        text = " with ".join(filter(None, (claim.of, claim.to)))
+    text = claim.compared_words()
     each = "; ".join(
         f"{factor} {', '.join(map(str, levels))}" for factor, levels in claim.for_each.items()
     )

@@ -18,10 +18,10 @@ from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_ke
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
-from virtperf.study.constraints import claim_rows, natural_rows
+from virtperf.study.constraints import natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
-from virtperf.study.readings import DIRECTION, OF_REFERENCE, Readings
+from virtperf.study.readings import Readings
 
 MAX_LISTED_POINTS = 6
 """Maximum number of points listed per choice: those that depend most on the dropped claims."""
@@ -160,20 +160,20 @@ def _without_size(claim: Claim, lenient: Readings) -> Claim | None:
     if not claim.word or lenient[claim.word].of == "number":
         return claim.read(lenient)
     least, most = lenient.limits(claim.word)
-    if claim.kind in DIRECTION or (least >= 1.0 and np.isinf(most)):
+    if claim.is_order or (least >= 1.0 and np.isinf(most)):
         return claim
-    if claim.kind in OF_REFERENCE and least >= 1.0:
+    if claim.of_reference and least >= 1.0:
         return claim.read(lenient).model_copy(update={"high": inf})
-    if claim.kind in OF_REFERENCE and least > 0.0 and most <= 1.0:
+    if claim.of_reference and least > 0.0 and most <= 1.0:
         return claim.read(lenient).model_copy(update={"low": -inf})
     return None
 
 
 def _excluded(study: Study, claims: Sequence[Claim]) -> bool:
     """Whether no values satisfy the claims; a mean of quotients has no rows, so it counts as such."""
-    if any(claim.kind == "relative_mean" for claim in claims):
+    if any(claim.mean_of(instance) for claim in claims for instance in claim.instances):
         return True
-    rows = [row for claim in claims for row in claim_rows(study, claim)]
+    rows = [row for claim in claims for row in claim.rows(study)]
     quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
     return bool(rows) and not LinearSystem([*rows, *natural_rows(study, quantities)]).feasible()
 

@@ -18,9 +18,9 @@ from virtperf.reconstruct.contradictions import (
 )
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
-from virtperf.study.constraints import Inequality, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, natural_rows
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Quantity, Quotient
 
 MERGE_TOLERANCE = 1e-6
 """Relative tolerance at which two ranges are merged: below the exported digits."""
@@ -217,37 +217,39 @@ def _solve_clusters(
 
 
 def mean_rows(feasible: Feasible) -> list[Inequality]:
-    """Inequalities of all `relative_mean` claims, from the ranges that the other claims allow.
+    """Inequalities of claims about a mean of quotients, from the ranges that the others allow.
 
     Relative values are quotients, so no linear relation ties the mean to its parts. The ranges of
     the parts bound the mean: exactly if the parts belong to different groups, else as an outer
     approximation. The parts keep their own ranges; claims about the mean do not narrow them.
     """
-    share = cache(lambda of, to: _share(feasible, of, to))
+    share = cache(lambda quotient: _share(feasible, quotient))
     rows = []
     for claim in feasible.active:
-        for instance in claim.instances if claim.kind == "relative_mean" else ():
-            whole, *parts = instance.parts
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            low, high = 100.0 * np.mean([share(*pair) for pair in pairs], axis=0)
+        for instance in claim.instances:
+            quotients = claim.mean_of(instance)
+            if not quotients:
+                continue
+            low, high = 100.0 * np.mean([share(quotient) for quotient in quotients], axis=0)
             for sign, end in ((-1.0, low), (1.0, high)):
                 if np.isfinite(end):
                     rows.append(
                         Inequality(
                             claim.id,
-                            tuple((q, sign * c) for c, q in whole.terms),
+                            tuple((q, sign * c) for c, q in instance.parts[0].terms),
                             sign * float(end),
                         )
                     )
     return rows
 
 
-def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
-    """Range of ``of / to`` over all smallest resolutions; both are single quantities.
+def _share(feasible: Feasible, quotient: Quotient) -> tuple[float, float]:
+    """Range of a quotient of two single quantities over all smallest resolutions.
 
     Natural lower bounds above 0 are ignored for the upper limit: a quotient by a number near 0 has
     none.
     """
+    of, to = quotient.of, quotient.to
     ((_, part),), ((_, reference),) = of.terms, to.terms
     bottom, top = (end.value for end in feasible.interval(reference))
     if bottom == top > 0:
@@ -283,7 +285,7 @@ def _rows(
     study: Study, active: Sequence[Claim], limits: Sequence[Inequality] = ()
 ) -> list[Inequality]:
     """Rows of the claims, `limits`, and natural bounds of all quantities named or plotted."""
-    rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
+    rows = [*(row for claim in active for row in claim.rows(study)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
     return [*rows, *natural_rows(study, [*named, *plotted])]

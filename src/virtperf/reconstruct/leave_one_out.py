@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rawperf.core.tables import round_digits
+from virtperf.core.verdicts import Verdict
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression
+from virtperf.study.quantities import Expression, Instance, Quotient
 
 LP_TOLERANCE = 1e-6
 EXPORT_TOLERANCE = 1e-10
@@ -34,17 +35,14 @@ STABLE_DIGITS = 12
 class TextVerdict:
     """Verdict on a claim by the paper's other claims.
 
-    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted
-        (they exclude it), depends (on which of the contradictory others are dropped), convention
-        (the natural bounds and the scale imply it, whatever is measured), assumed (an assumption of
-        ours), off (a disabled assumption).
+    `verdict`: by the other claims, or that of an assumption.
     `implied`: range of the claim's number that the others allow, over all resolutions; for a
         contradicted claim with several instances, only over the instances that the others exclude.
     `information`: mean share, 0 to 1, by which the claim narrows the intervals of the points in its
         exhibits.
     """
 
-    verdict: str
+    verdict: Verdict
     implied: tuple[float, float]
     information: float
 
@@ -60,13 +58,13 @@ class LeaveOneOut:
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave out the claim and its statement, and compare it with the range the rest implies."""
         if claim.id not in self._active:
-            return TextVerdict("off", (-np.inf, np.inf), 0.0)
+            return TextVerdict(Verdict.OFF, (-np.inf, np.inf), 0.0)
         cluster = self._cluster(claim)
         system = cluster.system_of(claim)
         masks = list(cluster.without(claim))
         least = _natural_lower_bound(self.feasible.study, claim)
         verdict = self._verdict(claim, system, masks)
-        find = _implied_where_excluded if verdict == "contradicted" else _implied
+        find = _implied_where_excluded if verdict == Verdict.CONTRADICTED else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
         # round first: solver noise must not flip the exported digit
         low, high = round_digits(
@@ -78,18 +76,22 @@ class LeaveOneOut:
         information = 0.0 if dropped else self._information(system, claim)
         return TextVerdict(verdict, (float(low), float(high)), information)
 
-    def verdict(self, claim: Claim) -> str:
+    def verdict(self, claim: Claim) -> Verdict:
         """Verdict of `judge` without range and information, in half the time."""
         if claim.id not in self._active:
-            return "off"
+            return Verdict.OFF
         cluster = self._cluster(claim)
         return self._verdict(claim, cluster.system_of(claim), cluster.without(claim))
 
-    def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
+    def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> Verdict:
         if claim.assumed:
-            return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
+            return (
+                Verdict.CONTRADICTED
+                if claim.id in self.feasible.contradictions.dropped
+                else Verdict.ASSUMED
+            )
         if _implied_by_bounds(system, claim.id):
-            return "convention"
+            return Verdict.CONVENTION
         return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
@@ -176,20 +178,20 @@ def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     return {claim.id} | {c.id for c in claims if c.sentences and sentences.issuperset(c.sentences)}
 
 
-def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
+def relation(system: LinearSystem, others: np.ndarray, claim: str) -> Verdict:
     """Relation of a claim to the (masked) rows: contradicted, corroborated or independent."""
     if not system.feasible(others | (system.owner == claim)):
-        return "contradicted"
-    return "corroborated" if is_implied(system, others, claim) else "independent"
+        return Verdict.CONTRADICTED
+    return Verdict.CORROBORATED if is_implied(system, others, claim) else Verdict.INDEPENDENT
 
 
-def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
+def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> Verdict:
     """Relation of a claim to others over all their resolutions; depends if it is not unique."""
-    relations: set[str] = set()
+    relations: set[Verdict] = set()
     for mask in masks:
         relations.add(relation(system, mask, claim))
         if len(relations) > 1:
-            return "depends"
+            return Verdict.DEPENDS
     return relations.pop()
 
 
@@ -223,7 +225,7 @@ def _implied(
     """Union of the implied ranges over the claim's instances, clipped below at `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
-        bounds = _implied_by_instance(system, others, claim, instance.parts)
+        bounds = _implied_by_instance(system, others, claim, instance)
         if bounds is None:
             return -np.inf, np.inf
         # a divisor that is never above 0 gives (inf, -inf), the neutral element of the union
@@ -240,24 +242,16 @@ def _implied_where_excluded(
 
     Over all instances if the others exclude only several of them jointly.
     """
-    limits = (
-        (1 / (1 + claim.margin), 1 + claim.margin)
-        if claim.kind == "equivalence"
-        else (claim.low, claim.high)
-    )
-    bounds = [
-        _implied_by_instance(system, others, claim, at.parts)
-        for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
-    ]
+    limits = claim.stated_limits
+    if limits is None:
+        return _implied(system, others, claim, least)
+    bounds = [_implied_by_instance(system, others, claim, at) for at in claim.instances]
     excluded = [
         (max(span[0], least), span[1]) for span in bounds if span and _disjoint(span, limits)
     ]
     if not excluded:
         return _implied(system, others, claim, least)
     return min(low for low, _ in excluded), max(high for _, high in excluded)
-
-
-_WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equivalence")
 
 
 def _disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -269,29 +263,21 @@ def _disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
 def _natural_lower_bound(study: Study, claim: Claim) -> float:
     """Natural lower bound of the claim's number, independent of all claims."""
     terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
-    if claim.kind in ("difference", "ordering") or any(
-        c < 0 or study.quantities[q.name].low < 0 for c, q in terms
-    ):
+    if any(c < 0 or study.quantities[q.name].low < 0 for c, q in terms):
         return -np.inf
-    return -100.0 if claim.kind == "percent_change" else 0.0
+    return claim.natural_least
 
 
 def _implied_by_instance(
-    system: LinearSystem, others: np.ndarray, claim: Claim, parts: tuple[Expression, ...]
+    system: LinearSystem, others: np.ndarray, claim: Claim, instance: Instance
 ) -> tuple[float, float] | None:
-    if claim.kind in ("ratio", "percent_change", "equivalence"):
-        low, high = system.ratio_interval(parts[0], parts[1], others)
-        return (
-            (100 * (low - 1), 100 * (high - 1)) if claim.kind == "percent_change" else (low, high)
-        )
-    if claim.kind in ("value", "range"):
-        expression = parts[0]
-    elif claim.kind in ("difference", "ordering") and len(parts) == 2:
-        first, second = parts if claim.kind == "difference" else parts[::-1]
-        expression = first.minus(second)
-    else:
+    number = claim.stated_number(instance)
+    if number is None:
         return None
-    low_end, high_end = system.interval(expression, others)
+    if isinstance(number, Quotient):
+        low, high = system.ratio_interval(number.of, number.to, others)
+        return claim.of_quotient(low), claim.of_quotient(high)
+    low_end, high_end = system.interval(number, others)
     return low_end.value, high_end.value
 
 

@@ -7,22 +7,32 @@ random search (`reconstruct.search`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import pandas as pd
 
-from virtperf.core.levels import level_text
+from virtperf.core.levels import Level, level_text
 from virtperf.core.stage_tables import RANGES
 from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_intervals
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Function, SearchResult, search_ranges
 from virtperf.study.claims import Claims
-from virtperf.study.derived import Derivation, derivations
-from virtperf.study.quantities import Expression
+from virtperf.study.derived import derivations
+from virtperf.study.derived_kinds.base import Derivation
+from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived
+from virtperf.study.derived_kinds.fitted import LineDerived, SegmentedDerived, UslDerived
+from virtperf.study.derived_kinds.pair import (
+    DifferenceDerived,
+    PercentChangeDerived,
+    RatioDerived,
+    ValueDerived,
+)
+from virtperf.study.quantities import Expression, percent_of_ratio
 
-SEARCHED_FORMS = ("usl", "segmented")
+Searched = UslDerived | SegmentedDerived
 
 UNBOUNDED_FACTOR = 10.0
 """Search limit for unbounded values, as a multiple of the largest limit of a sum in any region."""
@@ -69,29 +79,47 @@ class Answers:
         return self._ranges[key]
 
     def _range(self, region: Region, derivation: Derivation) -> AllowedRange:
-        kind, parts = derivation.derived.kind, derivation.parts
-        if kind == "argmax":
-            return _argmax(derivation, region)
-        if kind in SEARCHED_FORMS:
-            return self._searched(region, derivation)
-        if kind in ("ratio", "percent_change"):
-            of, to = parts
-            least = 0.0 if self._nonnegative(of) and self._nonnegative(to) else -np.inf
-            intervals = [
-                (max(low, least), high) for low, high in region.ratios(of, to) if low <= high
-            ] or [(least, np.inf)]
-            if kind == "percent_change":
-                intervals = [(100 * (low - 1), 100 * (high - 1)) for low, high in intervals]
-            positive = min(low for low, _ in region.ranges(to)) > MERGE_TOLERANCE
-            return AllowedRange(
-                merge_intervals(intervals), notes=() if positive else (NOT_POSITIVE,)
-            )
-        if kind == "maximum":
-            return AllowedRange(merge_intervals(region.maxima(parts)))
-        found = region.ranges(_linear(derivation))
-        if kind == "line" and derivation.gives == "intercept":
-            return self._within_bounds(found, parts)
-        return AllowedRange(merge_intervals(found))
+        derived, parts = derivation.derived, derivation.parts
+        match derived:
+            case ValueDerived():
+                return AllowedRange(merge_intervals(region.ranges(parts[0])))
+            case DifferenceDerived():
+                return AllowedRange(merge_intervals(region.ranges(parts[0].minus(parts[1]))))
+            case RatioDerived():
+                return self._quotient(region, *parts, number=lambda ratio: ratio)
+            case PercentChangeDerived():
+                return self._quotient(region, *parts, number=percent_of_ratio)
+            case MaximumDerived():
+                return AllowedRange(merge_intervals(region.maxima(parts)))
+            case ArgmaxDerived():
+                return _argmax(derived.levels, region.largest(parts))
+            case LineDerived():
+                found = region.ranges(derived.coefficient(derivation))
+                if derivation.gives == "intercept":
+                    return self._within_bounds(found, parts)
+                return AllowedRange(merge_intervals(found))
+            case UslDerived() | SegmentedDerived():
+                return self._searched(region, derivation, derived)
+        assert_never(derived)
+
+    def _quotient(
+        self,
+        region: Region,
+        of: Expression,
+        to: Expression,
+        *,
+        number: Callable[[float], float],
+    ) -> AllowedRange:
+        """Range of a function of the quotient that rises with it."""
+        least = 0.0 if self._nonnegative(of) and self._nonnegative(to) else -np.inf
+        intervals = [
+            (max(low, least), high) for low, high in region.ratios(of, to) if low <= high
+        ] or [(least, np.inf)]
+        positive = min(low for low, _ in region.ranges(to)) > MERGE_TOLERANCE
+        return AllowedRange(
+            merge_intervals([(number(low), number(high)) for low, high in intervals]),
+            notes=() if positive else (NOT_POSITIVE,),
+        )
 
     def _within_bounds(
         self, intercepts: Sequence[tuple[float, float]], parts: Sequence[Expression]
@@ -111,8 +139,8 @@ class Answers:
         quantities = self.study.quantities
         return all(c >= 0 and quantities[q.name].low >= 0 for c, q in part.terms)
 
-    def _searched(self, region: Region, derivation: Derivation) -> AllowedRange:
-        searches = self._searches_of(derivation)
+    def _searched(self, region: Region, derivation: Derivation, derived: Searched) -> AllowedRange:
+        searches = self._searches_of(derivation, derived)
         results, gives = searches.results[region], derivation.gives
         found = [result.ranges[gives] for result in results if gives in result.ranges]
         tried = sum(result.data_sets for result in results)
@@ -125,9 +153,9 @@ class Answers:
         notes += [SEARCH_LIMIT.format(searches.most)] if region in searches.closed else []
         return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
-    def _searches_of(self, derivation: Derivation) -> _Searches:
+    def _searches_of(self, derivation: Derivation, derived: Searched) -> _Searches:
         """The searches of a declaration in its regions, for all its numbers."""
-        parts, derived = derivation.parts, derivation.derived
+        parts, axis = derivation.parts, np.array(derivation.axis)
         if (derived.id, parts) not in self._searches:
             regions = list(dict.fromkeys(self.regions.of(f, parts) for f in self.feasibles))
             most = UNBOUNDED_FACTOR * max(
@@ -135,7 +163,7 @@ class Answers:
             )
             bounded = [region.closed(parts, most) for region in regions]
             results = search_ranges(
-                bounded, parts, tuple(derived.gives), _model(derivation), self.seed
+                bounded, parts, tuple(derived.gives), _model(derived, axis), self.seed
             )
             self._searches[derived.id, parts] = _Searches(
                 dict(zip(regions, results, strict=True)),
@@ -181,7 +209,7 @@ def ranges(claims: Claims, feasible: Feasible, alone: Feasible, answers: Answers
                 "pieces_text": without.pieces,
                 "levels": with_them.levels,
                 "levels_text": without.levels,
-                "method": "searched" if derivation.derived.kind in SEARCHED_FORMS else "exact",
+                "method": "searched" if derivation.derived.searched else "exact",
                 "data_sets": with_them.data_sets
                 + (0 if without is with_them else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
@@ -196,39 +224,17 @@ def printed_values(derivation: Derivation, claims: Claims) -> list[float]:
 
     Numbers with a vague word are left out.
     """
-    values: dict[float, None] = {}
-    kind = derivation.derived.kind
-    for claim in claims:
-        if claim.assumed or claim.kind not in _CLAIM_KINDS.get(kind, ()):
-            continue
-        if any(instance.parts == derivation.parts for instance in claim.instances):
-            if claim.kind == "rule":  # its word is about the values, not about the two numbers
-                values[getattr(claim, derivation.gives)] = None
-                continue
-            if claim.reading or claim.value is None:
-                continue
-            value = claim.value
-            if (kind, claim.kind) == ("ratio", "percent_change"):
-                value = 1 + value / 100
-            elif (kind, claim.kind) == ("percent_change", "ratio"):
-                value = 100 * (value - 1)
-            values[value] = None
-    return list(values)
+    values = (
+        derivation.derived.printed_by(derivation.gives, claim)
+        for claim in claims
+        if not claim.assumed
+        and any(instance.parts == derivation.parts for instance in claim.instances)
+    )
+    return list(dict.fromkeys(value for value in values if value is not None))
 
 
-_CLAIM_KINDS = {
-    "value": ("value",),
-    "difference": ("difference",),
-    "ratio": ("ratio", "percent_change"),
-    "percent_change": ("percent_change", "ratio"),
-    "line": ("rule",),
-}
-"""Kinds of claims that print the number of each kind of derived number."""
-
-
-def _argmax(derivation: Derivation, region: Region) -> AllowedRange:
-    places = region.largest(derivation.parts)
-    levels = derivation.derived.levels
+def _argmax(levels: Sequence[Level], places: Sequence[int]) -> AllowedRange:
+    """Range of the level of a maximum that is possible at each of these places of `levels`."""
     order = np.argsort(levels) if all(isinstance(level, int | float) for level in levels) else None
     numbers = [float(levels[k]) for k in places] if order is not None else []
     ends = {int(order[0]), int(order[-1])} if order is not None else set()
@@ -239,27 +245,13 @@ def _argmax(derivation: Derivation, region: Region) -> AllowedRange:
     )
 
 
-def _linear(derivation: Derivation) -> Expression:
-    """The linear combination that a value, a difference or a regression coefficient equals."""
-    parts = derivation.parts
-    if derivation.derived.kind != "line":
-        weights = np.array([1.0, -1.0])[: len(parts)]
-    else:
-        x = np.array(derivation.axis) - np.mean(derivation.axis)
-        weights = x / (x @ x)
-        if derivation.gives == "intercept":
-            weights = 1 / len(x) - np.mean(derivation.axis) * weights
-    terms = [
-        (float(w) * c, q) for w, part in zip(weights, parts, strict=True) for c, q in part.terms
-    ]
-    return Expression(tuple(terms))
-
-
-def _model(derivation: Derivation) -> Function:
+def _model(derived: Searched, axis: np.ndarray) -> Function:
     """Function that evaluates the model for many data sets at once."""
     from virtperf.models import many  # lazy import: only searched numbers need it
 
-    axis = np.array(derivation.axis)
-    if derivation.derived.kind == "usl":
-        return lambda values: many.usl(axis, values, derivation.derived.load)
-    return lambda values: many.plateau_decline(axis, values)
+    match derived:
+        case UslDerived():
+            return lambda values: many.usl(axis, values, derived.load)
+        case SegmentedDerived():
+            return lambda values: many.plateau_decline(axis, values)
+    assert_never(derived)

@@ -15,40 +15,34 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import join_words, plural, short_number
-from virtperf.study.claims import Claim, Instance
+from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.definition import Exhibit, Factor
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Instance, Quantity
 
-ORDER_KINDS = ("argmax", "argmin", "monotone", "ordering")
-"""Kinds of claims that state only an order, the most informative about a figure first."""
-DISPUTED = ("contradicted", "depends")
-"""Verdicts of claims that the paper's other claims exclude, or may exclude."""
-_RELATIONS = {
-    "increasing": (True, True),
-    "decreasing": (False, True),
-    "nonincreasing": (False, False),
-    "nondecreasing": (True, False),
-}
-"""By direction: whether values ascend, and whether strictly."""
 OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
 
 
-def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[Claim]]:
+def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[OrderClaim]]:
     """Plotted quantities that claims of the paper order among each other, and these claims.
 
     Disputed claims (`DISPUTED`) don't count.
     """
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
-    about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in ORDER_KINDS]
+    about = [
+        claim
+        for claim in data.paper_claims
+        if exhibit.id in claim.exhibits and isinstance(claim, OrderClaim)
+    ]
     ordered: set[Quantity] = set()
     remaining = []
-    for claim in sorted(about, key=lambda claim: ORDER_KINDS.index(claim.kind)):
+    for claim in sorted(about, key=lambda claim: claim.precedence):
         within = [of for of in map(quantities, claim.instances) if of <= plotted]
         if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
             ordered |= set().union(*within)
@@ -104,20 +98,14 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
     ]
 
 
-def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
+def _pairs(claim: OrderClaim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
     """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
-    terms = [part.terms for part in instance.parts]
-    if any(len(of) != 1 or of[0][0] != 1 for of in terms):
+    parts = instance.parts
+    if any(len(part.terms) != 1 or part.terms[0][0] != 1 for part in parts):
         return
-    of = [part[0][1] for part in terms]
-    if claim.kind == "argmax":
-        yield from ((of[0], other, claim.strict) for other in of[1:])
-    elif claim.kind == "argmin":
-        yield from ((other, of[0], claim.strict) for other in of[1:])
-    else:
-        ascending, strict = _RELATIONS.get(claim.direction, (True, claim.strict))
-        for first, second in pairwise(of):
-            yield (second, first, strict) if ascending else (first, second, strict)
+    in_order = sorted(claim.steps(parts), key=lambda step: min(map(parts.index, step)))
+    for smaller, larger in in_order:
+        yield larger.terms[0][1], smaller.terms[0][1], claim.is_strict
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.contrasts import POOLED, Contrast
 from virtperf.core.groups import two_groups
 from virtperf.core.provenance import Provenance
-from virtperf.report.claim_words import quantities, unit_of, verdict_words
+from virtperf.core.verdicts import DISPUTED
+from virtperf.report.claim_words import quantities, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
 from virtperf.report.number_words import number_words, wrong_origin
@@ -32,13 +33,10 @@ from virtperf.report.wording import (
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.parts import EVERY, PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
-from virtperf.study.quantities import Level, Quantity
+from virtperf.study.quantities import Level, Quantity, ratio_of_percent
 from virtperf.study.samples import Terms
 
 PROSE_DIGITS = 3
-DISPUTED = ("contradicted", "depends")
-"""Verdicts of claims that other claims of the paper exclude, or may exclude."""
-COMPARISONS = ("ratio", "percent_change", "difference")
 UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
@@ -150,9 +148,10 @@ def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
 
 def _printed(data: StudyData, claim: Claim, part: str) -> str:
     """Printed number of a claim with its unit: its `value`, a limit, or a coefficient of a rule."""
-    value = getattr(claim, part, None) if part in ("value", *OF_A_CLAIM) else None
-    is_rule = part in ("slope", "intercept")
-    if value is None or not math.isfinite(value) or is_rule != (claim.kind == "rule"):
+    limits = {"value": claim.value, "low": claim.low, "high": claim.high}
+    is_coefficient = part in claim.coefficients
+    value = claim.coefficients.get(part, limits.get(part))
+    if value is None or not math.isfinite(value):
         raise StudyError(
             f"findings: the claim {claim.id} has no number"
             if part == "value"
@@ -161,7 +160,7 @@ def _printed(data: StudyData, claim: Claim, part: str) -> str:
             expected=f"a claim with `{part}`",
             found="{" + claim.id + (f".{part}" if part != "value" else "") + "}",
         )
-    return f"{pretty(abs(value))}{'' if is_rule else unit_of(claim, data.study)}"
+    return f"{pretty(abs(value))}{'' if is_coefficient else claim.unit_suffix(data.study)}"
 
 
 def _derived(data: StudyData, name: str, gives: str) -> str:
@@ -481,12 +480,11 @@ def _printed_ratios(
         result = data.result(claim.id)
         ends = [float(result.get(end, math.nan)) for end in ("low", "high")]
         low, high = (math.nan if math.isnan(end) else end for end in ends)
-        if claim.kind == "ratio":
-            yield low, high
-        elif claim.kind == "percent_change":
-            yield 1 + low / 100, 1 + high / 100
-        elif claim.kind == "value" and claim.id in quoted:
-            unit = unit_of(claim, data.study)
+        if claim.of_reference:
+            as_ratio = ratio_of_percent if claim.in_percent else float
+            yield as_ratio(low), as_ratio(high)
+        elif claim.prints_level and claim.id in quoted:
+            unit = claim.unit_suffix(data.study)
             values.append((unit, low, high))
             if "%" in unit:
                 yield low / 100, high / 100
@@ -532,9 +530,7 @@ def _typed_numbers(
     evidence = {q for c in claims for i in c.instances for q in quantities(i)}
     evidence |= {q for n in finding.numbers.values() for side in _sides(data, n) for q in side}
     levels = {level for q in evidence for _, level in q.at}
-    levels |= {
-        level for claim in claims for level in (claim.at, *claim.levels) if level is not None
-    }
+    levels |= {level for claim in claims for level in claim.named_levels}
     conditions = typed_tokens(map(level_text, levels))
     conditions |= typed_tokens(
         label for f in study.factors.values() for label in (f.label, *f.level_labels.values())
@@ -571,9 +567,8 @@ def level_text(level: Level) -> str:
 
 def _number_of(claim: Claim, token: str) -> str:
     """Placeholder for the number of a claim that is typed; "" for another number."""
-    numbers = {claim.id: claim.value}
-    if claim.kind == "rule":
-        numbers |= {f"{claim.id}.{name}": getattr(claim, name) for name in ("intercept", "slope")}
+    numbers: dict[str, float | None] = {claim.id: claim.value}
+    numbers |= {f"{claim.id}.{name}": number for name, number in claim.coefficients.items()}
     typed = float(token)
     return next(
         (name for name, v in numbers.items() if v is not None and math.isclose(abs(v), typed)), ""
@@ -594,7 +589,7 @@ def _utilizations(
     compared = [
         [q for part in instance.parts for _, q in part.terms]
         for claim in quoted
-        if claim.kind in COMPARISONS[:2]
+        if claim.of_reference
         for instance in claim.instances
     ]
     compared += [[*of, *to] for n in finding.numbers.values() for of, to in [_sides(data, n)] if to]
@@ -621,7 +616,7 @@ def outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:
     Where derived numbers exclude it, the head of the report says so (`kinds.summary.certainty`).
     """
     disputed = verdict_words(claim, data.result(claim.id))[0] in DISPUTED
-    if claim.kind != "value" or claim.assumed or disputed:
+    if not claim.prints_level or claim.assumed or disputed:
         return
     of_claim = {
         q for i in claim.instances for p in i.parts if len(p.terms) == 1 for _, q in p.terms

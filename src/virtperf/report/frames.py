@@ -593,7 +593,7 @@ def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
     dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
     numbers: dict[Quantity, tuple[float, float]] = {}
     for claim in sorted(data.claims or (), key=lambda claim: claim.id in dropped):
-        if claim.kind != "value" or claim.value is None or claim.assumed or claim.word:
+        if not claim.prints_level or claim.value is None or claim.assumed or claim.word:
             continue
         if claim.reading and claim.low == claim.high:  # counted by us: "all", "none"
             continue

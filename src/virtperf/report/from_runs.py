@@ -5,8 +5,8 @@ the models available to notebooks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, assert_never
 
 import pandas as pd
 
@@ -17,7 +17,16 @@ from virtperf.core.numbers import as_precise
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
 from virtperf.report.frames import StudyData
-from virtperf.study.derived import Derivation
+from virtperf.study.derived_kinds.base import Derivation
+from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived
+from virtperf.study.derived_kinds.fitted import LineDerived, SegmentedDerived, UslDerived
+from virtperf.study.derived_kinds.pair import (
+    DifferenceDerived,
+    PercentChangeDerived,
+    RatioDerived,
+    ValueDerived,
+)
+from virtperf.study.quantities import Expression, percent_of_ratio
 from virtperf.study.samples import StudySamples, Terms
 
 _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
@@ -36,41 +45,60 @@ def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
         for _, q in part.terms
     ):
         return None  # most studies have none, and the models take a second to load
-    kind, alpha = derivation.derived.kind, 1 - level
-    if kind == "value":
-        (coefficient, quantity), *others = derivation.parts[0].terms
-        mean = data.mean(quantity, Provenance.MEASURED)
-        return None if others or mean is None else mean.at(level).scaled(coefficient)
-    if kind in ("ratio", "percent_change", "difference"):
-        of, to = ({q: c for c, q in part.terms} for part in derivation.parts)
-        if kind == "difference":
-            return difference(data, of, to, level)
-        ratio = ratio_of_runs(data, of, to, level)
-        return ratio.map(lambda share: 100 * (share - 1)) if kind == "percent_change" else ratio
-    runs = _runs(data, derivation)
-    if runs is None:
-        return None
+    derived, parts = derivation.derived, derivation.parts
+    match derived:
+        case ValueDerived():
+            (coefficient, quantity), *others = parts[0].terms
+            mean = data.mean(quantity, Provenance.MEASURED)
+            return None if others or mean is None else mean.at(level).scaled(coefficient)
+        case DifferenceDerived():
+            return difference(data, *_sides(parts), level)
+        case RatioDerived():
+            return ratio_of_runs(data, *_sides(parts), level)
+        case PercentChangeDerived():
+            return ratio_of_runs(data, *_sides(parts), level).map(percent_of_ratio)
+        case MaximumDerived() | ArgmaxDerived():
+            return None
+        case LineDerived() | UslDerived() | SegmentedDerived():
+            runs = _runs(data, derivation)
+            return None if runs is None else _fitted(derived, derivation.gives, runs, 1 - level)
+    assert_never(derived)
+
+
+def _fitted(
+    derived: LineDerived | UslDerived | SegmentedDerived,
+    gives: str,
+    runs: pd.DataFrame,
+    alpha: float,
+) -> Any:
+    """Result of the declared model fitted to runs; `alpha` is one minus the level."""
     from virtperf import models
 
     fit: Any
-    if kind == "line":
-        fit = models.line("value ~ x", runs).only
-    elif kind == "usl":
-        fit = models.usl("value ~ x", runs).only
-    elif kind == "segmented":
-        fit = models.segmented("value ~ x", runs, form="plateau-decline").only
-    else:
-        return None
+    match derived:
+        case LineDerived():
+            fit = models.line("value ~ x", runs).only
+        case UslDerived():
+            fit = models.usl("value ~ x", runs).only
+        case SegmentedDerived():
+            fit = models.segmented("value ~ x", runs, form="plateau-decline").only
+        case _:
+            assert_never(derived)
     if not fit.available:
         return fit
     try:
-        if derivation.gives in _PARAMETERS:
-            return fit.estimate(_PARAMETERS[derivation.gives], alpha)
-        if derivation.gives == "capacity":
-            return fit.throughput_at(derivation.derived.load, alpha)
-        return getattr(fit, derivation.gives)(alpha)
+        if gives in _PARAMETERS:
+            return fit.estimate(_PARAMETERS[gives], alpha)
+        if isinstance(derived, UslDerived) and gives == "capacity":
+            return fit.throughput_at(derived.load, alpha)
+        return getattr(fit, gives)(alpha)
     except ModelError as err:
         return Missing(str(err), fit.origin)
+
+
+def _sides(parts: Sequence[Expression]) -> tuple[Terms, Terms]:
+    of, to = ({q: c for c, q in part.terms} for part in parts)
+    return of, to
 
 
 def ratio_of_runs(

@@ -14,6 +14,7 @@ import pandas as pd
 from virtperf.core.estimate import Estimate
 from virtperf.core.levels import level_text
 from virtperf.core.provenance import Provenance
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds.contradictions import contradictions_by_origin
 from virtperf.study.conditions import OWN_SCALE, means_by_quantity
@@ -22,8 +23,14 @@ from virtperf.study.quantities import Quantity
 
 PERCENTS = (5, 10)  # thresholds on the half-width of a range, in percent of its middle
 MIN_POINTS = 4  # fewest points of a figure that can represent its study
-TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
-COUNTED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
+TEXT_VERDICTS = (
+    Verdict.CORROBORATED,
+    Verdict.INDEPENDENT,
+    Verdict.DEPENDS,
+    Verdict.CONTRADICTED,
+    Verdict.CONVENTION,
+)
+COUNTED_VERDICTS = (Verdict.REPRODUCED, Verdict.REFUTED, Verdict.UNDECIDED, Verdict.NO_MEASUREMENT)
 
 
 @dataclass(frozen=True)

@@ -4,66 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from virtperf.report.wording import as_precise, interval, pretty, short_number
-from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation
+from virtperf.study.derived_kinds.base import Bounds, Derivation
 
 NARROW = 0.05  # relative half-width up to which one value represents a range
 WIDE = 2.0  # ratio of the limits above which a range does not represent a value
 
 OPEN = "not bounded"
-ORDER_ONLY_LIMITS = 1.1, 5.0
-"""Thresholds of "order only": largest lower limit of an open ratio (from 1), and of an open
-difference (from 0) as a multiple of the quantity's resolution.
-"""
 
 
 MAX_LIMIT_RATIO = 100.0
 """Ratio of the limits above which only one end of a ratio is reported: the other results from the
 smallest difference that counts (`resolution`), which is ours and no limit of the text.
 """
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Natural bounds of a number, and the neutral value of its comparison.
-
-    `same` is the value of equal sides: 1 for a ratio, 0 for a difference, NaN without a comparison.
-    An open range with its limit between `same` and `order` is reported as an order only.
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-    same: float = math.nan
-    order: float = math.nan
-
-
-def bounds_of(study: Study, derivation: Derivation) -> Bounds:
-    """The natural bounds of a derived number."""
-    terms = [term for part in derivation.parts for term in part.terms]
-    positive = all(c > 0 and study.quantities[q.name].low >= 0 for c, q in terms)
-    match derivation.derived.kind, derivation.gives:
-        case "ratio", _:
-            return Bounds(
-                0.0 if positive else -math.inf,
-                math.inf,
-                *((1.0, ORDER_ONLY_LIMITS[0]) if not derivation.unit else ()),
-            )
-        case "percent_change", _:
-            return Bounds(
-                -100.0 if positive else -math.inf, math.inf, 0.0, 100 * (ORDER_ONLY_LIMITS[0] - 1)
-            )
-        case "difference", _:
-            return Bounds(
-                same=0.0, order=ORDER_ONLY_LIMITS[1] * study.quantities[terms[0][1].name].resolution
-            )
-        case _, "contention":
-            return Bounds(0.0, 1.0)
-        case (_, "slope" | "intercept" | "breakpoint") | ("argmax", _):
-            return Bounds()
-    return Bounds(0.0 if positive else -math.inf)
 
 
 def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
@@ -141,7 +95,7 @@ def _interval_text(low: float, high: float, bounds: Bounds) -> str:
 
 def peak_words(levels: Sequence[str], derivation: Derivation) -> str:
     """Format the possible levels of a maximum: ``12``, ``12, 15 or 18``, ``any of those tested``."""
-    if len(levels) == len(derivation.derived.levels):
+    if len(levels) == len(derivation.parts):
         return "any of those tested"
     return (
         levels[0]

@@ -16,6 +16,7 @@ import pandas as pd
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
+from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
@@ -262,7 +263,7 @@ def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
     """
     if claim.reading and not claim.assumed:
         yield f"read as: {claim.reading}"
-    if not is_strict_order(claim):
+    if not (isinstance(claim, OrderClaim) and claim.is_strict):
         return
     names = dict.fromkeys(
         part.terms[0][1].name for i in claim.instances for part in i.parts if part.terms
@@ -276,13 +277,6 @@ def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
             )
 
 
-def is_strict_order(claim: Claim) -> bool:
-    """Whether a claim states a strict order without a number."""
-    if claim.kind == "monotone":
-        return claim.direction in ("increasing", "decreasing")
-    return claim.kind in ("ordering", "argmax", "argmin") and bool(claim.strict)
-
-
 def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
     """Claims that print this very value."""
     if not math.isfinite(printed):
@@ -290,7 +284,7 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
     return tuple(
         c.id
         for c in data.claims or ()
-        if c.kind == "value"
+        if c.prints_level
         and not c.assumed
         and any(
             len(i.parts[0].terms) == 1 and i.parts[0].terms[0] == (1.0, quantity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from virtperf.core.numbers import NO_BREAK as NO_BREAK
 from virtperf.core.numbers import PROSE_SIGNIFICANT as PROSE_SIGNIFICANT
@@ -13,16 +13,17 @@ from virtperf.core.numbers import as_precise as as_precise
 from virtperf.core.numbers import interval as interval
 from virtperf.core.numbers import number as number
 from virtperf.core.numbers import pretty as pretty
+from virtperf.core.verdicts import Verdict
 
 STATED_ONCE, STATED_REPEATEDLY = "stated once", "stated repeatedly"
 IN_CONFLICT, OTHERS_IN_CONFLICT = "in conflict", "others in conflict"
 FOLLOWS = "follows from others"
 
-_SHOWN = {
-    "corroborated": FOLLOWS,
-    "independent": STATED_ONCE,
-    "contradicted": IN_CONFLICT,
-    "depends": OTHERS_IN_CONFLICT,
+_SHOWN: Mapping[str, str] = {
+    Verdict.CORROBORATED: FOLLOWS,
+    Verdict.INDEPENDENT: STATED_ONCE,
+    Verdict.CONTRADICTED: IN_CONFLICT,
+    Verdict.DEPENDS: OTHERS_IN_CONFLICT,
 }
 """Display labels of the text verdicts in the stage tables (by the paper's other claims)."""
 
@@ -33,31 +34,38 @@ VERDICT_MEANINGS = {
     IN_CONFLICT: "the paper's other claims exclude it",
     OTHERS_IN_CONFLICT: "the paper's other claims contradict each other about it: they imply it, exclude it "
     "or leave it open, depending on which of them is set aside",
-    "convention": "it follows from the scale or from natural limits alone, so it is not judged",
-    "assumed": "an assumption of ours, not a claim of the paper",
-    "off": "an assumption of ours that is switched off",
-    "reproduced": "measured runs agree with it",
-    "refuted": "measured runs exclude it",
-    "holds here": "measured runs of this study agree with it",
-    "does not hold here": "measured runs of this study exclude it",
-    "value agrees": "the published data give a number that it allows; no confidence interval decides",
-    "value differs": "the published data give a number that it excludes; no confidence interval decides",
-    "not judged": "measured, but on too few machines or sessions for a verdict over them",
-    "undecided": "measured runs neither confirm nor exclude it",
-    "no measurement": "not tested by measured runs yet",
+    Verdict.CONVENTION: "it follows from the scale or from natural limits alone, so it is not judged",
+    Verdict.ASSUMED: "an assumption of ours, not a claim of the paper",
+    Verdict.OFF: "an assumption of ours that is switched off",
+    Verdict.REPRODUCED: "measured runs agree with it",
+    Verdict.REFUTED: "measured runs exclude it",
+    Verdict.HOLDS_HERE: "measured runs of this study agree with it",
+    Verdict.FAILS_HERE: "measured runs of this study exclude it",
+    Verdict.VALUE_AGREES: "the published data give a number that it allows; no confidence interval decides",
+    Verdict.VALUE_DIFFERS: "the published data give a number that it excludes; no confidence interval decides",
+    Verdict.NOT_JUDGED: "measured, but on too few machines or sessions for a verdict over them",
+    Verdict.UNDECIDED: "measured runs neither confirm nor exclude it",
+    Verdict.NO_MEASUREMENT: "not tested by measured runs yet",
 }
 
 OF_MANY = {
     FOLLOWS: "follow from others",
-    "holds here": "hold here",
-    "does not hold here": "do not hold here",
-    "value agrees": "values agree",
-    "value differs": "values differ",
+    Verdict.HOLDS_HERE: "hold here",
+    Verdict.FAILS_HERE: "do not hold here",
+    Verdict.VALUE_AGREES: "values agree",
+    Verdict.VALUE_DIFFERS: "values differ",
 }
 """Plural forms of verdicts."""
 _OF_ONE = {many: one for one, many in OF_MANY.items()}
 
-BY_TEXT = (FOLLOWS, STATED_ONCE, STATED_REPEATEDLY, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention")
+BY_TEXT = (
+    FOLLOWS,
+    STATED_ONCE,
+    STATED_REPEATEDLY,
+    OTHERS_IN_CONFLICT,
+    IN_CONFLICT,
+    Verdict.CONVENTION,
+)
 """Text verdicts (by the paper's other claims) in counting order."""
 
 
@@ -65,7 +73,7 @@ def shown_verdict(verdict: str, n_places: int = 1) -> str:
     """Display label of a text verdict; `n_places`: places of the paper that state the claim."""
     return (
         STATED_REPEATEDLY
-        if verdict == "independent" and n_places > 1
+        if verdict == Verdict.INDEPENDENT and n_places > 1
         else _SHOWN.get(verdict, verdict)
     )
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from typing import Any
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.findings import state
 from virtperf.report.frames import StudyData
@@ -18,12 +21,18 @@ from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
 DIGEST_CHARACTERS = 8
-_DIGEST_FIELDS = (
-    *("kind", "of", "to", "order", "parts", "relative_to", "over", "levels", "at", "for_each"),
-    *("value", "half_width", "strict", "direction", "word", "intercept", "slope"),
-    *("intercept_half_width", "slope_half_width"),
-)
-"""Fields of a claim in its digest; not its wording, and not its location."""
+_DIGEST_FIELDS: Mapping[str, Any] = {
+    **dict.fromkeys(("kind", "of", "to", "over", "direction", "word"), ""),
+    **dict.fromkeys(("order", "parts", "levels"), ()),
+    "relative_to": {},
+    "for_each": {},
+    **dict.fromkeys(("at", "value", "half_width"), None),
+    **dict.fromkeys(("intercept", "slope", "intercept_half_width", "slope_half_width"), 0.0),
+    "strict": True,
+}
+"""Fields of a claim in its digest (not its wording, and not its location), with their values where
+the kind has no such field.
+"""
 _LIMIT_FIELDS = ("low", "high", "margin")
 """Further digest fields of a claim without a word; the limits of a word depend on the reading."""
 
@@ -40,7 +49,7 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     for name in dict.fromkeys((*finding.claims, *(name for name, _ in finding.quoted))):
         if name in known:
             verdict = verdict_words(known[name], data.result(name))[1]
-            judged = f", {verdict}" if verdict != "no measurement" else ""
+            judged = f", {verdict}" if verdict != Verdict.NO_MEASUREMENT else ""
             values[name] = f"{_digest(known[name])}{judged}"
     return values
 
@@ -79,7 +88,8 @@ def _change(claim: Claim | None, name: str, before: str | None, now: str | None)
 
 
 def _digest(claim: Claim) -> str:
-    names = _DIGEST_FIELDS if claim.word else (*_DIGEST_FIELDS, *_LIMIT_FIELDS)
-    fields = {name: getattr(claim, name) for name in names}
+    fields = {name: getattr(claim, name, absent) for name, absent in _DIGEST_FIELDS.items()}
+    if not claim.word:
+        fields |= {name: getattr(claim, name) for name in _LIMIT_FIELDS}
     text = json.dumps(fields, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]

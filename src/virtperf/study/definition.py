@@ -15,7 +15,7 @@ from rawperf.core.yamlio import Document
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
-from virtperf.study.derived import Derived, expand_derived
+from virtperf.study.derived_kinds import ParsedDerived
 from virtperf.study.parts import (
     EVERY,
     Exhibit,
@@ -75,7 +75,7 @@ class Study(Model):
     factors: Annotated[dict[str, Factor], InsertKeyAsName]
     quantities: Annotated[dict[str, QuantityKind], InsertKeyAsName]
     exhibits: tuple[Exhibit, ...]
-    derived: tuple[Derived, ...] = ()
+    derived: tuple[ParsedDerived, ...] = ()
     inputs: tuple[Declaration, ...] = ()
     not_read: dict[str, Annotated[str, Field(min_length=10)]] = {}
     blocks: tuple[str, ...] = ()
@@ -393,6 +393,6 @@ def _check_derived(study: Study, report: Report) -> None:
                     study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts)
                 )
         try:
-            expand_derived(study, derived)
+            derived.expand(study)
         except ValueError as err:
             report(study.document.error(f"{derived.id}: {err}", *place))

@@ -7,36 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Model, load_model, problems
 from virtperf.core.params import WordReading
-from virtperf.study.claims import (
-    Claim,
-    Claims,
-    ClaimsFile,
-    load_claims,
-    relation_fields,
-    resolve_claims,
-)
+from virtperf.study.claim_kinds import CLAIM_KINDS, parse_claim
+from virtperf.study.claim_kinds.base import Claim
+from virtperf.study.claims import Claims, ClaimsFile, load_claims, resolve_claims
 from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """Fields that a hypothesis inherits from the repeated claim unless it sets them."""
-
-
-class _Origin(Model):
-    study: str
-    claim: str
-
-
-class Hypothesis(Claim):
-    """A hypothesis; `origin` is the paper's claim that it tests, if any, `repeats` its text."""
-
-    origin: _Origin | None = Field(None, alias="from")
-    repeats: str = Field("", alias="<repeats>")
 
 
 class HypothesesFile(Model):
@@ -89,7 +72,7 @@ def load_hypotheses(
         try:
             inherited = _inherited_fields(study, written, reading, loaded)
             fields = {**inherited, **written}
-            hypothesis = Hypothesis.model_validate(fields)
+            hypothesis = parse_claim(fields)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
                     "the correspondence to the paper's quantities is not stated",
@@ -97,7 +80,8 @@ def load_hypotheses(
                 )
             entries.append((where, hypothesis))
         except ValidationError as err:
-            for problem in problems(err, Hypothesis, document, *where):
+            kind = CLAIM_KINDS.get(str(fields.get("kind")), Claim)
+            for problem in problems(err, kind, document, *where):
                 report(problem)
         except RawperfError as err:
             if err.folder not in (None, document.path.parent):  # an invalid file of the paper
@@ -174,7 +158,8 @@ def _inherited_fields(
         )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
-    used = {"kind"} | relation_fields(str(written.get("kind", claim.kind)))
+    kind = CLAIM_KINDS.get(str(written.get("kind", claim.kind)))
+    used = {"kind"} | (kind.relation_fields() if kind else frozenset())
     inherited = {
         name: getattr(claim, name)
         for name in INHERITED

@@ -9,14 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise, product
-from typing import TYPE_CHECKING
 
 from virtperf.core.levels import Level, level_text, parse_level
-
-if TYPE_CHECKING:
-    from virtperf.study.claims import Claim
-    from virtperf.study.definition import Study
 
 _QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
 _TERM = re.compile(
@@ -97,6 +91,24 @@ def split_expression(text: str) -> list[tuple[float, str]]:
 
 
 @dataclass(frozen=True)
+class Quotient:
+    """The quotient of two linear combinations."""
+
+    of: Expression
+    to: Expression
+
+
+def ratio_of_percent(change: float) -> float:
+    """The ratio of two sides that differ by this change in per cent."""
+    return 1 + change / 100
+
+
+def percent_of_ratio(ratio: float) -> float:
+    """The change in per cent between two sides with this ratio."""
+    return 100 * (ratio - 1)
+
+
+@dataclass(frozen=True)
 class Instance:
     """A concrete relation of a claim; a claim with `for_each` has one per combination of levels.
 
@@ -104,60 +116,8 @@ class Instance:
         ordering: ascending; argmax, argmin: the extreme, then the others; monotone, linear,
         concave, rule: along the axis; sum: the total, then its parts; relative_mean: the mean, then
         each part and its reference.
-    `axis`: the axis positions of `parts` for linear, concave and rule.
+    `axis`: the axis positions of `parts` on numeric levels.
     """
 
     parts: tuple[Expression, ...]
     axis: tuple[float, ...] = ()
-
-
-def expand_instances(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
-    """Expand a claim to its instances; `needs` are the fields that its kind requires.
-
-    Raises `ValueError` for names that the study does not define, and for a claim that compares
-    nothing: equal sides, repeated or unsorted levels, `over` or `for_each` without effect.
-    """
-    each = claim.for_each
-    combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
-    instances = tuple(_instance(study, claim, needs, also) for also in combos)
-    if len(set(instances)) < len(instances):
-        raise ValueError(
-            f"for_each repeats the same relation: give each level of {', '.join(each)} once, and "
-            "not in every quantity too"
-        )
-    if all(len(set(instance.parts)) < len(instance.parts) for instance in instances):
-        parts = instances[0].parts
-        twice = next(part for part in parts if parts.count(part) > 1)
-        raise ValueError(f"{twice.terms[0][1].key()} is compared with itself")
-    if "levels" in needs and claim.kind not in ("argmax", "argmin"):
-        _check_sorted(instances[0].axis, ascending=claim.kind == "concave")
-    return instances
-
-
-def _check_sorted(axis: tuple[float, ...], ascending: bool) -> None:
-    steps = [later > earlier for earlier, later in pairwise(axis)]
-    if any(steps) and not all(steps):
-        raise ValueError("levels are not in order: sort them")
-    if ascending and not all(steps):
-        raise ValueError("levels must be ascending")
-
-
-def _instance(
-    study: Study, claim: Claim, needs: tuple[str, ...], also: Mapping[str, Level]
-) -> Instance:
-    kind = claim.kind
-    if kind == "relative_mean":
-        at = (also, {**also, **claim.relative_to})
-        pairs = (study.expression(part, levels) for part in claim.parts for levels in at)
-        return Instance((study.expression(claim.of, also), *pairs))
-    if "levels" not in needs:
-        texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
-            kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
-        )
-        return Instance(tuple(study.expression(text, also) for text in texts))
-    levels = claim.levels
-    if kind in ("argmax", "argmin"):
-        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the extreme first
-    parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
-    numeric = all(isinstance(level, int | float) for level in levels)
-    return Instance(parts, tuple(float(level) for level in levels) if numeric else ())

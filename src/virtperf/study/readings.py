@@ -16,15 +16,6 @@ from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Model, NonNegative, Positive, load_model
 from virtperf.core.params import WordReading
 
-NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
-"""Kinds of claims about one number with limits."""
-OF_REFERENCE = ("ratio", "percent_change")
-WITHIN = ("equivalence", "linear")
-"""Kinds with a symmetric relative margin."""
-DIRECTION = ("ordering", "argmax", "argmin", "monotone")
-"""Kinds that accept a word which gives the direction only."""
-
-
 _DIRECTION_WORDS = frozenset(
     """a an the more less better higher lower increase increases decrease decreases degradation
     decline exceeds degraded""".split()  # noqa: SIM905 - a list of words, not of literals
@@ -128,7 +119,7 @@ def _excluded_use(uses: Iterable[float], strict: ReadingLimits) -> str:
     excluded = next((use for use in uses if not strict.low <= use <= strict.top), None)
     if excluded is None:
         return ""
-    limits = _words(strict.low or -inf, strict.top)
+    limits = limits_in_words(strict.low or -inf, strict.top)
     return f"the strict reading, {limits}, excludes {excluded:g}, a number under uses"
 
 
@@ -212,38 +203,19 @@ class Readings:
     def _sizes(self) -> dict[str, tuple[str, ...]]:
         return {name: _size_of(name) for name in self.words}
 
-    def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
-        """Limits that the word implies for a kind of claim with a printed `value`.
+    def number_limits(
+        self, name: str, value: float | None, room: float = 0.0, unit: str = ""
+    ) -> Read:
+        """Limits of a word about a number.
 
-        `room` is the half width of the printed precision.
+        `value` is the number, `room` the half width of its printed precision; `unit` is for the
+        text.
 
-        Raises `ValueError`: an unknown word, a kind that does not accept it, a number that is
-        missing or not accepted.
+        Raises `ValueError`: an unknown word, one that takes no number, a missing number.
         """
         word, (low, high) = self[name], self.limits(name)
-        if word.of == "number":
-            return self._of_number(name, kind, value, room)
-        if value is not None:
-            raise ValueError(
-                f"the word {name!r} takes no number, but the claim has value {value:g}"
-            )
-        if kind in DIRECTION and (low, high) in ((1.0, inf), (0.0, 1.0)):
-            return Read(-inf, inf, f"{name}: the direction only")
-        if kind in WITHIN and isfinite(high) and abs(low * high - 1) < 1e-3:
-            return Read(low, high, f"{name}: within {100 * (high - 1):.4g} %")
-        if kind not in OF_REFERENCE:
-            raise ValueError(f"the word {name!r} is not allowed in a claim of kind {kind}")
-        if kind == "ratio":
-            return Read(low or -inf, high, f"{name}: {_words(low or -inf, high)} times the other")
-        low, high = (100 * (low - 1) if low else -inf), 100 * (high - 1)
-        return Read(low, high, f"{name}: {_words(low, high, ' %')}")
-
-    def _of_number(self, name: str, kind: str, value: float | None, room: float) -> Read:
-        word, (low, high) = self[name], self.limits(name)
-        if kind not in NUMBERED:
-            raise ValueError(f"the word {name!r} is not allowed in a claim of kind {kind}")
-        if value is None and kind in ("ratio", "value", "range"):
-            value = word.number
+        if word.of != "number" and value is not None:
+            raise self.takes_no_number(name, value)
         if not value:
             raise ValueError(f"the word {name!r} needs a number: set value, not 0")
         least, most = low * abs(value) or -inf, high * abs(value)
@@ -253,12 +225,17 @@ class Readings:
             min(least, value - room) if room else least,
             max(most, value + room) if room else most,
         )
-        unit = " %" if kind == "percent_change" else ""
         shown = name if word.number == value else f"{name} {value:g}{unit}"
-        return Read(least, most, f"{shown}: {_words(least, most, unit)}")
+        return Read(least, most, f"{shown}: {limits_in_words(least, most, unit)}")
+
+    @staticmethod
+    def takes_no_number(name: str, value: float) -> ValueError:
+        """Error of a word about a reference in a claim with a number."""
+        return ValueError(f"the word {name!r} takes no number, but the claim has value {value:g}")
 
 
-def _words(low: float, high: float, unit: str = "") -> str:
+def limits_in_words(low: float, high: float, unit: str = "") -> str:
+    """``at least 2``, ``at most 3 %``, ``2 to 3``."""
     if not isfinite(high):
         return f"at least {low:.5g}{unit}"
     return f"at most {high:.5g}{unit}" if not isfinite(low) else f"{low:.5g} to {high:.5g}{unit}"

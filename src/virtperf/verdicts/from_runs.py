@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rawperf.core.model import Level
@@ -19,13 +17,14 @@ from virtperf.core.contrasts import Contrast
 from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
-from virtperf.study.claims import NUMBERED, Claim, Claims
+from virtperf.core.verdicts import Verdict
+from virtperf.study.claim_kinds.base import Claim
+from virtperf.study.claims import Claims
+from virtperf.study.compared_numbers import MORE_THAN_ZERO, ComparedNumber, Terms, combine
 from virtperf.study.conditions import MIN_UNITS, rows_over_levels
-from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import Hypothesis
 from virtperf.study.parts import EVERY
-from virtperf.study.quantities import Expression, Instance, Quantity
+from virtperf.study.quantities import Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
 from virtperf.verdicts.regions import (
     MAX_RUNS_NEEDED,
@@ -42,12 +41,8 @@ from virtperf.verdicts.regions import (
 LIMIT_TOLERANCE = 0.02
 """Relative widening of a printed number's limits: agreement between laboratories is worse than the
 precision of a printed number."""
-ORDERS = ("ordering", "argmax", "argmin", "monotone")
 MORE_THAN_ONE = math.nextafter(1.0, 2.0)
-MORE_THAN_ZERO = math.ulp(0.0)
-"""Limits of strict orders without a minimum difference: for a ratio, and for a difference."""
-
-Terms = dict[Quantity, float]
+"""Limit of a strict order without a minimum difference, for the ratio of its sides."""
 
 
 def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list[Comparison], int]:
@@ -64,7 +59,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
     its scale was not measured. A level on a relative scale is a ratio to its reference point.
     """
     label = _labels(study, claim)
-    numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
+    numbers = [n for instance in claim.instances for n in claim.numbers(study, instance)]
     compared = []
     for stated in numbers:
         number = _scale(study, stated, samples)
@@ -84,137 +79,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
     return compared, len(numbers)
 
 
-@dataclass(frozen=True)
-class _Number:
-    """The number ``factor over / under + shift``, or `over` where `under` is empty, and its limits.
-
-    `order`: whether the number is an order of two sides; `over` is the larger, and `low` the
-    minimum difference, in units of the claim's scale. `unit` is None if the number is not in the
-    claim's. `strict`: whether `low` stands for an exclusive limit just below it. `bounds`: natural
-    bounds of the number.
-    """
-
-    over: Terms
-    low: float
-    high: float
-    under: Terms = field(default_factory=dict)
-    factor: float = 1.0
-    shift: float = 0.0
-    unit: str | None = ""
-    order: bool = False
-    strict: bool = False
-    bounds: tuple[float, float] = (-math.inf, math.inf)
-
-    @property
-    def quantities(self) -> list[Quantity]:
-        return list(dict.fromkeys((*self.over, *self.under)))
-
-
-def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number]:
-    """Yield the numbers of one instance, without those that do not depend on measurements."""
-    parts = [_terms(part) for part in instance.parts]
-    match claim.kind:
-        case "value" | "range":
-            ends = _open_at_bounds(study, parts[0], claim.low, claim.high)
-            yield from _levels(study, [(parts[0], *ends)])
-        case "rule":
-            limits = zip(parts, claim.bounds, strict=True)
-            yield from _levels(
-                study,
-                [(part, *_open_at_bounds(study, part, low, high)) for part, (low, high) in limits],
-            )
-        case "ratio" | "percent_change" | "equivalence":
-            of, to = parts
-            if of == to:
-                return
-            low, high = claim.low, claim.high
-            if claim.kind == "equivalence":
-                low, high = margin_factors(claim)
-            if claim.kind == "percent_change":
-                yield _Number(of, low, high, under=to, factor=100.0, shift=-100.0, unit=" %")
-            else:
-                yield _Number(of, low, high, under=to)
-        case "difference" | "sum":
-            low, high = claim.low, claim.high
-            if claim.kind == "sum" and not math.isfinite(low):
-                low, high = 0.0, 0.0
-            others = [(-1.0, part) for part in parts[1:]]
-            yield from _levels(study, [(_combine((1.0, parts[0]), *others), low, high)])
-        case "ordering":
-            yield from _orders(study, pairwise(parts), claim.strict)
-        case "argmax":
-            yield from _orders(study, ((other, parts[0]) for other in parts[1:]), claim.strict)
-        case "argmin":
-            yield from _orders(study, ((parts[0], other) for other in parts[1:]), claim.strict)
-        case "monotone":
-            rising = claim.direction in ("increasing", "nondecreasing")
-            strict = claim.direction in ("increasing", "decreasing")
-            yield from _orders(study, pairwise(parts if rising else parts[::-1]), strict)
-        case "concave" | "linear":
-            yield from _levels(study, list(_slope_differences(claim, parts, instance.axis)))
-
-
-def _slope_differences(
-    claim: Claim, parts: Sequence[Terms], axis: Sequence[float]
-) -> Iterator[tuple[Terms, float, float]]:
-    """Yield differences of slopes with limits: decreasing, or equal within the margin."""
-    gaps = np.diff(axis)
-    slopes = [
-        _combine((1 / gap, later), (-1 / gap, earlier))
-        for (earlier, later), gap in zip(pairwise(parts), gaps, strict=True)
-    ]
-    if claim.kind == "concave":
-        for earlier, later in pairwise(slopes):
-            yield _combine((1.0, later), (-1.0, earlier)), -math.inf, 0.0
-        return
-    low, high = margin_factors(claim)
-    for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
-        if low == high:
-            yield _combine((1.0, later), (-1.0, earlier)), 0.0, 0.0
-        else:
-            yield _combine((1.0, later), (-high, earlier)), -math.inf, 0.0
-            yield _combine((1.0, later), (-low, earlier)), 0.0, math.inf
-
-
-def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Iterator[_Number]:
-    for terms, low, high in levels:
-        if terms:
-            units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms.items()}
-            unit = f" {units.pop()}".rstrip() if len(units) == 1 else ""
-            yield _Number(terms, low, high, unit=unit, bounds=_bounds(study, terms))
-
-
-def _bounds(study: Study, terms: Terms) -> tuple[float, float]:
-    """Natural bounds of a linear combination, from those of its quantities."""
-    sides = [
-        sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
-        for q, c in terms.items()
-    ]
-    return sum(side[0] for side in sides), sum(side[1] for side in sides)
-
-
-def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tuple[float, float]:
-    """Replace limits of a level by infinity at the natural bounds of its quantities.
-
-    An interval of 99.93 to 100.03 % does not contradict 98 to 100 %: it is symmetric, and values
-    above 100 % are impossible.
-    """
-    least, most = _bounds(study, terms)
-    return (-math.inf if low <= least else low), (math.inf if high >= most else high)
-
-
-def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) -> Iterator[_Number]:
-    for smaller, larger in pairs:
-        if smaller != larger:
-            names = sorted({q.name for q in (*smaller, *larger)})
-            unit = f" {study.quantities[names[0]].unit}".rstrip() if len(names) == 1 else ""
-            least = study.quantities[next(iter(smaller)).name].resolution if strict else 0.0
-            if strict and not least:
-                least = MORE_THAN_ZERO
-            yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
-
-
-def _scale(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
+def _scale(study: Study, number: ComparedNumber, samples: StudySamples) -> ComparedNumber | None:
     """Convert the number to the claim's scale; None if a required mean was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
@@ -231,7 +96,7 @@ def _scale(study: Study, number: _Number, samples: StudySamples) -> _Number | No
     return replace(number, unit=None) if without_scale else None
 
 
-def _order_as_ratio(study: Study, number: _Number, samples: StudySamples) -> _Number:
+def _order_as_ratio(study: Study, number: ComparedNumber, samples: StudySamples) -> ComparedNumber:
     """Express an order as the ratio of larger to smaller, with the minimum ratio it requires."""
     low = 1.0
     if number.low > 0:
@@ -261,9 +126,11 @@ def _common_factor(terms: Terms) -> float:
     return factors.pop() if len(factors) == 1 and min(factors) > 0 else 1.0
 
 
-def _order_as_difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
+def _order_as_difference(
+    study: Study, number: ComparedNumber, samples: StudySamples
+) -> ComparedNumber:
     """Express an order as the difference larger minus smaller, in the runs' own unit."""
-    terms = _combine((1, number.over), (-1, number.under))
+    terms = combine((1, number.over), (-1, number.under))
     low = 0.0
     if number.low > 0:
         low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
@@ -273,7 +140,7 @@ def _order_as_difference(study: Study, number: _Number, samples: StudySamples) -
     return replace(number, over=terms, under={}, low=low, unit=unit, order=False, strict=strict)
 
 
-def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
+def _unit(study: Study, number: ComparedNumber, samples: StudySamples) -> float:
     """Return the size of one unit of the claim's scale in the runs' own unit; 0 if unknown."""
     references = {study.reference_for(q) for q in number.quantities}
     if references == {None}:
@@ -285,7 +152,7 @@ def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
 
 
 def _comparison(
-    claim: Claim, number: _Number, contrast: Contrast, samples: StudySamples, label: str
+    claim: Claim, number: ComparedNumber, contrast: Contrast, samples: StudySamples, label: str
 ) -> Comparison:
     counts = [samples.count(q) for q in number.quantities]
     comparison = Comparison(
@@ -300,7 +167,7 @@ def _comparison(
         strict=number.strict,
         bounds=number.bounds,
     )
-    if not _has_tolerance(claim):
+    if not claim.has_tolerance:
         return comparison
     low, high = _widened_limits(claim, number, comparison)
     return replace(
@@ -308,45 +175,27 @@ def _comparison(
     )
 
 
-def _has_tolerance(claim: Claim) -> bool:
-    """Whether the limits are the tolerance of a printed number ("1.18", "about 15"), or of a plain
-    equality, and not those of a direction.
-    """
-    if claim.kind == "sum" or (claim.kind == "equivalence" and claim.margin == 0):
-        return True
-    if claim.value is None:
-        return False
-    if claim.word:
-        return -math.inf < claim.low < claim.value < claim.high < math.inf
-    if claim.half_width is None:
-        return False
-    printed = claim.value - claim.half_width, claim.value + claim.half_width
-    return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
-
-
-def _widened_limits(claim: Claim, number: _Number, comparison: Comparison) -> tuple[float, float]:
-    if claim.kind in ("ratio", "percent_change", "equivalence"):
-        neutral = 1.0
-        ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
-    else:
-        neutral, ends = 0.0, [number.low, number.high]
-    low, high = ends
-    if claim.kind == "sum":  # its limits are 0, and a share of 0 is no tolerance
+def _widened_limits(
+    claim: Claim, number: ComparedNumber, comparison: Comparison
+) -> tuple[float, float]:
+    """Limits with a tolerance, which does not extend across equality of the sides."""
+    low, high = ((end - number.shift) / number.factor for end in (number.low, number.high))
+    if claim.tolerance_of_size:
         room_low = room_high = LIMIT_TOLERANCE / 2 * comparison.size
     else:
         room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
     wide_low, wide_high = low - room_low, high + room_high
-    if low > neutral:
-        wide_low = max(wide_low, neutral)
-    if high < neutral:
-        wide_high = min(wide_high, neutral)
+    if low > claim.neutral:
+        wide_low = max(wide_low, claim.neutral)
+    if high < claim.neutral:
+        wide_high = min(wide_high, claim.neutral)
     return (
         number.factor * wide_low + number.shift,
         number.factor * wide_high + number.shift,
     )
 
 
-def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
+def _labels(study: Study, claim: Claim) -> Callable[[ComparedNumber], str]:
     """Return a function that labels a claim's comparisons by the levels, and the quantities, that
     differ between them.
     """
@@ -364,7 +213,7 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
             [*kind, *(study.level_words(name, quantity.level(name)) for name in varied)]
         )
 
-    def label(number: _Number) -> str:
+    def label(number: ComparedNumber) -> str:
         first = [q for q, c in number.over.items() if q not in number.under and c > 0]
         second = list(number.under) or [q for q, c in number.over.items() if c < 0]
         sides = (" and ".join(dict.fromkeys(map(words, side))) for side in (first, second))
@@ -373,34 +222,21 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
     return label
 
 
-def _terms(part: Expression) -> Terms:
-    return _combine(*((c, {q: 1.0}) for c, q in part.terms))
-
-
-def _combine(*weighted: tuple[float, Terms]) -> Terms:
-    total: Terms = {}
-    for weight, terms in weighted:
-        for quantity, coefficient in terms.items():
-            total[quantity] = total.get(quantity, 0.0) + weight * coefficient
-    return {q: c for q, c in total.items() if c != 0.0}
-
-
-OF_A_CLAIM: Mapping[Decision, str] = {
-    Decision.HOLDS: "reproduced",
-    Decision.FAILS: "refuted",
-    Decision.UNDECIDED: "undecided",
-    Decision.AGREES: "value agrees",
-    Decision.DIFFERS: "value differs",
-    Decision.UNMEASURED: "no measurement",
+OF_A_CLAIM: Mapping[Decision, Verdict] = {
+    Decision.HOLDS: Verdict.REPRODUCED,
+    Decision.FAILS: Verdict.REFUTED,
+    Decision.UNDECIDED: Verdict.UNDECIDED,
+    Decision.AGREES: Verdict.VALUE_AGREES,
+    Decision.DIFFERS: Verdict.VALUE_DIFFERS,
+    Decision.UNMEASURED: Verdict.NO_MEASUREMENT,
 }
-OF_A_HYPOTHESIS: Mapping[Decision, str] = {
+OF_A_HYPOTHESIS: Mapping[Decision, Verdict] = {
     **OF_A_CLAIM,
-    Decision.HOLDS: "holds here",
-    Decision.FAILS: "does not hold here",
+    Decision.HOLDS: Verdict.HOLDS_HERE,
+    Decision.FAILS: Verdict.FAILS_HERE,
 }
-"""Verdict labels by decision: for a claim of a paper, and for a hypothesis about one's own machine.
+"""Verdicts by decision: for a claim of a paper, and for a hypothesis about one's own machine.
 """
-NOT_JUDGED = "not judged"
 WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
 """Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
@@ -450,7 +286,15 @@ def judge_claim(
     source = "the published data give" if study.artifact else "measured"
     if provenance is Provenance.EXAMPLE:
         source = "example runs give"
-    reason = _reason_text(claim, shown, (low, high), level, at_once, source, labelled=total > 1)
+    reason = _reason_text(
+        shown,
+        (low, high),
+        level,
+        at_once,
+        source,
+        "hypothesis" if study.kind == "measured" else "claim",
+        labelled=total > 1 or claim.is_order,
+    )
     if few:
         reason = f"{few}; {reason}"
     if not whole:
@@ -467,7 +311,7 @@ def judge_claim(
         )
     elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _runs_needed_text(needed, compared)
-    numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
+    numbered = claim.shows_estimate(total)
     row = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
         row |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
@@ -507,18 +351,18 @@ def judge(
     text: Mapping[str, str] = (
         {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
     )
-    ours = {**NO_VERDICT, "measured_verdict": NOT_JUDGED, "reason": "an assumption of ours"}
+    ours = {**NO_VERDICT, "measured_verdict": Verdict.NOT_JUDGED, "reason": "an assumption of ours"}
     few = _too_few_levels(study, observations, provenance) if elsewhere is None else ""
     rows = []
     for claim in claims:
         decision, row = judge_claim(study, claim, samples, level, provenance=provenance, few=few)
         columns = {
             "claim": claim.id,
-            "text_verdict": text.get(claim.id, "hypothesis"),
+            "text_verdict": text.get(claim.id, Verdict.HYPOTHESIS),
             "measured_verdict": words[decision],
         }
         if few and decision is not Decision.UNMEASURED:
-            columns["measured_verdict"] = NOT_JUDGED
+            columns["measured_verdict"] = Verdict.NOT_JUDGED
         rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
@@ -548,12 +392,12 @@ def _relabelled_as_default(
 
 
 def _reason_text(
-    claim: Claim,
     shown: Comparison,
     ends: tuple[float, float],
     level: float,
     at_once: int,
     source: str,
+    statement: str,
     *,
     labelled: bool,
 ) -> str:
@@ -574,7 +418,7 @@ def _reason_text(
         region = f"{100 * level:g} % CI {limits[0]} to {limits[1]}{several}, "
     elif shown.known:
         region = f"no finite {100 * level:g} % CI, "
-    at = f"{shown.label}: " if shown.label and (labelled or claim.kind in ORDERS) else ""
+    at = f"{shown.label}: " if shown.label and labelled else ""
     unit = shown.unit or ""
     allowed = (
         f"more than {pretty(0.0 if shown.low == MORE_THAN_ZERO else shown.low)}"
@@ -584,7 +428,7 @@ def _reason_text(
     design = f", {shown.contrast.design}" if shown.contrast.design and most > 1 else ""
     text = (
         f"{at}{source} {value}{unit} ({region}{runs} per condition{design}); "
-        f"the {'hypothesis' if isinstance(claim, Hypothesis) else 'claim'} allows {allowed}"
+        f"the {statement} allows {allowed}"
     )
     return f"{text} ({shown.remark})" if shown.remark else text
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import (
     TAKEN_FROM,
     ClaimWords,
@@ -43,12 +44,12 @@ _ORDER = (
     STATED_ONCE,
     STATED_REPEATEDLY,
     FOLLOWS,
-    "convention",
-    "refuted",
-    "value differs",
-    "undecided",
-    "value agrees",
-    "reproduced",
+    Verdict.CONVENTION,
+    Verdict.REFUTED,
+    Verdict.VALUE_DIFFERS,
+    Verdict.UNDECIDED,
+    Verdict.VALUE_AGREES,
+    Verdict.REPRODUCED,
 )
 _NUMBERS = (
     "claim",
@@ -109,7 +110,7 @@ def record(context: Context, about: str | None = None) -> Record:
         )
         cells.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(cells).reindex(columns=list(_NUMBERS))
-    measured = (table["measured_verdict"] != "no measurement").any()
+    measured = (table["measured_verdict"] != Verdict.NO_MEASUREMENT).any()
     columns = _COLUMNS if measured else _COLUMNS[:4]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if selected:
@@ -173,7 +174,7 @@ def _verdict_counts(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     if not len(table):
         return f"{plural(everything, 'claim')} about the set-up and other quantities that are not plotted."
     from_text, measured = Counter(table["shown"]), Counter(table["measured_verdict"])
-    nothing = measured.pop("no measurement", 0)
+    nothing = measured.pop(Verdict.NO_MEASUREMENT, 0)
 
     def counted(counts: Counter[str]) -> Iterable[str | Span]:
         order = [
@@ -236,7 +237,7 @@ def _text_verdict_cell(
 
 def _measured_verdict_cell(claim_text: ClaimWords) -> Words:
     """Cell with the measured verdict and its estimate; empty without a measurement."""
-    if claim_text.measured_verdict == "no measurement":
+    if claim_text.measured_verdict == Verdict.NO_MEASUREMENT:
         return ""
     notes = filter(
         None, [f"measured {claim_text.measured}" if claim_text.measured else "", claim_text.reason]

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
+from virtperf.report.claim_words import implied, quantities, relations
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
@@ -263,12 +263,10 @@ def _resolution_cell(
         yield from claim_link(claims.get(claim), claim)
         yield " "
         if claim in claims and not claims[claim].assumed:
-            unit = unit_of(claims[claim], data.study)
+            unit = claims[claim].unit_suffix(data.study)
             rest = implied(claims[claim], data.result(claim), unit)
             if rest not in ("not computed", "anything"):
-                limits = (
-                    f"Printed: {printed_number(claims[claim], unit)}. The others allow: {rest}."
-                )
+                limits = f"Printed: {claims[claim].printed_number(unit)}. The others allow: {rest}."
                 yield Span(text=limits, style="small")
     names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
     for options in entry["choices"]:

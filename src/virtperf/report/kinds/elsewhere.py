@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import claim_in_words, unit_of
+from virtperf.core.verdicts import Verdict
+from virtperf.report.claim_words import claim_in_words
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, interval, pretty
@@ -34,7 +35,7 @@ def record(context: Context) -> Record:
     by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
         (row["claim"], row["level"]): row for row in verdicts.to_dict("records")
     }
-    judged = verdicts[verdicts["measured_verdict"] != "no measurement"]
+    judged = verdicts[verdicts["measured_verdict"] != Verdict.NO_MEASUREMENT]
     known = set(judged["level"])
     others = [level for level in factor.levels if level not in (factor.default, EVERY)]
     if study.pooled_factor:
@@ -47,11 +48,11 @@ def record(context: Context) -> Record:
     for claim in data.paper_claims:
         results = [by_level.get((claim.id, level), {}) for level in levels]
         elsewhere = results if study.pooled_factor else results[1:]
-        if all(_verdict(result) == "no measurement" for result in elsewhere):
+        if all(_verdict(result) == Verdict.NO_MEASUREMENT for result in elsewhere):
             left_out += 1
             continue
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
-        unit = unit_of(claim, study)
+        unit = claim.unit_suffix(study)
         rows.append((*texts, *(_cell(result, unit, limits=not measured) for result in results)))
         for level, result in zip(levels, results, strict=True):
             numbers = {name: result.get(name) for name in ("measured_verdict", *NUMBERS, *LIMITS)}
@@ -106,7 +107,7 @@ def _about(study: Study, factor: Factor) -> str:
 
 
 def _verdict(result: dict[Any, Any]) -> str:
-    return str(result.get("measured_verdict") or "no measurement")
+    return str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
 
 
 def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
@@ -114,7 +115,7 @@ def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
     judged by.
     """
     word = _verdict(result)
-    if word == "no measurement":
+    if word == Verdict.NO_MEASUREMENT:
         return ""
     values = [float(result.get(name, math.nan)) for name in NUMBERS]
     parts: list[str | Span] = [Span(text=word, style="verdict")]

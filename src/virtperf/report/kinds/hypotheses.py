@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
+from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData
@@ -16,7 +17,6 @@ from virtperf.report.other_readings import READING_NAMES, collapsed_table, measu
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
-from virtperf.study.hypotheses import Hypothesis
 
 COLUMNS = [
     "claim",
@@ -29,7 +29,7 @@ COLUMNS = [
     "detectable_unit",
     "reason",
 ]
-DECIDED_VERDICTS = ("holds here", "does not hold here")
+DECIDED_VERDICTS = (Verdict.HOLDS_HERE, Verdict.FAILS_HERE)
 MAX_SHOWN_PERCENT = 1000.0
 MAX_LINKED = 4
 
@@ -99,7 +99,7 @@ def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tupl
 
 def verdict(result: Mapping[str, object]) -> str:
     """Measured verdict in a row of the verdicts table."""
-    return str(result.get("measured_verdict") or "no measurement")
+    return str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
 
 
 def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
@@ -127,7 +127,7 @@ def _detectable_cell(result: Mapping[str, object]) -> str:
 
 def _hypothesis_cell(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
-    if isinstance(claim, Hypothesis) and claim.origin is not None:
+    if claim.origin is not None:
         # our wording, as in the claim's own row, and no quotation of the paper
         origin_text = f"Repeats a claim of {claim.origin.study}: {claim.repeats}"
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"

@@ -21,7 +21,7 @@ from virtperf.report.other_readings import (
     claims_by_number,
     collapsed_table,
 )
-from virtperf.report.range_words import bounds_of, peak_words, range_words
+from virtperf.report.range_words import peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, join_words, plural, pretty, slug
 from virtperf.study.definition import Study
@@ -134,8 +134,8 @@ class _Line:
         self, context: Context, derivation: Derivation, row: dict[str, Any], unit: str
     ) -> None:
         self.derivation, self.row, self.unit = derivation, row, unit
-        bounds, searched = bounds_of(context.study, derivation), row["method"] == "searched"
-        if derivation.derived.kind == "argmax":
+        bounds, searched = derivation.bounds(context.study), row["method"] == "searched"
+        if derivation.derived.is_position:
             self.text, assumed = (
                 peak_words(row[name], derivation) for name in ("levels_text", "levels")
             )
@@ -215,7 +215,7 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
                 levels
                 or range_words(
                     (low, high),
-                    bounds_of(data.study, line.derivation),
+                    line.derivation.bounds(data.study),
                     searched=line.row["method"] == "searched",
                 )
                 for levels, low, high in (cells[r] for r in READING_NAMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.kinds.contradictions import claim_link
@@ -15,12 +16,12 @@ from virtperf.report.other_readings import (
     measured_changes,
     reading_headings,
 )
-from virtperf.report.range_words import bounds_of, range_words
+from virtperf.report.range_words import range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
-from virtperf.study.readings import WITHIN, Readings, load_repository_readings
+from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
 MAX_ROWS = 100  # rows of a table; the download has all
@@ -59,7 +60,11 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict",
             ("Claim", *columns),
-            list(_verdict_rows(verdicts, claims_by_id, first="contradicted", shown=placed_verdict)),
+            list(
+                _verdict_rows(
+                    verdicts, claims_by_id, first=Verdict.CONTRADICTED, shown=placed_verdict
+                )
+            ),
         ),
         *_tables(
             "range",
@@ -79,7 +84,7 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict of runs",
             ("Claim", *columns),
-            list(_verdict_rows(measured, claims_by_id, first="refuted", shown=_unchanged)),
+            list(_verdict_rows(measured, claims_by_id, first=Verdict.REFUTED, shown=_unchanged)),
         ),
         Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
         *_by_hand(data.paper_claims),
@@ -160,7 +165,7 @@ def _derived_rows(
     for derivation in derivations(data.study) if changed else ():
         cells = changed.get((derivation.derived.id, derivation.label))
         if cells is not None:
-            bounds = bounds_of(data.study, derivation)
+            bounds = derivation.bounds(data.study)
             yield (
                 derivation.label,
                 *(
@@ -226,11 +231,7 @@ def _by_hand(claims: Iterable[Claim]) -> list[Block]:
         reason = claim.own_limits or claim.reading or claim.note
         if not claim.limits_by_hand or not reason:
             continue
-        limits = (
-            f"within {100 * claim.margin:.4g} %"
-            if claim.kind in WITHIN
-            else interval(claim.low, claim.high, " %" if claim.kind == "percent_change" else "")
-        )
+        limits = claim.limit_words()
         rows.append((claim_link(claim, claim.id), limits, reason))
     if not rows:
         return []

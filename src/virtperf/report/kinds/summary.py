@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.verdicts import DISPUTED, Verdict
 from virtperf.report.claim_words import verdict_counts, verdict_words
 from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
@@ -45,21 +46,21 @@ from virtperf.study.definition import Exhibit
 from virtperf.study.derived import derivations
 from virtperf.study.parts import Artifact, Finding
 
-VERDICT_WORDS = {
-    "contradicted": "In conflict with another claim of the paper",
-    "depends": "Others in conflict: the paper's other claims contradict each other about it",
-    "independent": "Stated once in the paper",
-    "corroborated": "Follows from the paper's other claims",
+VERDICT_WORDS: Mapping[str, str] = {
+    Verdict.CONTRADICTED: "In conflict with another claim of the paper",
+    Verdict.DEPENDS: "Others in conflict: the paper's other claims contradict each other about it",
+    Verdict.INDEPENDENT: "Stated once in the paper",
+    Verdict.CORROBORATED: "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
 """
 MAX_FINDINGS = 3  # below the lead; the fold has all
 MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
-    (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
-    (("refuted", "value differs"), "Do not hold in these data"),
-    (("undecided",), "Can't be decided by these data"),
-    (("no measurement",), "Not in these data"),
+    ((Verdict.REPRODUCED, Verdict.VALUE_AGREES), "Hold in the paper's own data ({whose})"),
+    ((Verdict.REFUTED, Verdict.VALUE_DIFFERS), "Do not hold in these data"),
+    ((Verdict.UNDECIDED,), "Can't be decided by these data"),
+    ((Verdict.NO_MEASUREMENT,), "Not in these data"),
 )
 """Verdicts by the published data of a paper, and their headings in its report."""
 
@@ -121,7 +122,7 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     words, link = "measured", ""
     if data.study.kind != "measured":
         judged, _ = certainty(data, stated.claims)
-        words = "in conflict" if judged in ("contradicted", "depends") else "printed"
+        words = "in conflict" if judged in DISPUTED else "printed"
         if data.study.artifact:
             words = "measured by the authors"
     if stated.claims:
@@ -205,7 +206,7 @@ def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
     differ = "; ".join(_ranges_without(data, claims))
     also = f"; by all its statements, {differ}" if differ else ""
     places = sorted({c.n_places for c in claims})
-    if verdict == "independent" and places[-1] > 1:
+    if verdict == Verdict.INDEPENDENT and places[-1] > 1:
         often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
         return verdict, f"Stated in {often} places of the paper{also}"
     return verdict, VERDICT_WORDS.get(verdict, "Not judged yet") + also
@@ -230,12 +231,7 @@ def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int
     claims = stated.claims
     verdict, words = certainty(data, claims)
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), f" {words}"]
-    against = {
-        n
-        for claim in claims
-        for n in numbers.get(claim.id, ())
-        if verdict in ("contradicted", "depends")
-    }
+    against = {n for claim in claims for n in numbers.get(claim.id, ()) if verdict in DISPUTED}
     for k, number in enumerate(sorted(against)):
         parts += [
             ", " if k else " (",
@@ -243,7 +239,7 @@ def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int
         ]
     parts.append("). " if against else ". ")
     verdicts = (verdict_words(claim, data.result(claim.id))[1] for claim in claims)
-    measured = dict.fromkeys(word for word in verdicts if word != "no measurement")
+    measured = dict.fromkeys(word for word in verdicts if word != Verdict.NO_MEASUREMENT)
     if measured:
         source = "The published data" if data.study.artifact else "Measured runs"
         parts.append(f"{source}: {join_words(measured)}. ")
@@ -303,7 +299,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
         for part in instance.parts
         for _, quantity in part.terms
     }
-    unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
+    unit = f" {units.pop()}" if claim.numbered and not claim.unit_cancels else ""
     return f" (the data: {short_number(estimate)}{unit})"
 
 
@@ -315,7 +311,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         point_precision(data, assumptions=context.assumptions),
         point_precision(data, assumptions=False),
     )
-    judged = sum(n for word, n in measured.items() if word != "no measurement")
+    judged = sum(n for word, n in measured.items() if word != Verdict.NO_MEASUREMENT)
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     sentences, rows = sentences_and_rows(data.paper_claims)
     source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"

@@ -14,7 +14,7 @@ from rawperf.core.errors import StudyError
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData, load
-from virtperf.report.range_words import Bounds, range_words
+from virtperf.report.range_words import range_words
 from virtperf.report.synthesis.definition import (
     RATIO,
     Curve,
@@ -35,7 +35,7 @@ from virtperf.report.synthesis.values import (
 )
 from virtperf.report.wording import PROSE_SIGNIFICANT, join_words, pretty
 from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation
+from virtperf.study.derived_kinds.base import Bounds, Derivation
 
 RATIOS = {
     "cpu": "Virtual CPUs for each real CPU",

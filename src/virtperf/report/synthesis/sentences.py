@@ -37,7 +37,8 @@ from virtperf.report.synthesis.values import (
     unit_conversion,
 )
 from virtperf.report.wording import as_precise, interval
-from virtperf.study.derived import Derivation
+from virtperf.study.derived_kinds.base import Derivation
+from virtperf.study.quantities import percent_of_ratio
 
 MEASURED = "measured"
 
@@ -164,7 +165,7 @@ def _measured(
                 f"no mean describes {data.study.show(quantity)}: its runs fall into two groups",
                 found=" and ".join(interval(float(g[0]), float(g[-1])) for g in groups),
             )
-    if number.derived.kind not in ("ratio", "percent_change"):
+    if not number.derived.of_reference:
         return
     over, under = (
         math.fsum(
@@ -172,7 +173,7 @@ def _measured(
         )
         for part in number.parts
     )
-    share = 100 * (over / under - 1) if number.derived.kind == "percent_change" else over / under
+    share = percent_of_ratio(over / under) if number.derived.in_percent else over / under
     again = unit_conversion(number, row.unit)(share)
     low, high = (end / cell.times for end in value.ends)  # the digits are those of the ratio itself
     shown, expected = (as_precise(v, low, high)[0] for v in (value.value / cell.times, again))

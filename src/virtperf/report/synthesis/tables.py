@@ -12,6 +12,7 @@ from itertools import combinations
 import pandas as pd
 
 from virtperf.core.provenance import Provenance
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import StudyData
 from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
@@ -353,7 +354,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
             "hypotheses" if data.study.kind == "measured" else "claims",
             len(data.paper_claims),
         )
-        judged = sum(count for word, count in measured.items() if word != "no measurement")
+        judged = sum(count for word, count in measured.items() if word != Verdict.NO_MEASUREMENT)
         line = {
             "study": name,
             "exhibits": len(data.study.exhibits),

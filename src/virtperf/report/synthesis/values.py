@@ -17,9 +17,6 @@ from virtperf.report import from_runs
 from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
 from virtperf.report.range_words import (
-    ORDER_ONLY_LIMITS,
-    Bounds,
-    bounds_of,
     is_order_only,
     order_only_limits,
     range_words,
@@ -28,8 +25,8 @@ from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation, expand_derived
-from virtperf.study.quantities import Level
+from virtperf.study.derived_kinds.base import ORDER_ONLY_LIMITS, Bounds, Derivation
+from virtperf.study.quantities import Level, ratio_of_percent
 
 T = TypeVar("T")
 Piece = tuple[float, float]
@@ -175,7 +172,7 @@ def derived_values(
 
     A ratio of a number to itself is 1 whatever is known of it, also for runs.
     """
-    convert, bounds = unit_conversion(number, unit), bounds_of(data.study, number)
+    convert, bounds = unit_conversion(number, unit), number.bounds(data.study)
     if unit == RATIO:
         bounds = _RATIO
     common: dict[str, Any] = {
@@ -289,9 +286,7 @@ def instances(
             update={"for_each": {name: (fixed[name],) for name in entry.for_each}}
         )
         derivations += [
-            (levels, number)
-            for number in expand_derived(study, one)
-            if not gives or number.gives == gives
+            (levels, number) for number in one.expand(study) if not gives or number.gives == gives
         ]
     return derivations
 
@@ -308,7 +303,7 @@ def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
         data.result(reference.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
-    convert = _percent_to_ratio if claim.kind == "percent_change" and unit == RATIO else _identity
+    convert = ratio_of_percent if claim.in_percent and unit == RATIO else _identity
     pieces: tuple[Piece, ...] = ()
     if unit and not (math.isnan(low) or math.isnan(high)):
         pieces = ((convert(low), convert(high)),)
@@ -353,16 +348,12 @@ def _look_up(among: Mapping[str, T], name: str, problem: str) -> T:
 
 def unit_conversion(number: Derivation, unit: str) -> Callable[[float], float]:
     """Conversion of a derived number to a row's unit; raises `StudyError` if there is none."""
-    if unit == RATIO and number.derived.kind == "percent_change":
-        return _percent_to_ratio
-    if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
+    if unit == RATIO and number.derived.in_percent:
+        return ratio_of_percent
+    if unit == RATIO and (not number.derived.of_reference or number.unit):
         expected = "a ratio of two numbers of one unit, or a change in per cent"
         raise _problem(f"{number.derived.id} is not a ratio", expected=expected)
     return _identity
-
-
-def _percent_to_ratio(change: float) -> float:
-    return 1 + change / 100
 
 
 def _identity(value: float) -> float:

@@ -19,7 +19,7 @@ from virtperf.report.claim_words import sections_sentence
 from virtperf.report.html.site.claims import excluded_claims, overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.synthesis.definition import SynthesisFile
-from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.claim_kinds.base import Origin
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +87,12 @@ def test_overview_counts_verdicts_and_links_to_the_claims(
 
 def test_overview_shows_results_of_measured_studies_per_paper(facts: StudyFacts) -> None:
     claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
-    fields = {name: getattr(claim, name) for name in ("kind", "says", "value", "instances")}
-    hypothesis = Hypothesis.model_construct(
-        **fields,
-        id="more-today",
-        origin=SimpleNamespace(study="toy", claim="more-at-8"),
-        repeats="Eight guests gain 66 %.",
+    hypothesis = claim.model_copy(
+        update={
+            "id": "more-today",
+            "origin": Origin(study="toy", claim="more-at-8"),
+            "repeats": "Eight guests gain 66 %.",
+        }
     )
     other = copy.copy(facts)
     other.id = "toy-today"

@@ -6,7 +6,7 @@ import copy
 from types import SimpleNamespace
 
 from virtperf.report.html.site.gather import StudyFacts, repetition_counts, repetitions
-from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.claim_kinds.base import Origin
 
 
 def test_gathers_claims_and_verdicts_of_the_paper(facts: StudyFacts) -> None:
@@ -31,10 +31,7 @@ def test_record_links_point_to_the_report_and_all_claims(facts: StudyFacts) -> N
 
 def test_claim_retested_by_a_measured_study_counts_for_the_paper(facts: StudyFacts) -> None:
     claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
-    fields = {name: getattr(claim, name) for name in ("id", "kind", "says", "value", "instances")}
-    hypothesis = Hypothesis.model_construct(
-        **fields, assumed=False, origin=SimpleNamespace(study="a-paper", claim="first")
-    )
+    hypothesis = claim.model_copy(update={"origin": Origin(study="a-paper", claim="first")})
     other = copy.copy(facts)
     other.data = SimpleNamespace(
         paper_claims=(hypothesis,),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import (
     TAKEN_FROM,
     ClaimWords,
@@ -125,7 +126,10 @@ def excluded_claims(facts: StudyFacts) -> Iterator[Claim]:
     changed = set(readings.loc[readings["kind"].isin(("verdict", "set aside")), "name"])
     aside = set_aside(facts.data) - changed
     for claim in facts.data.paper_claims:
-        if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
+        if (
+            claim.id in aside
+            and facts.data.result(claim.id).get("text_verdict") == Verdict.CONTRADICTED
+        ):
             yield claim
 
 
@@ -156,7 +160,7 @@ def sort_by_effect(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
 
     def rank(claim: Claim) -> tuple[bool, bool, float, int]:
         result = facts.data.result(claim.id)
-        against = claim.id in disputed or result.get("measured_verdict") == "refuted"
+        against = claim.id in disputed or result.get("measured_verdict") == Verdict.REFUTED
         matters = claim.id in matter or claim.id in set_by
         share = float(result.get("information") or 0.0)
         return (
@@ -199,7 +203,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
     kinds = {e.id: e.kind for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
-    against = result.get("conflicts", ()) if words.text_verdict == "contradicted" else ()
+    against = result.get("conflicts", ()) if words.text_verdict == Verdict.CONTRADICTED else ()
     return ClaimRow(
         claim=claim,
         source=f"{sections_sentence(claim)}{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",

@@ -8,21 +8,28 @@ from dataclasses import dataclass
 
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
+from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import load
 from virtperf.report.html.record import LinkResolver
 from virtperf.report.key_numbers import point_precision
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
-from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.claims import Claim
 
-MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+MEASURED_VERDICTS = (
+    Verdict.REPRODUCED,
+    Verdict.VALUE_AGREES,
+    Verdict.REFUTED,
+    Verdict.VALUE_DIFFERS,
+    Verdict.UNDECIDED,
+)
 """Verdicts of runs on claims of a paper."""
 HYPOTHESIS_VERDICTS = (
-    "holds here",
-    "does not hold here",
-    "undecided",
-    "not judged",
+    Verdict.HOLDS_HERE,
+    Verdict.FAILS_HERE,
+    Verdict.UNDECIDED,
+    Verdict.NOT_JUDGED,
 )
 """Verdicts on a hypothesis tested by runs."""
 
@@ -65,7 +72,7 @@ class Repetition:
     """
 
     study: str
-    hypothesis: Hypothesis
+    hypothesis: Claim
     claim: str
     verdict: str
     reason: str
@@ -93,11 +100,9 @@ def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetitio
     """Yield every claim of `study` that a measured study asks again, study by study."""
     for other in studies:
         for claim in other.data.paper_claims:
-            if not isinstance(claim, Hypothesis) or claim.origin is None:
-                continue
-            if claim.origin.study != study:
+            if claim.origin is None or claim.origin.study != study:
                 continue
             result = other.data.result(claim.id)
-            verdict = str(result.get("measured_verdict") or "no measurement")
+            verdict = str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
             reason = str(result.get("reason") or "")
             yield Repetition(other.id, claim, claim.origin.claim, verdict, reason)
