@@ -48,7 +48,7 @@ from virtperf.study.parts import Artifact, Finding
 VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "Others in conflict: the paper's other claims contradict each other about it",
-    "independent": "Stated once in the paper",
+    "independent": "Stated in the paper; its other claims leave it open",
     "corroborated": "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
@@ -204,10 +204,6 @@ def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
     verdict = next((word for word in VERDICT_WORDS if word in from_text), "")
     differ = "; ".join(_ranges_without(data, claims))
     also = f"; by all its statements, {differ}" if differ else ""
-    places = sorted({c.n_places for c in claims})
-    if verdict == "independent" and places[-1] > 1:
-        often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
-        return verdict, f"Stated in {often} places of the paper{also}"
     return verdict, VERDICT_WORDS.get(verdict, "Not judged yet") + also
 
 
