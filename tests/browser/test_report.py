@@ -60,23 +60,22 @@ OVERLAPS = f"""() => {DRAWINGS}.flatMap(s => {{
     return hits; }})"""
 
 
-def test_svg_is_scaled_to_its_container(look: SharedPage, page_file: Path) -> None:
+def test_svg_is_scaled_to_its_container_or_scrolls_in_it(look: SharedPage, page_file: Path) -> None:
     for width in (390, 1280):
         found = look(page_file, width=width).page.evaluate(BOXES)
         assert found and all(right <= width and tab == 0 for right, _, _, tab in found)
-        assert all(drawn <= box for _, drawn, box, _ in found)
-        assert width > 500 or all(drawn >= 0.9 * width for _, drawn, _, _ in found)
+        assert width < 600 or all(drawn <= box for _, drawn, box, _ in found)
 
 
 def test_svg_text_is_not_clipped_tiny_or_overlapping(look: SharedPage, toy_page: Path) -> None:
     """All reports are checked, since label positions depend on the numbers."""
     for file in (toy_page, *REPORTS):
-        for width, smallest in ((390, 7), (1280, 9)):
+        for width in (390, 1280):
             found = look(file, width=width).page.evaluate(TEXTS)
             assert found, file.name
             cut = [text for out, _, text in found if out > 1]
             assert cut == [], (file.name, width)
-            assert min(size for _, size, _ in found) >= smallest, (file.name, width)
+            assert min(size for _, size, _ in found) >= 10, (file.name, width)
         assert look(file).page.evaluate(OVERLAPS) == [], file.name
 
 
@@ -190,9 +189,9 @@ def test_page_is_readable_without_javascript(visit: Opener, page_file: Path) -> 
     assert page.locator("main h1").count() == 1
     assert page.locator(".vp-picture > svg").first.is_visible()
     assert not page.locator("#theme").is_visible()
-    details = page.locator("details.vp-source").first
+    details = page.locator(".vp-exhibit details").first
     details.locator("summary").click()
-    assert details.locator("pre").is_visible()
+    assert details.locator(".vp-code").is_visible()
 
 
 def test_page_prints_to_pdf(visit: Opener, largest: Path) -> None:
@@ -247,6 +246,7 @@ def test_every_svg_has_a_text_alternative(look: SharedPage, page_file: Path) -> 
 
 def test_csv_download_works(visit: Opener, toy_page: Path) -> None:
     page = visit(toy_page, accept_downloads=True).page
+    page.locator("#figure-2 details > summary").click()
     with page.expect_download() as started:
         page.locator("#figure-2 a.vp-download").click()
     assert started.value.suggested_filename == "toy-figure-2.csv"
@@ -264,7 +264,7 @@ def test_hostile_text_is_not_interpreted(visit: Opener, toy_page: Path) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     for place in (
         "#figure-2 figcaption",
-        "#figure-2-claims",
+        "#figure-2",
         "#table-1",
         "#quality",
         "main > div",
@@ -308,8 +308,8 @@ def test_click_on_a_point_opens_its_trace(visit: Opener) -> None:
     )
     point.dispatch_event("click")
     went = str(seen.page.evaluate("window.went"))
-    assert "/trace-zvm-xen-2009.html#figure-" in went and seen.errors == []
-    trace = visit(ROOT / "reports" / "trace-zvm-xen-2009.html").page
+    assert "/data-zvm-xen-2009.html#figure-" in went and seen.errors == []
+    trace = visit(ROOT / "reports" / "data-zvm-xen-2009.html").page
     entry = trace.locator(f"[id='{went.partition('#')[2]}'] > summary")
     assert str(entry.text_content()).startswith(f"{series}, {level}: ")
 
@@ -323,4 +323,4 @@ def test_tap_on_a_point_shows_its_tooltip(visit: Opener) -> None:
     assert tooltip and ": " in tooltip
     line = seen.page.locator(".vp-tip")
     assert line.inner_text() == f"{tooltip}. Trace of this value" and seen.errors == []
-    assert "trace-zvm-xen-2009.html#" in str(line.locator("a").get_attribute("href"))
+    assert "data-zvm-xen-2009.html#" in str(line.locator("a").get_attribute("href"))

@@ -27,8 +27,7 @@ def place(tmp_path: Path, root: Path) -> Path:
 
 def test_shared_pages_are_written_next_to_the_reports(run: Run, place: Path) -> None:
     run("site")
-    names = {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"}
-    names |= {"glossary.html", "search.html"}
+    names = {"index.html", "methods.html", "search.html"}
     assert {p.name for p in (place / "reports").iterdir()} == names
     for name in names:
         text = (place / "reports" / name).read_text()
@@ -49,8 +48,7 @@ def test_pages_of_one_study(place: Path) -> None:
     )
     assert {p.name for p in (place / "reports").iterdir()} == {
         "claims-toy.html",
-        "quality-toy.html",
-        "trace-toy.html",
+        "data-toy.html",
         "trace-toy.json",
     }
     keys = [

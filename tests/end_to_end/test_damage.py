@@ -73,7 +73,7 @@ def test_damage_is_reported_and_the_study_still_renders(workplace: Workplace):
 
     workplace.run("report", STUDY)
     reports = workplace.root / "reports"
-    pages = [(reports / f"{name}{STUDY}.html").read_text() for name in ("", "quality-")]
+    pages = [(reports / f"{name}{STUDY}.html").read_text() for name in ("", "data-")]
     quality = pages[1].replace("<wbr>", "").replace("\u200b", "")
     assert [run for run in sorted(refused) if run not in quality] == []
     assert "<script>alert" not in "".join(pages)

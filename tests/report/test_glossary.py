@@ -10,7 +10,7 @@ from rawperf.core.errors import StudyError
 from tests.report.html.site.conftest import Parsed
 from virtperf.core.provenance import Provenance
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, load_glossary
-from virtperf.report.html.site.overview import glossary_page
+from virtperf.report.html.site.method import method_page
 from virtperf.report.wording import VERDICT_MEANINGS, slug
 
 WORDS = Glossary.model_validate(
@@ -51,7 +51,7 @@ def test_first_use_on_a_page_is_linked() -> None:
 
 def test_glossary_of_this_repository_is_rendered(root: Path) -> None:
     glossary = load_glossary(root / "docs" / "glossary.yaml")
-    page = Parsed(glossary_page(glossary))
+    page = Parsed(method_page(root / "docs", {}, glossary))
     terms = [term for group in glossary.groups for term in group.terms]
     spellings = [s for term in terms for s in (term.term, *term.also)]
     assert len(set(spellings)) == len(spellings) and len(set(page.ids)) == len(page.ids)

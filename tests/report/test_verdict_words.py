@@ -10,11 +10,11 @@ import pytest
 from tests.report.toy import build
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.report.html.site.claims import overview_page, study_page
+from virtperf.report.html.site.claims import claims_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import TEMPLATES
 from virtperf.report.key_numbers import TEXT_VERDICTS
-from virtperf.report.kinds.summary import certainty
+from virtperf.report.kinds.summary import VERDICT_WORDS, certainty
 from virtperf.report.loaded import load_study
 from virtperf.report.wording import (
     BY_TEXT,
@@ -24,7 +24,6 @@ from virtperf.report.wording import (
     slug,
     verdict_kind,
 )
-from virtperf.study.claims import Claim
 
 
 def test_every_verdict_has_a_word_and_an_explanation() -> None:
@@ -58,29 +57,18 @@ def test_plural_word_denotes_the_same_verdict() -> None:
 def test_pages_do_not_use_table_words(tmp_path: Path) -> None:
     build(tmp_path)
     facts = StudyFacts(Layout(tmp_path), Parameters(seed=1), "toy")
-    for html in (study_page(facts), overview_page([facts])):
-        badges = re.findall(r'class="vp-verdict vp-([a-z-]+)"', html)
-        options = re.findall(r'<option value="([^"]*)"', html)
-        assert badges
-        assert not (set(TEXT_VERDICTS) - {"convention"}) & {*badges, *options}
-    assert "corroborated" in study_page(facts).partition("data:text/csv")[2]  # the download
+    html = claims_page(facts)
+    badges = re.findall(r'class="vp-verdict vp-([a-z-]+)"', html)
+    options = re.findall(r'<option value="([^"]*)"', html)
+    assert badges
+    assert not (set(TEXT_VERDICTS) - {"convention"}) & {*badges, *options}
+    assert "corroborated" in html.partition("data:text/csv")[2]  # the download
 
 
-@pytest.mark.parametrize(
-    ("places", "words"),
-    [
-        ({}, "Stated once in the paper"),
-        ({"busy": 3}, "Stated in 1 to 3 places of the paper"),
-        ({"busy": 3, "best-at-8": 2}, "Stated in 2 to 3 places of the paper"),
-    ],
-)
-def test_findings_use_the_same_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: dict[str, int], words: str
-) -> None:
+def test_findings_use_the_same_words(tmp_path: Path) -> None:
     data = load_study("toy", build(tmp_path)).data
-    monkeypatch.setattr(Claim, "n_places", property(lambda claim: places.get(claim.id, 1)))
     claims = [claim for claim in data.claims or () if claim.id in ("busy", "best-at-8")]
-    assert certainty(data, claims) == ("independent", words)
+    assert certainty(data, claims) == ("independent", VERDICT_WORDS["independent"])
 
 
 def test_good_and_bad_verdicts_have_colours() -> None:

@@ -129,7 +129,7 @@ def fold(record: Record) -> Record:
 def fold_tables(record: Record) -> Record:
     """Collapse the long tables of a record."""
     blocks = [
-        Folded(summary=f"Show {plural(len(block.rows), 'row')}", blocks=(block,))
+        Folded(summary=block.label, blocks=(block,))
         if isinstance(block, Grid) and len(block.rows) > MAX_OPEN_ROWS
         else block
         for block in record.blocks

@@ -292,12 +292,13 @@ class Record(_Part):
 def split_tail(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
     """Split off the collapsed blocks and links at the end."""
     count = len(blocks)
-    while count and (isinstance(blocks[count - 1], Folded) or _is_link(blocks[count - 1])):
+    while count and (isinstance(blocks[count - 1], Folded) or is_link(blocks[count - 1])):
         count -= 1
     return list(blocks[:count]), list(blocks[count:])
 
 
-def _is_link(block: Block) -> bool:
+def is_link(block: Block) -> bool:
+    """Whether a block is a paragraph with nothing but a link."""
     if not isinstance(block, Paragraph) or isinstance(block.words, str) or len(block.words) != 1:
         return False
     (word,) = block.words

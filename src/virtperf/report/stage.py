@@ -68,9 +68,6 @@ def make_report(
         prefix=prefix,
         study=study,
         glossary=load_glossary(layout.glossary),
-        claims=frozenset(claim.id for claim in facts.data.paper_claims)
-        if study.kind == "paper"
-        else frozenset(),
     )
     build_study_pages(layout, facts, layout.root / "reports")
     if examples:

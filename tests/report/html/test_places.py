@@ -15,19 +15,19 @@ PAGE = LinkResolver(page_ids=frozenset({"claim-busy", "figure-2", "here"}))
 @pytest.mark.parametrize(
     ("link", "page", "notebook"),
     [
-        ("claim:busy", "#claim-busy", "../reports/toy.html#claim-busy"),
-        ("claim:gone", "", "../reports/toy.html#claim-gone"),
+        ("claim:busy", "#claim-busy", "../reports/claims-toy.html#claim-busy"),
+        ("claim:gone", "claims-toy.html#claim-gone", "../reports/claims-toy.html#claim-gone"),
         ("exhibit:figure-2", "#figure-2", "../reports/toy.html#figure-2"),
         ("exhibit:figure-9", "", "../reports/toy.html#figure-9"),
         ("#here", "#here", "../reports/toy.html#here"),
         ("#there", "", "../reports/toy.html#there"),
-        ("trace:toy/figure-2", "trace-toy.html#figure-2", "../reports/trace-toy.html#figure-2"),
+        ("trace:toy/figure-2", "data-toy.html#figure-2", "../reports/data-toy.html#figure-2"),
         (
             "trace:other/figure-2/a b/4",
-            "trace-other.html#figure-2-a-b-4",
-            "../reports/trace-other.html#figure-2-a-b-4",
+            "data-other.html#figure-2-a-b-4",
+            "../reports/data-other.html#figure-2-a-b-4",
         ),
-        ("run:r 1", "quality-toy.html#run-r%201", "../reports/quality-toy.html#run-r%201"),
+        ("run:r 1", "data-toy.html#run-r%201", "../reports/data-toy.html#run-r%201"),
         ("https://example.org/a:b", "https://example.org/a:b", "https://example.org/a:b"),
         ("", "", ""),
     ],
@@ -55,14 +55,11 @@ def test_links_to_another_study_point_to_its_page() -> None:
     here = LinkResolver(page_ids=frozenset({"figure-5"}))
     assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
     assert (
-        NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"
+        NOTEBOOK.address("claim:other-2011/less", "toy")
+        == "../reports/claims-other-2011.html#claim-less"
     )
 
 
-def test_claim_not_shown_in_the_report_links_to_the_claims_page() -> None:
-    report = LinkResolver(
-        page_ids=frozenset({"claim-busy"}), fallback_claims=frozenset({"busy", "more-at-8"})
-    )
-    assert report.address("claim:busy", "toy") == "#claim-busy"
-    assert report.address("claim:more-at-8", "toy") == "claims-toy.html#claim-more-at-8"
-    assert report.address("claim:an-assumption", "toy") == ""
+def test_claims_of_an_exhibit_are_a_filter_of_the_claims_page() -> None:
+    assert PAGE.address("claims:figure-2", "toy") == "claims-toy.html#exhibit=figure-2"
+    assert PAGE.address("claims:all", "toy") == "claims-toy.html#all"

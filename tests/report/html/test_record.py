@@ -40,7 +40,7 @@ def test_notebooks_omit_large_parts() -> None:
     page, notebook = str(record_html(figure())), str(record_html(figure(), notebook=True))
     assert "<svg" in page and "data:text/csv" in page and "<details" in page
     assert not any(part in notebook for part in ("<svg", "data:text/csv", "<details", "data:image"))
-    assert "Figure 2" in notebook and "../reports/trace-toy.html#figure-2" in notebook
+    assert "Figure 2" in notebook and "../reports/data-toy.html#figure-2" in notebook
 
 
 def test_picture_has_a_text_alternative() -> None:
@@ -64,7 +64,7 @@ def test_provenance_has_an_explanation() -> None:
 
 def test_computed_numbers_link_to_their_source() -> None:
     parsed = Parsed(record_html(estimates(), place=LinkResolver(frozenset({"figure-2"}))))
-    assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
+    assert parsed.links == ["#figure-2", "data-toy.html#run-measured-a-4-r1"]
     assert "Computed from the values of Figure 2 and run measured-a-4-r1." in parsed.text
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rawperf.core.errors import RawperfError
 from tests.cases import each_case
@@ -26,6 +27,7 @@ from virtperf.report.synthesis.definition import (
     QuantityRow,
     Reference,
     Sentence,
+    SynthesisFile,
 )
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 from virtperf.report.synthesis.sentences import sentence_problems
@@ -112,10 +114,10 @@ def test_only_values_with_two_close_limits_are_compared() -> None:
 
 
 def test_pages_show_questions_and_answers(synthesis: Synthesis) -> None:
-    head = synthesis.summary()
+    head = synthesis.question("growth")
     assert head.record is not None and head.record.drawing is not None
     text = plain(head)
-    assert "Twice the guests: at most 3." in text
+    assert head.record.heading == "Growth" and "Twice the guests: at most 3." in text
     assert "Nothing of B: allows at most 3; Other 2, 2026: Other: allows at least 4" in text
     assert {"exhibit:toy/figure-2", "claim:other/more-at-8"} <= set(links(head))
     assert head.record.provenance == (Provenance.PUBLISHED, Provenance.RECONSTRUCTED)
@@ -123,7 +125,7 @@ def test_pages_show_questions_and_answers(synthesis: Synthesis) -> None:
     assert "Other 2, 2026" in matrix and "Growth, toy" not in matrix
     # B at most 3, Other at least 4: neither has two limits
     assert "Throughput with eight guests" not in plain(synthesis.agreements())
-    growth = plain(synthesis.question("growth"))
+    growth = text
     assert "another system" in growth and "states: System A peaks at 8 guests" in growth
     assert "6 of 7" in plain(synthesis.coverage())
     with pytest.raises(RawperfError, match="growth"):
@@ -330,3 +332,13 @@ def test_example_has_no_problems(tmp_path: Path) -> None:
     assert not len(problems)
     with pytest.raises(RawperfError, match=r"synthesis\.yaml"):
         load_synthesis(data)
+
+
+def test_pictures_have_rows_of_ratios() -> None:
+    file = yaml.safe_load(SYNTHESIS)
+    file["answers"] = [{"says": "Eight guests against two", "row": "none"}]
+    with pytest.raises(ValueError, match="no row 'none'"):
+        SynthesisFile.model_validate(file)
+    file["answers"] = [{"says": "Eight guests against two", "row": "best"}]
+    with pytest.raises(ValueError, match="not ratios"):
+        SynthesisFile.model_validate(file)

@@ -16,16 +16,27 @@ from virtperf.report.html.templating import environment
 from virtperf.report.records import (
     RECORD_DIGITS,
     Block,
+    Diagram,
+    Facts,
     Folded,
     Grid,
     Heading,
+    Listing,
     Numbers,
+    Paragraph,
     Record,
     Span,
     Words,
+    is_link,
     split_tail,
 )
-from virtperf.report.wording import slug, trace_key
+from virtperf.report.wording import join_words, slug, trace_key
+
+DETAILS = "Details"
+MAX_OPEN_ROWS = 4  # rows of a table that a page shows without a click
+_OPEN_ROWS = {"table": 8, "hypotheses": 0, "assumptions": 0, "readings": 0}
+"""The same by kind of record: a printed table is open, a long reason in each row is not."""
+LONG_CAPTION = 140  # characters; a longer caption repeats the values that are drawn
 
 
 def record_html(
@@ -35,40 +46,99 @@ def record_html(
     repeated: bool = False,
     place: LinkResolver | None = None,
     heading: str = "",
+    code: Markup | None = None,
 ) -> Markup:
     """Render a record on `place`; by default, on a page with this record alone.
 
-    A `notebook` shows the picture itself; to keep the file small, it gets neither collapsed blocks
-    nor downloads, since its readers have the data. `repeated`: the page has this picture already,
-    so it is embedded as an image, because its ids must be unique on a page. `heading`: the heading
-    above, which the caption does not repeat.
+    A page shows the picture and what it says; everything else is behind one click. A `notebook`
+    shows the picture itself; to keep the file small, it gets neither collapsed blocks nor
+    downloads, since its readers have the data. `repeated`: the page has this picture already, so it
+    is embedded as an image, because its ids must be unique on a page. `heading`: the heading above,
+    which the caption does not repeat. `code`: the source of the cell that shows the record.
     """
     where = place or (NOTEBOOK if notebook else LinkResolver(page_ids=frozenset(ids([record]))))
-    blocks, tail = split_tail(record.blocks)
-    if record.kind == "setup" and not notebook:
-        blocks, tail = _folded_tables(blocks)
+    label = DETAILS
     if notebook:
-        blocks, tail = (
-            [_for_notebook(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
+        shown, more = (
+            [_for_notebook(b) for b in part if not isinstance(b, Folded)]
+            for part in split_tail(record.blocks)
         )
     else:
-        blocks, tail = ([_link_traces(b, record) for b in part] for part in (blocks, tail))
+        shown, more = split_details([_link_traces(b, record) for b in record.blocks], record)
+        label, more = _name_details(record, shown, more)
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
+    behind = record.drawing is not None and bool(record.drawing.summary)
+    told = notebook or (
+        len(record.caption) <= LONG_CAPTION and not behind and record.kind not in _INTERVALS
+    )
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
         "."
     ) != heading.strip().rstrip(".")
     html = macros.record(
         record,
         titled,
-        blocks,
-        tail,
+        bool(record.caption) and told,
+        shown,
+        more,
+        label,
         picture,
         notebook,
         address,
+        code,
         lambda link: where.address(link, record.study),
     )
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
+
+
+_HEADS = ("summary", "synthesis")
+"""Kinds of records that tell something beside their picture."""
+_INTERVALS = ("estimates", "ranges")
+"""Kinds of records whose caption is about units and intervals."""
+
+
+def split_details(blocks: Iterable[Block], record: Record) -> tuple[list[Block], list[Block]]:
+    """Split the blocks of a record into those that a page shows, and those behind one click: long
+    tables, collapsed blocks, links, small remarks, and everything below a heading.
+    """
+    shown: list[Block] = []
+    more: list[Block] = []
+    for block in blocks:
+        below = any(isinstance(other, Heading) for other in more)
+        (shown if not below and _is_open(block, record) else more).append(block)
+    return shown, more
+
+
+def _is_open(block: Block, record: Record) -> bool:
+    drawn = record.drawing is not None
+    if isinstance(block, Grid):
+        most = _OPEN_ROWS.get(record.kind, MAX_OPEN_ROWS)
+        return not drawn and len(block.rows) <= most
+    if isinstance(block, Paragraph | Listing):
+        if is_link(block):
+            return record.kind == "claims"
+        if record.name or (drawn and record.kind not in _HEADS):
+            said = bool(record.drawing and record.drawing.summary) and block in record.blocks[:2]
+            return said or (block.style == "note" and record.kind != "table")
+        return block.style != "small" or record.kind == "summary"
+    return isinstance(block, Diagram | Facts)
+
+
+def _name_details(
+    record: Record, shown: Sequence[Block], more: list[Block]
+) -> tuple[str, list[Block]]:
+    """Label of the fold, and its blocks; the only collapsed block of the head of a report names
+    it, and so do the headings of a record that shows nothing else.
+    """
+    folded = [block for block in more if isinstance(block, Folded)]
+    if record.kind == "summary" and len(folded) == 1:
+        unnamed = folded[0].model_copy(update={"summary": ""})
+        return folded[0].summary, [unnamed if b is folded[0] else b for b in more]
+    headings = [block.text for block in more if isinstance(block, Heading)]
+    headings = headings or [block.summary for block in folded]
+    if headings and not (shown or record.name or record.drawing):
+        return join_words([headings[0], *(h[:1].lower() + h[1:] for h in headings[1:])]), more
+    return DETAILS, more
 
 
 def ids(records: Iterable[Record]) -> Iterator[str]:
@@ -100,23 +170,6 @@ def make_ids_distinct(records: Iterable[Record], used_ids: Iterable[str] = ()) -
             )
         )
     return distinct
-
-
-def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """Collapse the tables under a heading, each behind its heading, and move them to the end.
-
-    The tables of a set-up are long, and seldom read one after the other.
-    """
-    visible: list[Block] = []
-    folded: list[Block] = []
-    for block in blocks:
-        above = visible[-1] if visible else None
-        if isinstance(block, Grid) and isinstance(above, Heading):
-            visible.pop()
-            folded.append(Folded(summary=above.text, blocks=(block,)))
-        else:
-            visible.append(block)
-    return visible, folded
 
 
 def _link_traces(block: Block, record: Record) -> Block:
@@ -176,11 +229,25 @@ def _drop_used_ids(block: Block, used_ids: set[str]) -> Block:
     return block
 
 
-LINK_PREFIXES = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
+def with_claims_linked(record: Record) -> Record:
+    """Replace each table of claims by a link to the page of claims, which renders them."""
+
+    def linked(block: Block) -> Block:
+        if not isinstance(block, Folded) or not any(
+            isinstance(part, Grid) and part.layout == "claims" for part in block.blocks
+        ):
+            return block
+        exhibit = record.id.removesuffix("-claims")
+        return Paragraph(words=(Span(text=block.summary, link=f"claims:{exhibit}"),))
+
+    return record.model_copy(update={"blocks": tuple(map(linked, record.blocks))})
+
+
+LINK_PREFIXES = ("#", "claim:", "claims:", "exhibit:", "trace:", "run:", "https://", "http://")
 
 
 def trace_anchor(key: str) -> str:
-    """Anchor of a key on its study's trace page: the key without the study's name."""
+    """Anchor of a key on its study's page of data: the key without the study's name."""
     return slug(key.partition("/")[2])
 
 
@@ -188,18 +255,14 @@ def trace_anchor(key: str) -> str:
 class LinkResolver:
     """Resolves links relative to a page or a notebook; `folder` is the path to the reports.
 
-    `page_ids`: ids on this page; links to other exhibits or claims are dropped. `is_other_page`:
-    exhibits and claims are on another page, the study's report. `listed_claims`: claims linked to
-    the page of all claims; `fallback_claims`: claims linked there unless this page shows them.
-    `prefix`: start of the names of pages of runs and traces, in the same folder as those of the
-    study itself.
+    `page_ids`: ids on this page; a claim that it does not show is on the page of claims, links to
+    other exhibits are dropped. `is_other_page`: exhibits are on another page, the study's report.
+    `prefix`: start of the names of pages of data, in the same folder as those of the study itself.
     """
 
     page_ids: frozenset[str] = frozenset()
     folder: str = ""
     is_other_page: bool = False
-    listed_claims: frozenset[str] = frozenset()
-    fallback_claims: frozenset[str] = frozenset()
     prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
@@ -209,31 +272,33 @@ class LinkResolver:
             return link
         if link.startswith("#"):
             return self._anchor(link[1:], study)
-        unseen = rest in self.fallback_claims and f"claim-{rest}" not in self.page_ids
-        if kind == "claim" and (rest in self.listed_claims or unseen):
-            return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
-        if kind in ("claim", "exhibit") and "/" in rest:
-            of, _, name = rest.partition("/")
-            return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
-        if kind in ("claim", "exhibit"):
-            return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
+        of, _, name = rest.partition("/") if "/" in rest else (study, "", rest)
         if kind == "trace":
-            of, _, _ = rest.partition("/")
-            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_anchor(rest)}"
+            return self._page(f"data-{self.prefix}{of}", trace_anchor(rest))
+        if kind == "exhibit" and of == study:
+            return self._anchor(name, study)
+        if kind == "exhibit":
+            return self._page(of, name)
+        if kind == "claim":
+            here = of == study and f"claim-{name}" in self.page_ids
+            return self._page("" if here else f"claims-{of}", f"claim-{name}") if of else ""
+        if kind == "claims":
+            return self._page(f"claims-{of}", "all" if name == "all" else f"exhibit={name}")
         if kind == "run":
-            return (
-                f"{self.folder}{quote(f'quality-{self.prefix}{study}')}.html#run-{quote(rest)}"
-                if study
-                else ""
-            )
+            return self._page(f"data-{self.prefix}{study}", f"run-{rest}") if study else ""
         raise RawperfError(
             f"unknown kind of link: {link!r}",
             expected=f"a link that begins with {' or '.join(LINK_PREFIXES)}",
         )
 
+    def _page(self, name: str, anchor: str) -> str:
+        """Address of a place on a page, on this one without a `name`."""
+        file = f"{self.folder}{quote(name)}.html" if name else ""
+        return f"{file}#{quote(anchor, safe='=')}"
+
     def _anchor(self, anchor: str, study: str) -> str:
         if self.is_other_page:
-            return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
+            return self._page(study, anchor) if study else ""
         return f"#{quote(anchor)}" if anchor in self.page_ids else ""
 
 

@@ -31,7 +31,13 @@ from virtperf.report.html.notebooks import (
     output_record,
     read_notebook,
 )
-from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
+from virtperf.report.html.record import (
+    LinkResolver,
+    ids,
+    make_ids_distinct,
+    record_html,
+    with_claims_linked,
+)
 from virtperf.report.html.sanitize import sanitize_html
 from virtperf.report.html.templating import (
     TEMPLATES,
@@ -77,13 +83,12 @@ def render(
     prefix: str = "",
     study: Study | None = None,
     glossary: Glossary = EMPTY_GLOSSARY,
-    claims: frozenset[str] = frozenset(),
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
     `title` is the window title and the first heading; by default the notebook's own. `notice` is shown above
     everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
-    links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
+    links to its other pages. Terms of the `glossary` used
     in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
     of its cells failed, or the page is too large for a browser.
     """
@@ -96,7 +101,6 @@ def render(
             prefix=prefix,
             study=study,
             glossary=glossary,
-            claims=claims,
             name=out.name,
         )
     except RawperfError as err:
@@ -114,15 +118,15 @@ def to_html(
     prefix: str = "",
     study: Study | None = None,
     glossary: Glossary = EMPTY_GLOSSARY,
-    claims: frozenset[str] = frozenset(),
     name: str = "",
 ) -> str:
     """Render a notebook as a page, deterministically. `name` is its file's name."""
     code, policy = read_scripts("page.js")
     clean = normalise(notebook)
     resources = {
-        "page": build_page(clean, title, notice, prefix, glossary, claims),
+        "page": build_page(clean, title, notice, prefix, glossary),
         "study": study,
+        "prefix": prefix,
         "name": name,
         "scripts": code,
         "policy": policy,
@@ -166,7 +170,7 @@ class Output:
 @dataclass(frozen=True)
 class PagePart:
     """A piece of a page: prose has a `body`; code has outputs, its source, and its first line as
-    `summary`; shown has the outputs of a cell with more outputs to follow.
+    `summary`; shown has outputs without their code, which an exhibit among them has in its details.
     """
 
     kind: Literal["prose", "code", "shown"]
@@ -193,7 +197,6 @@ def build_page(
     notice: str = "",
     prefix: str = "",
     glossary: Glossary = EMPTY_GLOSSARY,
-    claims: frozenset[str] = frozenset(),
 ) -> ReportPage:
     """Assemble the parts of a notebook's page; a `title` replaces its first heading, if any."""
     cells = [
@@ -210,14 +213,15 @@ def build_page(
         if c.cell_type == "code"
     }
     records = make_ids_distinct(
-        record for pairs in shown.values() for _, record in pairs if record is not None
+        with_claims_linked(record)
+        for pairs in shown.values()
+        for _, record in pairs
+        if record is not None
     )
     used_ids = frozenset(ids(records))
     prose, of_prose = render_cells(list(_prose(cells, shown)), used_ids)
     headings = [heading for page_headings in of_prose for heading in page_headings]
-    place = LinkResolver(
-        used_ids | {heading.anchor for heading in headings}, fallback_claims=claims, prefix=prefix
-    )
+    place = LinkResolver(used_ids | {heading.anchor for heading in headings}, prefix=prefix)
     written, distinct_records, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code without output is shown with the next code that has some
@@ -228,6 +232,10 @@ def build_page(
             parts.append(PagePart("prose", body))
             continue
         outputs: list[Output] = []
+        quiet.append(cell.source)
+        # the details of a cell's first exhibit have the cell's code
+        has_record = any(record is not None for _, record in shown[position])
+        code = _highlighted(quiet) if has_record else None
         for output, record in shown[position]:
             if record is not None and markdown_above(record):
                 body, page_headings = next(written)
@@ -235,19 +243,16 @@ def build_page(
                 parts += [PagePart("shown", Markup(), outputs=tuple(outputs))] if outputs else []
                 parts.append(PagePart("prose", body))
                 outputs = []
-            rendered = _output(
-                output, record, next(distinct_records) if record else None, place, heading
-            )
+            distinct = next(distinct_records) if record else None
+            rendered = _output(output, record, distinct, place, heading, code)
             outputs += [rendered] if rendered is not None else []
-        quiet.append(cell.source)
-        if outputs or not any(shown.get(later) for later in range(position + 1, len(cells))):
-            source = highlight(
-                "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
-            )
-            # long lines scroll sideways, which must work from the keyboard
-            source = source.replace("<pre>", '<pre tabindex="0">', 1)
+            code = None if record else code
+        if has_record:
+            parts.append(PagePart("shown", Markup(), outputs=tuple(outputs)))
+            quiet = []
+        elif outputs or not any(shown.get(later) for later in range(position + 1, len(cells))):
             summary = _summary(cell.source)
-            parts.append(PagePart("code", Markup(source), summary, tuple(outputs)))  # noqa: S704 (Pygments escapes)
+            parts.append(PagePart("code", _highlighted(quiet), summary, tuple(outputs)))
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return ReportPage(
@@ -258,6 +263,13 @@ def build_page(
         notice,
         glossary.used_in(_visible(parts)),
     )
+
+
+def _highlighted(sources: Sequence[str]) -> Markup:
+    """Code of cells as HTML; long lines scroll sideways, which must work from the keyboard."""
+    formatter = HtmlFormatter(cssclass="vp-code", wrapcode=True)
+    code = highlight("\n\n".join(sources), PythonLexer(), formatter)
+    return Markup(code.replace("<pre>", '<pre tabindex="0">', 1))  # noqa: S704 (Pygments escapes)
 
 
 _UNSEEN = re.compile(r"<svg.*?</svg>|<pre.*?</pre>|<[^>]*>", re.DOTALL)
@@ -305,6 +317,7 @@ def _output(
     distinct_record: Record | None,
     place: LinkResolver,
     heading: str,
+    code: Markup | None,
 ) -> Output | None:
     if record is not None and distinct_record is not None:
         return Output(
@@ -314,6 +327,7 @@ def _output(
                 repeated=distinct_record.id != record.id,
                 place=place,
                 heading=heading,
+                code=code,
             ),
         )
     if for_notebook_only(output):

@@ -34,16 +34,10 @@ LIMIT_BYTES = 2_000_000
 PAGES = {
     "index.html": "Studies",
     "synthesis.html": "Answers",
-    "claims.html": "Claims",
-    "contradictions.html": "Contradictions",
-    "quality.html": "Data quality",
-    "methods.html": "Methods",
-    "glossary.html": "Glossary",
+    "methods.html": "Method",
     "search.html": "Search",
 }
 """Pages in the navigation of the site."""
-
-LONG_CAPTION = 400  # characters; a longer caption opens on a click
 
 
 @cache
@@ -76,7 +70,6 @@ def equip(environment_: Environment) -> None:
     }
     environment_.globals |= {
         "VERDICTS": VERDICT_MEANINGS,
-        "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
@@ -120,6 +113,7 @@ def page(
     title: str,
     *,
     name: str = "",
+    parent: str = "",
     scripts: Sequence[str] = (),
     wide: bool = False,
     **values: Any,
@@ -127,7 +121,7 @@ def page(
     """Render one page of the site by ``templates/site/<template>.html.j2``, which extends
     ``site.html.j2``.
 
-    `name` is the page's file name if the navigation has it, else that of its parent page, or "".
+    `name` and `parent` are file names in the navigation: of the page itself, or of the page above it.
     `scripts` are names of script files, beside the one on every page. A `wide` page has the full
     width of the window.
     """
@@ -136,6 +130,7 @@ def page(
         "scripts": code,
         "policy": policy,
         "name": name,
+        "parent": parent,
         "title": title,
         "wide": wide,
     }

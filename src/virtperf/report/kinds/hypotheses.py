@@ -10,11 +10,11 @@ import pandas as pd
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
-from virtperf.report.claim_words import quantities
+from virtperf.report.claim_words import claim_in_words, quantities
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
-from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.records import Grid, Listing, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
 
@@ -35,9 +35,9 @@ MAX_LINKED = 4
 
 
 def record(context: Context) -> Record:
-    """Build a table with one row a hypothesis: wording, origin, reading and note, verdict with its
-    reason, smallest detectable difference; above it the number of verdicts expected to be wrong by
-    chance.
+    """Build a list of the verdicts with their numbers, and a table with one row a hypothesis: wording,
+    origin, reading and note, verdict with its reason, smallest detectable difference; above it the
+    number of verdicts expected to be wrong by chance.
     """
     data = context.data
     if not data.paper_claims:
@@ -54,6 +54,14 @@ def record(context: Context) -> Record:
     columns = ("Hypothesis", "Verdict and result of the runs", "Smallest detectable difference")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
+    short = tuple(
+        (
+            Span(text=verdict(result), style="verdict"),
+            f" {claim.says.rstrip('.')}",
+            f": {measured}." if (measured := claim_in_words(claim, data).measured) else ".",
+        )
+        for claim, result in zip(data.paper_claims, results, strict=True)
+    )
     numbers = Numbers.of(
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
     )
@@ -69,7 +77,14 @@ def record(context: Context) -> Record:
     summary = f"With other readings of words, {len(rows_read)} of {plural(len(sentences), 'verdict')} {differ}"
     otherwise = collapsed_table(data, summary, "Hypothesis", rows_read)
     return register(
-        context, "hypotheses", error_note, grid, *otherwise, claims=claims, numbers=(numbers,)
+        context,
+        "hypotheses",
+        Listing(items=short),
+        error_note,
+        grid,
+        *otherwise,
+        claims=claims,
+        numbers=(numbers,),
     )
 
 

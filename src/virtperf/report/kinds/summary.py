@@ -49,7 +49,7 @@ from virtperf.study.parts import Artifact, Finding
 VERDICT_WORDS: Mapping[str, str] = {
     Verdict.CONTRADICTED: "In conflict with another claim of the paper",
     Verdict.DEPENDS: "Others in conflict: the paper's other claims contradict each other about it",
-    Verdict.INDEPENDENT: "Stated once in the paper",
+    Verdict.INDEPENDENT: "Stated in the paper; its other claims leave it open",
     Verdict.CORROBORATED: "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
@@ -205,10 +205,6 @@ def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
     verdict = next((word for word in VERDICT_WORDS if word in from_text), "")
     differ = "; ".join(_ranges_without(data, claims))
     also = f"; by all its statements, {differ}" if differ else ""
-    places = sorted({c.n_places for c in claims})
-    if verdict == Verdict.INDEPENDENT and places[-1] > 1:
-        often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
-        return verdict, f"Stated in {often} places of the paper{also}"
     return verdict, VERDICT_WORDS.get(verdict, "Not judged yet") + also
 
 

@@ -162,8 +162,8 @@ class JointGrid(Model):
     memory: FactorAxis
 
 
-class FrontPageAnswer(Model):
-    """One line of the site's front page: the comparison in words, and the row with the values."""
+class DrawnRow(Model):
+    """One line of a question's picture: the comparison in words, and the row with the values."""
 
     says: str = Field(min_length=10)
     row: str
@@ -174,7 +174,7 @@ class SynthesisFile(Model):
 
     title: str
     sentences: tuple[Sentence, ...] = Field(min_length=1)
-    answers: tuple[FrontPageAnswer, ...] = ()
+    answers: tuple[DrawnRow, ...] = ()
     questions: tuple[SynthesisQuestion, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
     grids: tuple[JointGrid, ...] = ()

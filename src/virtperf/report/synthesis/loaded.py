@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from virtperf.core.paths import Layout
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
-from virtperf.report.records import Listing, Record, Shown, Span, Words
+from virtperf.report.records import Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
 from virtperf.report.synthesis.definition import (
     PLACE,
+    RATIO,
     SYNTHESIS_FILE,
+    QuantityRow,
     Sentence,
     SynthesisFile,
     load_file,
@@ -88,40 +91,18 @@ class Synthesis:
         """Grids over CPU and memory ratios."""
         return capacity.grids(self._of_curves, self.file.grids, self.level)
 
-    def summary(self) -> Shown:
-        """Sentences of the file with their numbers filled in, and one picture of the underlying
-        values.
-
-        Raises `StudyError` for the first problem of a sentence.
-        """
-        from virtperf.report.synthesis import picture
-
-        for problem in self.problems():
-            raise problem
-        sentences = Listing(items=tuple(self._sentence(s) for s in self.file.sentences))
-        row_ids = dict.fromkeys(
-            name for sentence in self.file.sentences for name in sentence.rests_on
-        )
-        values_by_row = {name: self.values[name] for name in row_ids}
-        shown = [value for values in values_by_row.values() for value in values]
-        figure = picture.ratios_figure(self.file.rows, values_by_row)
-        return _with_drawing(
-            tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
-        )
-
-    def problems(self) -> Iterator[StudyError]:
-        """Yield what is wrong with the sentences; see `sentences.sentence_problems`."""
-        for sentence in self.file.sentences:
-            yield from sentence_problems(sentence, self.file.rows, self.values, self.studies)
-
     def matrix(self) -> Shown:
         """Count the numbers of each system for each question."""
         return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
 
     def question(self, name: str) -> Shown:
-        """All numbers that answer one question, with their evidence; raises `StudyError` for an
-        unknown one.
+        """The answer to one question: a sentence, a picture of its ratios, and all numbers with
+        their evidence.
+
+        Raises `StudyError` for an unknown question, and for the first problem of its sentences.
         """
+        from virtperf.report.synthesis import picture
+
         known = {question.id: question for question in self.file.questions}
         if name not in known:
             raise StudyError(
@@ -129,7 +110,37 @@ class Synthesis:
                 file=SYNTHESIS_FILE,
                 remedy=did_you_mean(name, known),
             )
-        return Shown(tables.question(known[name], self.values))
+        spec = known[name]
+        own = {row.id: row for row in spec.rows}
+        sentences = [s for s in self.file.sentences if s.rests_on[0] in own]
+        for sentence in sentences:
+            for problem in self._problems(sentence):
+                raise problem
+        lead: list[Words] = [(Span(text=self._filled(s), style="strong"),) for s in sentences[:1]]
+        record = tables.question(spec, self.values, [*lead, *map(self._sentence, sentences)])
+        rows = self._drawn_rows(own)
+        figure = picture.ratios_figure(rows, {name: self.values[name] for name in rows})
+        return Shown(record) if figure is None else _with_drawing(record, figure)
+
+    def _drawn_rows(self, own: Mapping[str, QuantityRow]) -> dict[str, QuantityRow]:
+        """Rows of a question in its picture, by id: those of `answers` in their words, else the
+        first one with ratios.
+        """
+        chosen = {
+            answer.row: own[answer.row].model_copy(update={"says": answer.says})
+            for answer in self.file.answers
+            if answer.row in own
+        }
+        ratios = ((name, row) for name, row in own.items() if row.unit == RATIO)
+        return chosen or dict(islice(ratios, 1))
+
+    def problems(self) -> Iterator[StudyError]:
+        """Yield what is wrong with the sentences; see `sentences.sentence_problems`."""
+        for sentence in self.file.sentences:
+            yield from self._problems(sentence)
+
+    def _problems(self, sentence: Sentence) -> Iterator[StudyError]:
+        return sentence_problems(sentence, self.file.rows, self.values, self.studies)
 
     def agreements(self) -> Shown:
         """Shared quantities, and whether the studies agree."""
@@ -155,7 +166,9 @@ class Synthesis:
         """Encoded content of each study, in numbers."""
         return Shown(tables.coverage(self.studies))
 
-    def _sentence(self, sentence: Sentence) -> Words:
+    def _filled(self, sentence: Sentence) -> str:
+        """A sentence with its numbers."""
+
         def filled(place: re.Match[str]) -> str:
             name, study = place.groups()
             if name not in self.values:
@@ -169,9 +182,13 @@ class Synthesis:
             selected = [v for v in self.values[name] if study in (None, v.study)]
             return tables.values_text(selected, named=study is None)
 
+        return PLACE.sub(filled, " ".join(sentence.says.split()))
+
+    def _sentence(self, sentence: Sentence) -> Words:
+        """A sentence with links to the values that it rests on."""
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),
-            f" {PLACE.sub(filled, ' '.join(sentence.says.split()))} Rests on ",
+            f" {self._filled(sentence)} Rests on ",
         ]
         quoted = {study for _, study in PLACE.findall(sentence.says)}
         links = {

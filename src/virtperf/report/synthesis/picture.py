@@ -56,8 +56,8 @@ AXIS_MARGIN = 0.06
 
 def ratios_figure(
     rows: Mapping[str, QuantityRow], values_by_row: Mapping[str, Sequence[Value]]
-) -> Figure:
-    """Draw all bounded ratios, grouped by quantity, one line a value.
+) -> Figure | None:
+    """Draw all bounded ratios, grouped by quantity, one line a value; None without any.
 
     A bar is a range allowed or stated by a text (an arrow if clipped), a mark with a line is a mean
     of runs with its interval. The dark vertical line is 1: no change. Vertical lines stop above
@@ -68,6 +68,8 @@ def ratios_figure(
         for name, values in values_by_row.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _has_limit(v)])
     }
+    if not groups:
+        return None
     heads = {labels: wrap_text(labels, NAME_WIDTH) for labels in groups}
     names = {
         value.name: wrap_text(value.name, NAME_WIDTH)

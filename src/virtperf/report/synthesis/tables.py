@@ -15,7 +15,17 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import StudyData
-from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Grid,
+    Heading,
+    Listing,
+    Numbers,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, CurveValues
 from virtperf.report.synthesis.capacity import RatioGrid as JointValues
@@ -192,8 +202,12 @@ def matrix(
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
-def question(spec: SynthesisQuestion, values: ValuesByRow) -> Record:
-    """Table of all numbers that answer one question, with evidence and agreement of studies."""
+def question(
+    spec: SynthesisQuestion, values: ValuesByRow, sentences: Sequence[Words] = ()
+) -> Record:
+    """The answer to one question: the first of the `sentences`, then, below a heading, the others and
+    the table of all numbers, with evidence and agreement of studies.
+    """
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     remarks: list[Block] = []
@@ -220,7 +234,11 @@ def question(spec: SynthesisQuestion, values: ValuesByRow) -> Record:
     numbers = values_frame(
         {row.id: row for row in spec.rows}, {row.id: values[row.id] for row in spec.rows}
     )
-    return record(spec.id, spec.asks, grid, *remarks, values=shown, numbers=numbers)
+    lead = [Paragraph(words=words) for words in sentences[:1]]
+    more = [Listing(items=tuple(sentences[1:]))] if sentences[1:] else []
+    blocks = (*lead, Heading(text="Evidence"), *more, grid, *remarks)
+    answer = record(spec.id, spec.label, *blocks, values=shown, numbers=numbers)
+    return answer.model_copy(update={"heading": spec.label, "level": 2, "note": spec.asks})
 
 
 def agreements(questions: Sequence[SynthesisQuestion], values: ValuesByRow) -> Record:

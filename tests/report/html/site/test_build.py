@@ -29,7 +29,7 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def test_pages_of_navigation_and_study_are_written(pages: dict[str, str]) -> None:
-    own = {f"{name}-toy.html" for name in ("claims", "quality", "trace")}
+    own = {f"{name}-toy.html" for name in ("claims", "data")}
     navigation = set(templating.PAGES) - {"synthesis.html"}  # written by another stage
     assert set(pages) == {*navigation, *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])["traces"][0]["key"].startswith("toy/figure-2/")
@@ -67,11 +67,11 @@ def test_links_between_pages_have_targets(pages: dict[str, str], layout: Layout)
 
 
 def test_pages_of_a_study_link_to_each_other(pages: dict[str, str]) -> None:
-    own = {"toy.html", "claims-toy.html", "contradictions.html#toy"}
-    own |= {"quality-toy.html", "trace-toy.html"}
-    for name in ("claims-toy.html", "quality-toy.html", "trace-toy.html", "contradictions.html"):
-        others = own - {name, f"{name}#toy"}
-        assert others <= set(Parsed(pages[name]).links), name
+    for name in ("claims-toy.html", "data-toy.html"):
+        page = Parsed(pages[name])
+        assert {"toy.html", "claims-toy.html", "data-toy.html"} <= set(page.links), name
+        current = {a["href"]: a["aria-current"] for tag, a in page.tags if "aria-current" in a}
+        assert current == {"index.html": "true", name: "page"}
 
 
 def test_equal_data_give_equal_bytes(pages: dict[str, str], layout: Layout, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rawperf.core.metrics import load_metrics
 from tests.report.html.site.conftest import Parsed
-from virtperf.report.html.site.overview import methods_page
+from virtperf.report.html.site.method import method_page
 
 
 def test_each_document_has_one_heading(tmp_path: Path, root: Path) -> None:
@@ -17,7 +17,7 @@ def test_each_document_has_one_heading(tmp_path: Path, root: Path) -> None:
         "# Digits\n\n## Lines\n\n| a |\n|---|\n| <b>1</b> |\n"
     )
     page = Parsed(
-        methods_page(tmp_path, load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics)
+        method_page(tmp_path, load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics)
     )
     assert [
         i for i in page.ids if i in ("methods", "certified-digits", "calibration", "metrics")
@@ -44,5 +44,5 @@ def test_each_document_has_one_heading(tmp_path: Path, root: Path) -> None:
 
 def test_glossary_lists_every_metric(tmp_path: Path, root: Path) -> None:
     metrics = load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics
-    page = Parsed(methods_page(tmp_path, metrics))
+    page = Parsed(method_page(tmp_path, metrics))
     assert {f"metric-{name}" for name in metrics} <= set(page.ids)

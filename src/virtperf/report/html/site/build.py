@@ -10,14 +10,17 @@ from rawperf.core.files import json_text, write_atomically
 from rawperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.report.glossary import load_glossary
-from virtperf.report.html.site import claims, overview, quality, trace
+from virtperf.report.glossary import Glossary, load_glossary
+from virtperf.report.html.site.claims import claims_page
 from virtperf.report.html.site.front import front_page
 from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.site.method import method_page
+from virtperf.report.html.site.runs import run_values
 from virtperf.report.html.site.search import search_page
-from virtperf.report.html.templating import refuse_large
+from virtperf.report.html.site.traces import trace_values
+from virtperf.report.html.templating import page, refuse_large
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
-from virtperf.report.trace import raw_lines, traces
+from virtperf.report.trace import Trace, raw_lines, traces
 
 
 def build_site(
@@ -26,8 +29,7 @@ def build_site(
     out: Path,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
-    quality, methods, glossary, search.
+    """Write the pages over all studies into the folder `out`: studies, method, search.
 
     Raises `RawperfError` if a page is too large for a browser, or a study's files can't be read.
     """
@@ -35,43 +37,48 @@ def build_site(
     for study in layout.studies():
         progress(study)
         studies.append(StudyFacts(layout, parameters, study))
-    papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     questions = layout.root / "data" / SYNTHESIS_FILE
     synthesis = load_file(questions) if questions.is_file() else None
     glossary = load_glossary(layout.glossary)
+    metrics = load_metrics(layout.metrics).metrics
     pages = {
-        "index.html": front_page(studies, synthesis, parameters.level, glossary),
-        "claims.html": claims.overview_page(studies, synthesis),
-        "contradictions.html": overview.contradictions_page(papers, glossary),
-        "quality.html": quality.overview_page(studies),
-        "methods.html": overview.methods_page(
-            layout.root / "docs", load_metrics(layout.metrics).metrics
-        ),
-        "glossary.html": overview.glossary_page(glossary),
-        "search.html": search_page(studies, glossary),
+        "index.html": front_page(studies, parameters.level, glossary),
+        "methods.html": method_page(layout.root / "docs", metrics, glossary),
+        "search.html": search_page(studies, parameters.level, synthesis, glossary),
     }
     return _write(pages, out)
 
 
 def build_study_pages(layout: Layout, facts: StudyFacts, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: claims, data quality, traces (also as JSON);
-    with a prefix in `facts`, only the pages that depend on runs.
+    """Write one study's pages into the folder `out`: claims, and data with the traces of all values
+    (also as JSON); with a prefix in `facts`, only the page of data.
 
     Raises as `build_site` does.
     """
     study, prefix = facts.id, facts.prefix
     glossary = load_glossary(layout.glossary)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
-    pages = {
-        f"quality-{prefix}{study}.html": quality.study_page(facts),
-        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries, glossary),
-    }
+    pages = {f"data-{prefix}{study}.html": data_page(facts, entries, glossary)}
     if not prefix:
         found = {"traces": [asdict(entry) for entry in entries], "raw_lines": raw_lines(facts.data)}
         pages[f"trace-{study}.json"] = json_text(found)
-    if facts.data.study.kind == "paper" and not prefix:
-        pages[f"claims-{study}.html"] = claims.study_page(facts, glossary)
+        pages[f"claims-{study}.html"] = claims_page(facts, glossary)
     return _write(pages, out)
+
+
+def data_page(facts: StudyFacts, entries: list[Trace], glossary: Glossary) -> str:
+    """Render the runs of a study with their quality, and the trace of each of its values."""
+    titles = [exhibit.title for exhibit in facts.data.study.exhibits]
+    return page(
+        "study_data",
+        f"Data: {facts.title}",
+        parent="index.html",
+        wide=True,
+        facts=facts,
+        words=glossary.used_in(" ".join([*titles, *(entry.words for entry in entries)])),
+        **run_values(facts),
+        **trace_values(facts, entries),
+    )
 
 
 def _write(pages: Mapping[str, str], out: Path) -> list[Path]:

@@ -1,5 +1,5 @@
-"""Pages of all claims: an overview of every paper, and a page a paper with filters, search, sorting
-and links.
+"""The page of all claims of a study by section, with a filter; for a measured study, of its
+hypotheses.
 
 A small drawing shows the printed number, the range implied by the other claims, and the estimate
 from measured runs.
@@ -8,8 +8,9 @@ from measured runs.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +26,7 @@ from virtperf.report.claim_words import (
 )
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import address
-from virtperf.report.html.site.gather import (
-    HYPOTHESIS_VERDICTS,
-    MEASURED_VERDICTS,
-    Repetition,
-    StudyFacts,
-    repetition_counts,
-    repetitions,
-)
+from virtperf.report.html.site.gather import MEASURED_VERDICTS, StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
@@ -41,107 +35,112 @@ from virtperf.report.kinds.contradictions import (
     set_aside,
 )
 from virtperf.report.records import Numbers
-from virtperf.report.synthesis.definition import SynthesisFile, SynthesisQuestion
-from virtperf.report.wording import BY_TEXT, exhibit_name, shown_verdict
+from virtperf.report.wording import exhibit_name, shown_verdict
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
 
 FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
+HYPOTHESES, ASSUMPTIONS, ELSEWHERE = "Hypotheses", "Assumptions of ours", "Elsewhere"
+MAX_OPEN_CLAIMS = 20  # of a study with one section; more are folded
+_ADDRESS = re.compile(r"https?://[^\s,;]+")
 
 
 @dataclass(frozen=True)
 class ClaimRow:
     """One claim as shown on its page.
 
-    `exhibits`: id and name of each exhibit of the claim, and whether the report has it;
-    `conflict_urls`: URLs of the claims that exclude it; `filter_keys`: keys for filters and sorting.
+    `source`: where it stands, and how it was read; `origin`: link to and text of the claim that a
+    hypothesis repeats. `exhibits`: id and name of each exhibit of the
+    claim, and whether the report has it; `conflicts`: links to the claims that exclude it, and
+    whether they do under every reading of their words; `filter_keys`: keys for the filters.
     """
 
     claim: Claim
     source: str
+    origin: tuple[str, str]
     words: ClaimWords
     interval: Interval | None
-    conflict_urls: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    robust: bool
     exhibits: tuple[tuple[str, str, bool], ...]
     filter_keys: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class MeasuredLinks:
-    """Links from a paper to measured studies: claims that they ask again, and questions with
-    numbers from both.
-    """
+class ClaimGroup:
+    """The claims of one section of the paper."""
 
-    facts: StudyFacts
-    claims: tuple[Repetition, ...]
-    questions: tuple[SynthesisQuestion, ...]
+    title: str
+    rows: tuple[ClaimRow, ...]
+
+    @property
+    def in_conflict(self) -> int:
+        """Number of claims that the paper's other claims exclude."""
+        return sum(row.words.text_verdict == Verdict.CONTRADICTED for row in self.rows)
 
 
-def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None) -> str:
-    """Render the overview: claims of each paper by verdict, verdicts of measured studies that ask
-    them again, and claims that contradict their paper under every reading. `file` has the questions
-    shared by studies.
-    """
-    studies = [facts for facts in every if facts.data.study.kind == "paper"]
-    sections = []
-    for facts in studies:
-        claims = [
-            (claim, claim_in_words(claim, facts.data))
-            for claim in sort_by_effect(facts, excluded_claims(facts))
-        ]
-        matter = claims_affecting_points(facts)
-        sections.append(
-            (
-                facts,
-                [pair for pair in claims if pair[0].id in matter],
-                [pair for pair in claims if pair[0].id not in matter],
-            )
-        )
+def claims_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
+    """Render the claims of one study; data attributes of the rows are the keys for filters."""
+    robust = robust_conflicts(facts)
+    groups: dict[str, list[ClaimRow]] = {}
+    stated = sorted(facts.data.paper_claims, key=lambda claim: claim.line)
+    for title in dict.fromkeys(_section(facts.data.study, claim) for claim in stated):
+        groups[title] = []
+    for claim in sort_by_effect(facts, facts.data.paper_claims):
+        groups[_section(facts.data.study, claim)].append(_row(facts, claim, robust))
+    rows = [row for group in groups.values() for row in group]
+    if assumed := [claim for claim in facts.data.claims or () if claim.assumed]:
+        groups[ASSUMPTIONS] = [_row(facts, claim, robust) for claim in assumed]
+    numbers = _numbers(facts, rows)
+    every = [row for group in groups.values() for row in group]
     return page(
-        "claims",
-        "Claims",
-        name="claims.html",
-        studies=studies,
-        repetition_counts={facts.id: list(repetition_counts(facts.id, every)) for facts in studies},
-        answered=HYPOTHESIS_VERDICTS,
-        measured_links=[_measured_links(facts, every, file) for facts in studies],
-        by_text=BY_TEXT,
-        by_runs=MEASURED_VERDICTS,
-        excluded=sections,
-        count=sum(len(claims) + len(minor) for _, claims, minor in sections),
+        "study_claims",
+        f"{_title(facts.data.study)}: {facts.title}",
+        parent="index.html",
+        scripts=("claims.js",),
+        wide=True,
+        facts=facts,
+        paper=facts.data.study.kind == "paper",
+        public=public_address(facts.data.study),
+        words=glossary.used_in(" ".join(row.claim.says for row in every)),
+        groups=[ClaimGroup(title, tuple(group)) for title, group in groups.items()],
+        is_open=len(groups) == 1 and len(every) <= MAX_OPEN_CLAIMS,
+        count=len(every),
+        measured=facts.data.study.kind == "measured"
+        or any(facts.measured[word] for word in MEASURED_VERDICTS),
+        filters=_filters(every, facts),
+        download=address(numbers),
+        numbers=numbers,
     )
 
 
-def _measured_links(
-    facts: StudyFacts, every: Sequence[StudyFacts], file: SynthesisFile | None
-) -> MeasuredLinks:
-    measured = {other.id for other in every if other.data.study.kind == "measured"}
-    questions = file.questions if file is not None else ()
-    shared = (q for q in questions if facts.id in q.studies and measured & q.studies)
-    return MeasuredLinks(facts, tuple(repetitions(facts.id, every)), tuple(shared))
+def _title(study: Study) -> str:
+    return HYPOTHESES if study.kind == "measured" else "Claims"
 
 
-def excluded_claims(facts: StudyFacts) -> Iterator[Claim]:
-    """Yield the claims set aside and excluded by the text alone under every reading of its words."""
+def _section(study: Study, claim: Claim) -> str:
+    """The chapter that states a claim first."""
+    if study.kind == "measured":
+        return HYPOTHESES
+    return claim.sections[0].partition(" / ")[0] if claim.sections else ELSEWHERE
+
+
+def public_address(study: Study) -> str:
+    """Address of the paper or its data, "" where study.yaml has none."""
+    for text in map(str, study.bibliography.values()):
+        if found := _ADDRESS.search(text):
+            return found[0].rstrip(".")
+    return study.artifact.link if study.artifact else ""
+
+
+def robust_conflicts(facts: StudyFacts) -> set[str]:
+    """Claims set aside and excluded by the text alone under every reading of its words."""
     readings = facts.data.readings
     changed = set(readings.loc[readings["kind"].isin(("verdict", "set aside")), "name"])
-    aside = set_aside(facts.data) - changed
-    for claim in facts.data.paper_claims:
-        if (
-            claim.id in aside
-            and facts.data.result(claim.id).get("text_verdict") == Verdict.CONTRADICTED
-        ):
-            yield claim
-
-
-def claims_affecting_points(facts: StudyFacts) -> set[str]:
-    """Claims of contradictions on which plotted points depend."""
-    set_by = points_by_claim(facts.data)
     return {
-        claim
-        for entry in contradiction_entries(facts.data)
-        if dependent_points(entry, set_by)
-        for conflict in entry["conflicts"]
-        for claim in conflict
+        name
+        for name in set_aside(facts.data) - changed
+        if facts.data.result(name).get("text_verdict") == Verdict.CONTRADICTED
     }
 
 
@@ -149,14 +148,12 @@ def sort_by_effect(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     """Sort claims by effect: first those in contradictions that affect plotted points, or excluded
     by runs, then by how much they narrow the ranges of plotted points; the sort is stable.
     """
-    disputed = {
-        c
-        for entry in contradiction_entries(facts.data)
-        for conflict in entry["conflicts"]
-        for c in conflict
-    }
-    matter = claims_affecting_points(facts)
+    entries = contradiction_entries(facts.data)
     set_by = points_by_claim(facts.data)
+    disputed, matter = (
+        {c for entry in some for conflict in entry["conflicts"] for c in conflict}
+        for some in (entries, [e for e in entries if dependent_points(e, set_by)])
+    )
 
     def rank(claim: Claim) -> tuple[bool, bool, float, int]:
         result = facts.data.result(claim.id)
@@ -173,43 +170,22 @@ def sort_by_effect(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     return sorted(claims, key=rank)
 
 
-def study_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
-    """Render the claims of one paper; data attributes of the rows are the keys for filters."""
-    rows = [_row(facts, claim) for claim in sort_by_effect(facts, facts.data.paper_claims)]
-    numbers = _numbers(facts, rows)
-    return page(
-        "study_claims",
-        f"Claims: {facts.title}",
-        name="claims.html",
-        scripts=("claims.js",),
-        wide=True,
-        facts=facts,
-        words=glossary.used_in(" ".join(row.claim.says for row in rows)),
-        rows=rows,
-        measured=any(facts.measured[word] for word in MEASURED_VERDICTS),
-        filters=_filters(rows, facts),
-        verdicts=[
-            word
-            for word in (*BY_TEXT, *MEASURED_VERDICTS)
-            if facts.text[word] or facts.measured[word]
-        ],
-        download=address(numbers),
-        numbers=numbers,
-    )
-
-
-def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
+def _row(facts: StudyFacts, claim: Claim, robust: set[str]) -> ClaimRow:
     words, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     kinds = {e.id: e.kind for e in facts.data.study.exhibits}
-    reading = f" Read as: {claim.reading}." if claim.reading else ""
-    source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
     against = result.get("conflicts", ()) if words.text_verdict == Verdict.CONTRADICTED else ()
+    origin = ("", "")
+    if claim.origin is not None:
+        link = facts.place.address(f"claim:{claim.origin.study}/{claim.origin.claim}", facts.id)
+        origin = link, f"{claim.origin.study}: {claim.repeats}"
     return ClaimRow(
         claim=claim,
-        source=f"{sections_sentence(claim)}{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        source=_source(claim),
+        origin=origin,
         words=words,
         interval=claim_interval(claim, result),
-        conflict_urls=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
+        conflicts=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
+        robust=claim.id in robust,
         exhibits=tuple(
             (e, exhibit_name(e, kinds[e]) if e in kinds else "in the text", e in kinds)
             for e in claim.exhibits
@@ -218,9 +194,36 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
             "exhibit": " ".join(claim.exhibits),
             "kind": claim.kind,
             "verdict": "|".join(_verdicts(claim, words)),
-            "printed": "" if claim.value is None else str(claim.value),
         },
     )
+
+
+def _source(claim: Claim) -> str:
+    """Where a claim stands, the printed number to search for, and how its words were read."""
+    parts = [
+        sections_sentence(claim),
+        TAKEN_FROM[claim.taken_from] if claim.taken_from else "",
+        f"Search for “{printed}”." if claim.sections and (printed := as_printed(claim)) else "",
+        f"Read as: {claim.reading}." if claim.reading else "",
+        f"Why: {claim.why}" if claim.assumed and claim.why else "",
+        f"({claim.kind.replace('_', ' ')}; {claim.id})",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def as_printed(claim: Claim) -> str:
+    """The printed number as the statement quotes it; "" where a reading of words stands for it."""
+    if claim.value is None:
+        return ""
+    half, size = claim.half_width, abs(claim.value)
+    digits = max(0, -math.floor(math.log10(2 * half) + 1e-9)) if half else 0
+    forms = (f"{size:,.{digits}f}", f"{size:.{digits}f}", f"{size:.10g}")
+    quoted = (form for form in forms if _quotes(claim.says, form))
+    return next(quoted, "")
+
+
+def _quotes(text: str, number: str) -> bool:
+    return bool(re.search(rf"(?<![\d.,]){re.escape(number)}(?!\d|[.,]\d)", text))
 
 
 def _filters(
@@ -266,7 +269,7 @@ def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
                 **{name: result.get(name) for name in FROM_STAGES},
             }
         )
-    return Numbers.of(pd.DataFrame(table), f"{facts.id}-claims", words="Download all claims (CSV)")
+    return Numbers.of(pd.DataFrame(table), f"{facts.id}-claims", words="Download all (CSV)")
 
 
 WIDTH, HEIGHT, EDGE = 132, 18, 6

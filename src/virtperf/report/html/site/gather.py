@@ -1,4 +1,4 @@
-"""Data of each study for the site: tables, point precision, and verdict counts."""
+"""Data of each study for the site: tables, verdict counts, and claims that are tested again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import load
 from virtperf.report.html.record import LinkResolver
-from virtperf.report.key_numbers import point_precision
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
-from virtperf.study.claims import Claim
 
 MEASURED_VERDICTS = (
     Verdict.REPRODUCED,
@@ -37,7 +35,7 @@ HYPOTHESIS_VERDICTS = (
 class StudyFacts:
     """One study as shown by the site, loaded eagerly.
 
-    `text` and `measured` count claims of the paper by verdict, without our assumptions. A `prefix`
+    `measured` counts claims of the paper by the verdict of runs, without our assumptions. A `prefix`
     of file names denotes a variant of the study, such as the one with example runs. Raises
     `RawperfError` if a file can't be read.
     """
@@ -49,33 +47,16 @@ class StudyFacts:
         self.data = load(study, layout.root / "data", examples=parameters.report.show_examples)
         self.context = Context(self.data, parameters.level, parameters.report.assumptions)
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
-        self.point_precision = point_precision(self.data, assumptions=self.context.assumptions)
-        self.text, self.measured = verdict_counts(self.data)
+        _, self.measured = verdict_counts(self.data)
 
     @property
     def place(self) -> LinkResolver:
         """Base of links from a page of the site within this study's records."""
-        claims = self.data.paper_claims if self.data.study.kind == "paper" else ()
-        return LinkResolver(
-            is_other_page=True, listed_claims=frozenset(c.id for c in claims), prefix=self.prefix
-        )
+        return LinkResolver(is_other_page=True, prefix=self.prefix)
 
     def record(self, kind: str) -> Record:
         """Record of an exhibit on the whole study, such as ``quality``."""
         return kinds()[kind].record(self.context)
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """A claim of a paper that a measured study asks again: its `hypothesis`, and the verdict of the
-    study's runs.
-    """
-
-    study: str
-    hypothesis: Claim
-    claim: str
-    verdict: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -89,20 +70,11 @@ class RepetitionCounts:
 
 def repetition_counts(study: str, studies: Sequence[StudyFacts]) -> Iterator[RepetitionCounts]:
     """Yield the measured studies that ask claims of `study` again."""
-    verdicts: dict[str, Counter[str]] = {}
-    for repetition in repetitions(study, studies):
-        verdicts.setdefault(repetition.study, Counter())[repetition.verdict] += 1
-    for other, counts in verdicts.items():
-        yield RepetitionCounts(other, study, counts)
-
-
-def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetition]:
-    """Yield every claim of `study` that a measured study asks again, study by study."""
     for other in studies:
-        for claim in other.data.paper_claims:
-            if claim.origin is None or claim.origin.study != study:
-                continue
-            result = other.data.result(claim.id)
-            verdict = str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
-            reason = str(result.get("reason") or "")
-            yield Repetition(other.id, claim, claim.origin.claim, verdict, reason)
+        verdicts = Counter(
+            str(other.data.result(claim.id).get("measured_verdict") or Verdict.NO_MEASUREMENT)
+            for claim in other.data.paper_claims
+            if claim.origin is not None and claim.origin.study == study
+        )
+        if verdicts:
+            yield RepetitionCounts(other.id, study, verdicts)

@@ -1,6 +1,7 @@
-"""The search page: an index of studies, exhibits, claims and glossary terms with links.
+"""The search page: an index of answers, findings, studies, exhibits, claims and glossary terms.
 
-The page holds all entries, so that it works from a folder and, as a list, without scripts.
+The page holds all entries, so that it works from a folder and, as a list, without scripts; a script
+ranks them.
 """
 
 from __future__ import annotations
@@ -8,42 +9,77 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from virtperf.report.findings import state
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
+from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.wording import exhibit_name
 
 
 @dataclass(frozen=True)
 class SearchEntry:
-    """A search result: its `kind`, its text, its link target."""
+    """A search result: its `kind`, its text, its link target; further `words` by which it is found,
+    and `spellings` that mean the same.
+    """
 
     kind: str
     text: str
     address: str
+    words: str = ""
+    spellings: tuple[str, ...] = ()
 
 
-def search_entries(facts: StudyFacts) -> Iterator[SearchEntry]:
-    """Yield the entries of one study: itself, its exhibits, its claims or hypotheses."""
-    report, paper = f"{facts.id}.html", facts.data.study.kind == "paper"
-    yield SearchEntry("study", facts.title, report)
-    for exhibit in facts.data.study.exhibits:
+def study_entries(facts: StudyFacts, level: float) -> Iterator[SearchEntry]:
+    """Yield the entries of one study: itself, what was found, its exhibits, claims or hypotheses."""
+    report, study = f"{facts.id}.html", facts.data.study
+    paper = study.kind == "paper"
+    yield SearchEntry("study", facts.title, report, " ".join(study.systems.values()))
+    if paper or not facts.data.observations.empty:
+        for finding in study.findings:
+            yield SearchEntry("finding", state(facts.data, finding, level).sentence, report)
+    if study.caveat:
+        yield SearchEntry("limit of a study", " ".join(study.caveat.split()), report)
+    for exhibit in study.exhibits:
         name = exhibit_name(exhibit.id, exhibit.kind)
-        yield SearchEntry("exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}")
-    for claim in facts.data.paper_claims:
-        where = f"claims-{facts.id}.html" if paper else report
+        words = " ".join([exhibit.section, str(exhibit.spec.get("note", ""))])
         yield SearchEntry(
-            "claim" if paper else "hypothesis", claim.says, f"{where}#claim-{claim.id}"
+            "exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}", words.strip()
         )
+    for claim in facts.data.paper_claims:
+        where = f"claims-{facts.id}.html#claim-{claim.id}"
+        yield SearchEntry("claim" if paper else "hypothesis", claim.says, where)
 
 
-def search_page(studies: Sequence[StudyFacts], glossary: Glossary = EMPTY_GLOSSARY) -> str:
-    """Render the page; results are grouped by study."""
-    groups = [(facts.title, list(search_entries(facts))) for facts in studies]
-    words = [
-        SearchEntry("term", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
+def search_page(
+    studies: Sequence[StudyFacts],
+    level: float = 0.95,
+    file: SynthesisFile | None = None,
+    glossary: Glossary = EMPTY_GLOSSARY,
+) -> str:
+    """Render the page; without a script, entries are grouped by study."""
+    answers = [
+        SearchEntry(
+            "answer",
+            f"{question.label}: {question.asks}",
+            f"synthesis.html#{question.id}",
+            " ".join([*question.words, *(row.says for row in question.rows)]),
+        )
+        for question in (file.questions if file is not None else ())
+    ]
+    terms = [
+        SearchEntry(
+            "term",
+            f"{term.term}: {term.says}",
+            f"methods.html#{term.anchor}",
+            spellings=(term.term, *term.also),
+        )
         for group in glossary.groups
         for term in group.terms
     ]
-    groups += [("Glossary", words)] if words else []
+    groups = [
+        ("Answers", answers),
+        *((facts.title, list(study_entries(facts, level))) for facts in studies),
+        ("Glossary", terms),
+    ]
     return page("search", "Search", name="search.html", scripts=("search.js",), groups=groups)

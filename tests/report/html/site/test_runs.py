@@ -1,4 +1,4 @@
-"""The data quality pages: overview, and the runs of one study."""
+"""The runs of a study on its page of data."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import pytest
 
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE, HOSTILE_FILE
-from virtperf.report.html.site import quality
+from virtperf.report.glossary import EMPTY_GLOSSARY
+from virtperf.report.html.site import runs
+from virtperf.report.html.site.build import data_page
 from virtperf.report.html.site.gather import StudyFacts
-from virtperf.report.html.site.quality import HEIGHT, WIDTH, overview_page, study_page
+from virtperf.report.html.site.runs import HEIGHT, WIDTH
 
 
 @pytest.fixture(scope="module")
 def page(facts: StudyFacts) -> Parsed:
-    return Parsed(study_page(facts))
-
-
-def test_overview_counts_runs_and_audits(facts: StudyFacts) -> None:
-    page = Parsed(overview_page([facts]))
-    assert "9 measured" in page.text and "1 of 2" in page.text
-    assert {"quality-toy.html"} <= set(page.links)
+    return Parsed(data_page(facts, [], EMPTY_GLOSSARY))
 
 
 def test_every_run_has_a_linkable_row(page: Parsed, facts: StudyFacts) -> None:
@@ -38,15 +34,12 @@ def test_thumbnails_show_the_stored_steps_at_full_size(page: Parsed, facts: Stud
     assert min(y for _, y in places) == 2 and all(0 <= y <= HEIGHT for _, y in places)
 
 
-def test_many_runs_are_folded_by_experiment(
-    facts: StudyFacts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quality, "MAX_OPEN_RUNS", 3)
+def test_runs_are_folded_by_experiment(facts: StudyFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     first = facts.data.index["runs"][0]["run_id"]
     monkeypatch.setattr(
-        quality, "experiment_of", lambda run, _: "b" if run["run_id"] == first else "a"
+        runs, "experiment_of", lambda run, _: "b" if run["run_id"] == first else "a"
     )
-    html = study_page(facts)
+    html = data_page(facts, [], EMPTY_GLOSSARY)
     assert ">Experiment a: 8 runs" in html and ">Experiment b: 1 run" in html
     anchors = {f"run-{run['run_id']}" for run in facts.data.index["runs"]}
     assert anchors <= set(Parsed(html).ids)

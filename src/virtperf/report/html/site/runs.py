@@ -1,5 +1,5 @@
-"""Data quality of each study: every run with its files, warm-up, audits and exclusions, and a
-sparkline of its time series.
+"""The runs of a study: each with its files, warm-up, audits and exclusions, and a sparkline of its
+time series.
 """
 
 from __future__ import annotations
@@ -13,54 +13,29 @@ import pandas as pd
 
 from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
-from virtperf.report.html.templating import page
 from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
 from virtperf.report.wording import join_words, plural, pretty
 from virtperf.study.run_groups import experiment_of
 
 WIDTH, HEIGHT = 160, 36
-MAX_OPEN_RUNS = 40  # more runs are folded by experiment
 ALL_PASSED, NO_WARNINGS = "all passed", "none"
 MAX_LISTED_RUNS = 1000  # listed runs; runs with a warning or a failed audit have precedence
 
 
-def overview_page(studies: Sequence[StudyFacts]) -> str:
-    """Render the overview of the studies' pages."""
-    rows = []
-    for facts in studies:
-        kinds = Counter(str(run["provenance"]) for run in facts.data.index.get("runs", []))
-        status = facts.data.audits["status"]
-        read = join_words(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
-        refused = len(facts.data.index.get("quarantined", []))
-        audits = (
-            f"{int(status.isin(PASSED_STATUSES).sum()):,} of {len(status):,}"
-            if len(status)
-            else "none"
-        )
-        rows.append((facts, read, refused, audits))
-    return page("quality", "Data quality", name="quality.html", rows=rows)
-
-
-def study_page(facts: StudyFacts) -> str:
-    """Render one study's page."""
+def run_values(facts: StudyFacts) -> dict[str, Any]:
+    """Values of the template: what a study's page of data shows of its runs."""
     runs = list(facts.data.index.get("runs", []))
-    anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
-    (record,) = make_ids_distinct([facts.record("quality")], used_ids=anchors)
+    (record,) = make_ids_distinct([facts.record("quality")], used_ids=["runs", "values"])
     shown = _select_runs(facts, runs)
-    return page(
-        "study_quality",
-        f"Data quality: {facts.title}",
-        name="quality.html",
-        wide=True,
-        facts=facts,
-        count=facts.data.series["run_id"].nunique(),
-        empty=len(runs) - facts.data.series["run_id"].nunique(),
-        overview=record_html(record, place=facts.place),
-        listed=len(shown),
-        groups=_groups(facts, shown),
-        folds=len(shown) > MAX_OPEN_RUNS,
-        size=(WIDTH, HEIGHT),
-    )
+    count = facts.data.series["run_id"].nunique()
+    return {
+        "count": count,
+        "empty": len(runs) - count,
+        "overview": record_html(record, place=facts.place),
+        "listed": len(shown),
+        "groups": _groups(facts, shown),
+        "size": (WIDTH, HEIGHT),
+    }
 
 
 @dataclass(frozen=True)
@@ -87,14 +62,14 @@ class _RunGroup:
 
 
 def _groups(facts: StudyFacts, runs: Sequence[dict[str, Any]]) -> list[_RunGroup]:
-    """Group runs by experiment, in the order of the first run of each; few runs are one group."""
+    """Group runs by experiment, in the order of the first run of each."""
     series, audits = (
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
     )
     experiments = sorted({run["protocol"]["experiment"] for run in runs if run.get("protocol")})
     members: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
-        name = experiment_of(run, experiments) if len(runs) > MAX_OPEN_RUNS else ""
+        name = experiment_of(run, experiments)
         members.setdefault(name, []).append(run)
     return [
         _RunGroup(

@@ -1,5 +1,5 @@
-"""Trace page beside the report: the lineage of every value, readable without scripts, with the raw
-lines and links to the raw files.
+"""Traces of a study: the lineage of every value, readable without scripts, with the raw lines and
+links to the raw files.
 """
 
 from __future__ import annotations
@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from markupsafe import escape
 
-from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import trace_anchor
 from virtperf.report.html.site.gather import StudyFacts
-from virtperf.report.html.templating import page
 from virtperf.report.trace import (
     FileLines,
     RawLines,
@@ -32,11 +31,9 @@ MAX_RAW_BYTES = 300_000  # raw lines of all runs together, with their markup
 FILE_BYTES = 300  # markup of a file's lines and of the links to them
 
 
-def trace_page(
-    facts: StudyFacts, traces: Sequence[Trace], glossary: Glossary = EMPTY_GLOSSARY
-) -> str:
-    """Render one section a figure with an entry for each plotted value, anchored by its key; one
-    section a printed table; and one of the raw lines of runs, each once.
+def trace_values(facts: StudyFacts, traces: Sequence[Trace]) -> dict[str, Any]:
+    """Values of the template: a part a figure with an entry for each plotted value, anchored by its
+    key; a part a printed table; and the raw lines of runs, each once.
     """
     most = max(MIN_LINKS, MAX_LINKS // max(1, len(traces)))
     sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
@@ -70,32 +67,26 @@ def trace_page(
         here = bool(file.shown) and shown.get(place, set()).issuperset(file.shown)
         return numbers[place] if here else 0
 
-    return page(
-        "trace",
-        f"Traces: {facts.title}",
-        facts=facts,
-        words=glossary.used_in(
-            " ".join([*(title for _, title, _, _ in sections), *(t.words for t in traces)])
-        ),
-        measured=len(facts.data.observations),
-        sections=sections,
-        claims=claims,
-        trace_anchor=trace_anchor,
-        folder=f"../data/measured/{facts.id}{'/examples' if facts.prefix else ''}",
-        archives=defaultdict(
+    return {
+        "measured": len(facts.data.observations),
+        "sections": sections,
+        "claims": claims,
+        "trace_anchor": trace_anchor,
+        "folder": f"../data/measured/{facts.id}{'/examples' if facts.prefix else ''}",
+        "archives": defaultdict(
             str, {run["run_id"]: run.get("archive", "") for run in facts.data.index["runs"]}
         ),
-        most=most,
-        raw=raw,
-        raw_left_out=not all(
+        "most": most,
+        "raw": raw,
+        "raw_left_out": not all(
             raw_number(run, file)
             for trace in traces
             for run in trace.runs
             for file in run.files
             if file.shown
         ),
-        raw_number=raw_number,
-    )
+        "raw_number": raw_number,
+    }
 
 
 def _shown_lines(
