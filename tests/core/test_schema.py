@@ -177,3 +177,18 @@ def test_parts_are_written_as_row_groups(monkeypatch):
     assert parts.getvalue() == whole
     table.write_parts([frame[:0]], empty := BytesIO())
     assert pq.read_table(empty).equals(arrays[:0])
+
+
+def test_the_table_in_memory_is_that_of_the_file(tmp_path):
+    frames = [
+        TABLE.frame([row(), row(run_id="r2", value=math.nan, claims=[])], FACTORS),
+        TABLE.frame([row(run_id="r3", system="b", guests="many", value=math.inf)], FACTORS),
+    ]
+    with (tmp_path / "table.parquet").open("wb") as out:
+        TABLE.write_parts(frames, out, FACTORS)
+    stored, built = (
+        TABLE.read_arrow(tmp_path / "table.parquet", FACTORS),
+        TABLE.arrow(frames, FACTORS),
+    )
+    assert built.schema.types == stored.schema.types and built.to_pydict() == stored.to_pydict()
+    assert built.column_names == stored.column_names and len(built) == 3
