@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -116,38 +115,6 @@ def test_cluster_gives_equal_results_and_survives_a_lost_worker(
         assert list(results) == [-t for t in TASKS[1:]]
     by = {int(path.name.rpartition("-")[2]) for path in tmp_path.iterdir()}
     assert pids[0] not in by or len(by) > 1
-
-
-DYING_CLUSTER = """
-from distributed import LocalCluster
-cluster = LocalCluster(
-    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
-)
-print(cluster.scheduler_address, flush=True)
-input()
-"""
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_dies_is_a_one_line_error(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", DYING_CLUSTER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        with (
-            pytest.raises(RawperfError, match=rf"did not finish the work.*{address}") as caught,
-            workers(tmp_path, scheduler=address) as run,
-        ):
-            results = run(logged, TASKS)
-            assert next(results) == 0
-            process.kill()
-            list(results)
-    assert "\n" not in str(caught.value)
 
 
 def test_unreachable_cluster_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

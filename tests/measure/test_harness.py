@@ -95,16 +95,6 @@ def test_waiting_for_an_idle_machine_is_reported(repository, monkeypatch):
     assert sorted(messages) == ["cpu-guests-1-r1: waits for 0.5", "cpu-guests-2-r1: waits for 0.5"]
 
 
-def test_a_run_folder_that_a_command_removed_is_named(repository):
-    work = {"run": 'rm -r "$PWD"', "shell": True}
-    outcome, events, _ = repository.measure(
-        replicates=1, workload=[work], teardown=[{"run": ["true"]}]
-    )
-    assert outcome.measured == 0
-    words = " ".join(event.words for event in events)
-    assert "is gone: a command before it removed it" in words and "true: No such" not in words
-
-
 def test_failed_run_does_not_stop_the_plan(repository):
     work = {"run": ["{here}/work", "{seconds}", "work{n}.csv"], "count": "guests"}
     bad = {"run": 'test "$guests" = 1', "shell": True}
