@@ -15,8 +15,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
-from rawperf.perfkit.page import (
+from rawperf.rows import build_records
+from rawperf.text import DAY, IndexArray
+from rawperf.zvm.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
+from rawperf.zvm.perfkit.page import (
     BLANK,
     NO_DATA,
     PAGE_BEGINS,
@@ -25,7 +27,7 @@ from rawperf.perfkit.page import (
     PageIntervals,
     read_header,
 )
-from rawperf.perfkit.tables import (
+from rawperf.zvm.perfkit.tables import (
     RULE_PATTERN,
     EncodedRows,
     HeadingMatch,
@@ -38,8 +40,6 @@ from rawperf.perfkit.tables import (
     read_items,
     unknown_heading_error,
 )
-from rawperf.rows import build_records
-from rawperf.text import DAY, IndexArray
 
 MAX_TEMPLATES, MAX_NEW_TEMPLATES = 8, 16
 """Templates that are kept of a report, and that a part of a file may add: in a damaged file, all
