@@ -18,12 +18,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from rawperf.base import Reading
-from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
-from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import LineListing, ListingFormat
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
@@ -135,66 +131,56 @@ _HEADING = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compress
 _LINE_FORMAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
 
 
-class HdrHistogramFormat(Recognised):
-    """Reader of HdrHistogram's logs; see docs/formats/hdrhistogram.md."""
+class HdrHistogramListing(LineListing):
+    """Intervals of a log; `t` is the end of each. See docs/formats/hdrhistogram.md.
+
+    Refused are a damaged line that is not the last, and a log without any interval.
+    """
 
     name = "hdrhistogram"
     title = "HdrHistogram log"
+    reads_whole = True
+    clock = "elapsed"
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read all intervals; `t` is the end of each.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._times: dict[str, float] = {}  # StartTime and BaseTime
 
-        Raises `FormatError` at a damaged line that is not the last, and without any interval.
-        """
-        text, decode_warnings = decode(data, file)
-        lines, is_complete = split_lines(text)
-        warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
-        times: dict[str, float] = {}
-        info: dict[str, str] = {}
-        for number, raw in enumerate(lines, 1):
-            line = raw.strip()
-            if not line:
-                continue
-            if line.startswith('"StartTimestamp"') and line == _HEADING:
-                continue
-            if line.startswith("#"):
-                if match := _TIME.match(line):
-                    times.setdefault(match[1], float(match[2]))
-                elif match := _VERSION.match(line):
-                    info["version"] = match[1]
-                continue
-            rows.line = number
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        line = line.strip()
+        if line.startswith("#"):
+            if match := _TIME.match(line):
+                self._times.setdefault(match[1], float(match[2]))
+                self.clock = "absolute"
+            elif match := _VERSION.match(line):
+                self.info["version"] = match[1]
+        elif line and line != _HEADING:
             try:
-                _add_interval(line, times, rows)
+                self._add_interval(line)
             except PayloadError as err:
-                if number == len(lines) and not is_complete:
-                    warnings.add(
-                        number, f"the file is truncated here ({err}); the line was left out"
-                    )
-                    break
-                raise FormatError(
-                    str(err), file=file, line=number, expected=_LINE_FORMAT, found=line[:60]
-                ) from err
-        if not len(rows):
-            raise FormatError("the log has no interval", file=file, expected=_LINE_FORMAT)
-        clock = "absolute" if times else "elapsed"
-        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
+                if not is_truncated:
+                    raise self.error(str(err), number, _LINE_FORMAT, line[:60]) from err
+                sentence = f"the file is truncated here ({err}); the line was left out"
+                self.warnings.add(number, sentence)
+
+    def finish(self) -> None:
+        if not len(self.rows):
+            raise self.error("the log has no interval", expected=_LINE_FORMAT)
+
+    def _add_interval(self, line: str) -> None:
+        match = _INTERVAL.fullmatch(line)
+        if not match:
+            raise PayloadError("the line is not an interval")
+        tag = match[1] or ""
+        start, length, maximum = (float(text.replace(",", ".")) for text in match.groups()[1:4])
+        begin = self._times.get("StartTime", 0.0)
+        base = self._times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
+        t = base + start + length
+        buckets = decode_buckets(match[5])
+        self.rows.add(tag, HOST, "", LENGTH, length, t)
+        self.rows.add(tag, HOST, "", MAX, maximum, t)
+        for value, count in buckets:
+            self.rows.add(tag, BUCKET, str(value), COUNT, count, t)
 
 
-def _add_interval(line: str, times: dict[str, float], rows: RecordBuilder) -> None:
-    match = _INTERVAL.fullmatch(line)
-    if not match:
-        raise PayloadError("the line is not an interval")
-    tag = match[1] or ""
-    start, length, maximum = (float(text.replace(",", ".")) for text in match.groups()[1:4])
-    begin = times.get("StartTime", 0.0)
-    base = times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
-    t = base + start + length
-    buckets = decode_buckets(match[5])
-    rows.add(tag, HOST, "", LENGTH, length, t)
-    rows.add(tag, HOST, "", MAX, maximum, t)
-    for value, count in buckets:
-        rows.add(tag, BUCKET, str(value), COUNT, count, t)
-
-
-FORMAT = HdrHistogramFormat()
+FORMAT = ListingFormat(HdrHistogramListing)

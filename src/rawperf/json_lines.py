@@ -9,8 +9,13 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from rawperf.core.errors import FormatError
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
 # A key with its colon is kept; every other string, number or word is a value.
 TOKEN = re.compile(
     r'("(?:[^"\\]|\\.)*+"[ \t\r\n]*:)|"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity'
@@ -77,6 +82,41 @@ def parse_with_lines(
             begin = token.end()
     numbered.write(text[begin:])
     return document, json.loads(numbered.getvalue())
+
+
+def parse_document(
+    text: str, file: str, expected: str, lines_before: int = 0, **parsers: Any
+) -> tuple[Any, Any]:
+    """Parse a document as `parse_with_lines` does; no object may have a key twice.
+
+    `expected` describes the document for errors, `parsers` are those of `json.loads`. Raises
+    `FormatError` with the line: not JSON, such as a truncated file, and invalid keys.
+    """
+    loads = partial(json.loads, object_pairs_hook=_unique_members, **parsers)
+    try:
+        return parse_with_lines(text, loads, lines_before)
+    except RecursionError as err:
+        raise FormatError("nested too deeply", file=file, expected=expected) from err
+    except json.JSONDecodeError as err:
+        raise FormatError(
+            "not a complete JSON document",
+            file=file,
+            line=err.lineno + lines_before,
+            expected=expected,
+            found=str(err),
+            remedy="it may be truncated or damaged: collect it again.",
+        ) from err
+    except ValueError as err:
+        raise FormatError(str(err), file=file, expected=expected) from err
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members or SURROGATE.search(key):
+            raise ValueError(f"the key {key[:60]!a} is given twice, or has a lone surrogate")
+        members[key] = value
+    return members
 
 
 def first_line(lines: Any) -> int | None:

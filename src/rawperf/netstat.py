@@ -7,14 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import partial
 
-from rawperf.base import Reading
-from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
-from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import TRUNCATED_LINE, LineListing, ListingFormat
 
 SPELLINGS = (
     (r"\bsend out\b", "sent out"),
@@ -40,93 +35,85 @@ _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
 
 
-class NetstatFormat(Recognised):
-    """Reader of a ``netstat -s`` snapshot."""
+class NetstatListing(LineListing):
+    """A snapshot.
+
+    ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling of
+    `SPELLINGS`. A number inside a line leaves ``#`` in the field; lines of the ICMP histograms carry
+    the histogram's title.
+
+    Refused are a line without exactly one number, a counter or section that occurs twice, and a
+    line before the first section.
+    """
 
     name = "netstat"
     title = "netstat -s snapshot (Linux)"
+    reads_whole = True
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a snapshot.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._section = self._histogram = ""
+        self._titles_indent = sys.maxsize
+        self._seen: set[tuple[str, str]] = set()  # counters, and sections with ""
 
-        ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling
-        of `SPELLINGS`. A number inside a line leaves ``#`` in the field; lines of the ICMP
-        histograms carry the histogram's title.
-
-        Raises `FormatError` at a line without exactly one number, a counter or section that occurs
-        twice, and a line before the first section.
-        """
-        text, decode_warnings = decode(data, file)
-        lines, is_complete = split_lines(text)
-        warnings, rows = Warnings(file, decode_warnings), RecordBuilder()
-        section = histogram = ""
-        titles_indent = sys.maxsize
-        seen: set[tuple[str, str]] = set()  # counters, and sections with ""
-        for number, line in enumerate(lines, start=1):
-            error = partial(FormatError, file=file, line=number)
-            words = " ".join(line.split())
-            if not words or (section and _WORDS_ONLY.fullmatch(words)):
-                continue
-            if number == len(lines) and not is_complete:  # words or digits may be missing
-                warnings.add(number, "the file is truncated; this line was left out")
-            elif (match := _SECTION.fullmatch(words)) and _indent(line) <= titles_indent:
-                titles_indent = _indent(line)
-                section, histogram = match[1], ""
-                if (section, "") in seen:
-                    raise error(
-                        f"section {section} occurs twice", remedy="keep one snapshot per file."
-                    )
-                seen.add((section, ""))
-            elif match := _HISTOGRAM.fullmatch(words):
-                histogram = match[1] + ": "
-            elif not section:
-                remedy = "remove lines that netstat -s did not print."
-                raise error(
-                    "a line before the first section",
-                    expected="a title such as Tcp:",
-                    found=words,
-                    remedy=remedy,
-                )
-            else:
-                field, value = _parse_counter(words, error)
-                if histogram and re.match(r"\d", words):
-                    histogram = ""  # histogram lines have their number at the end
-                if (section, histogram + field) in seen:
-                    raise error(f"{field!r} occurs twice in {section}", found=words)
-                seen.add((section, histogram + field))
-                rows.line = number
-                rows.add(section, HOST, "", histogram + field, value)
-        if not seen:
-            raise FormatError(
-                "no section in the file", file=file, line=1, expected="the output of netstat -s"
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        words = " ".join(line.split())
+        indent = len(line) - len(line.lstrip())
+        if not words or (self._section and _WORDS_ONLY.fullmatch(words)):
+            return
+        if is_truncated:  # words or digits may be missing
+            self.warnings.add(number, TRUNCATED_LINE)
+        elif (match := _SECTION.fullmatch(words)) and indent <= self._titles_indent:
+            self._titles_indent = indent
+            self._section, self._histogram = match[1], ""
+            if (match[1], "") in self._seen:
+                remedy = "keep one snapshot per file."
+                raise self.error(f"section {match[1]} occurs twice", number, remedy=remedy)
+            self._seen.add((match[1], ""))
+        elif match := _HISTOGRAM.fullmatch(words):
+            self._histogram = match[1] + ": "
+        elif not self._section:
+            problem, remedy = (
+                "a line before the first section",
+                "remove lines that netstat -s did not print.",
             )
-        return Reading(rows.to_frame(), "none", {}, warnings.messages(), rows.lines())
+            raise self.error(problem, number, "a title such as Tcp:", words, remedy)
+        else:
+            field, value = self._parse_counter(words, number)
+            if self._histogram and re.match(r"\d", words):
+                self._histogram = ""  # histogram lines have their number at the end
+            counter = (self._section, self._histogram + field)
+            if counter in self._seen:
+                problem = f"{field!r} occurs twice in {self._section}"
+                raise self.error(problem, number, found=words)
+            self._seen.add(counter)
+            self.rows.add(self._section, HOST, "", self._histogram + field, value)
+
+    def finish(self) -> None:
+        if not self._seen:
+            raise self.error("no section in the file", 1, "the output of netstat -s")
+
+    def _parse_counter(self, words: str, number: int) -> tuple[str, float]:
+        """Field and value of one line; the number is first, last after a colon, or once inside."""
+        matches = list(_NUMBER.finditer(words))
+        expected = "a line with one number"
+        if matches and (matches[0].start() == 0 or words[: matches[-1].start()].endswith(": ")):
+            match = matches[0] if matches[0].start() == 0 else matches[-1]
+            field = (words[: match.start()] + words[match.end() :]).strip().removesuffix(":")
+        elif len(matches) == 1:
+            match = matches[0]
+            field = f"{words[: match.start()]}#{words[match.end() :]}"
+        else:
+            remedy = "it may come from another version, from a locale other than C, or be damaged."
+            raise self.error("not a counter", number, expected, words, remedy)
+        if match.start() == 0 and len(matches) > 1:
+            raise self.error("two numbers of one name", number, expected, words)
+        field = field.removesuffix(".")
+        for old, new in SPELLINGS:
+            field = re.sub(old, new, field)
+        if not field:
+            raise self.error("a number without a name", number, found=words)
+        return field, float(match[0])
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _parse_counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
-    """Field and value of one line; the number is first, last after a colon, or once inside."""
-    matches = list(_NUMBER.finditer(words))
-    if matches and (matches[0].start() == 0 or words[: matches[-1].start()].endswith(": ")):
-        match = matches[0] if matches[0].start() == 0 else matches[-1]
-        field = (words[: match.start()] + words[match.end() :]).strip().removesuffix(":")
-    elif len(matches) == 1:
-        match = matches[0]
-        field = f"{words[: match.start()]}#{words[match.end() :]}"
-    else:
-        remedy = "it may come from another version, from a locale other than C, or be damaged."
-        raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
-    if match.start() == 0 and len(matches) > 1:
-        raise error("two numbers of one name", expected="a line with one number", found=words)
-    field = field.removesuffix(".")
-    for old, new in SPELLINGS:
-        field = re.sub(old, new, field)
-    if not field:
-        raise error("a number without a name", found=words)
-    return field, float(match[0])
-
-
-FORMAT = NetstatFormat()
+FORMAT = ListingFormat(NetstatListing)

@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
-from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import TRUNCATED_LINE, LineListing, ListingFormat
 
 CPU = "cpu"
 NOT_AVAILABLE = -1.0
@@ -27,57 +24,31 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _TIME = "%H:%M:%S,%d-%b-%Y"
 
 
-class NmonFormat(Recognised):
-    """Reader of nmon's comma-separated file."""
+class NmonListing(LineListing):
+    """CPU_ALL, the processors and PROC; the names of other sections stand in `info`.
+
+    ``field`` is the column's heading in lower case, without ``%``. Empty cells and -1, which nmon
+    prints for what it can't tell, give no record.
+
+    Refused are a row without a heading above it, with another number of cells, or before the first
+    time; a cell that is not a number; a time that is not one; a file without a row.
+    """
 
     name = "nmon"
     title = "nmon"
+    reads_whole = True
+    clock = "absolute"
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read CPU_ALL, the processors and PROC; the names of other sections stand in `info`.
-
-        ``field`` is the column's heading in lower case, without ``%``. Empty cells and -1, which
-        nmon prints for what it can't tell, give no record.
-
-        Raises `FormatError`: a row without a heading above it, with another number of cells, or
-        before the first time; a cell that is not a number; a time that is not one; no row.
-        """
-        text, decode_warnings = decode(data, file)
-        lines, is_complete = split_lines(text)
-        warnings = Warnings(file, decode_warnings)
-        parser = _Parser(file, warnings)
-        for number, line in enumerate(lines, start=1):
-            if number == len(lines) and not is_complete:
-                warnings.add(number, "the file is truncated; this line was left out")
-            else:
-                parser.parse_line(number, line)
-        if not len(parser.rows):
-            raise FormatError(
-                "no row of CPU_ALL, a processor or PROC in the file",
-                file=file,
-                remedy="nmon was stopped before its first sample.",
-            )
-        if parser.unread:
-            parser.info["sections not read"] = " ".join(sorted(parser.unread))
-        return Reading(
-            parser.rows.to_frame(),
-            "absolute",
-            parser.info,
-            warnings.messages(),
-            parser.rows.lines(),
-        )
-
-
-class _Parser:
-    """State while a file is read; `headings` has the fields of a section and their line."""
-
-    def __init__(self, file: str, warnings: Warnings) -> None:
-        self.rows, self.info, self.unread = RecordBuilder(), dict[str, str](), set[str]()
-        self._file, self._warnings = file, warnings
-        self._headings: dict[str, tuple[str, ...]] = {}
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._unread = set[str]()
+        self._headings: dict[str, tuple[str, ...]] = {}  # fields of a section
         self._samples: dict[str, float] = {}
 
-    def parse_line(self, number: int, line: str) -> None:
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        if is_truncated:
+            self.warnings.add(number, TRUNCATED_LINE)
+            return
         section, *cells = line.rstrip().split(",")
         if section == "AAA" and len(cells) > 1 and cells[0] in ("version", "host", "interval"):
             self.info[cells[0]] = cells[1]
@@ -89,14 +60,23 @@ class _Parser:
             else:
                 self._parse_heading(number, line, section, cells)
         elif cells and _SAMPLE.fullmatch(cells[0]):
-            self.unread.add(section)
+            self._unread.add(section)
+
+    def finish(self) -> None:
+        if not len(self.rows):
+            raise self.error(
+                "no row of CPU_ALL, a processor or PROC in the file",
+                remedy="nmon was stopped before its first sample.",
+            )
+        if self._unread:
+            self.info["sections not read"] = " ".join(sorted(self._unread))
 
     def _parse_time(self, number: int, line: str, cells: list[str]) -> None:
         try:
             sample, *time = cells[:3]
             moment = datetime.strptime(",".join(time), _TIME).replace(tzinfo=UTC)
         except ValueError as err:
-            raise self._error(
+            raise self._line_error(
                 "not a time of nmon", number, "ZZZZ,T0001,HH:MM:SS,DD-MON-YYYY", line
             ) from err
         self._samples[sample] = moment.timestamp()
@@ -107,7 +87,7 @@ class _Parser:
         known = [field for field in fields if field]
         if not set(required) <= set(fields) or len(set(known)) < len(known):
             expected = f"{section}, a title, and the columns {', '.join(required)}"
-            raise self._error("not a heading of nmon", number, expected, line)
+            raise self._line_error("not a heading of nmon", number, expected, line)
         self._headings[section] = fields
 
     def _parse_row(self, number: int, line: str, section: str, cells: list[str]) -> None:
@@ -115,35 +95,28 @@ class _Parser:
         fields = self._headings.get(section)
         if fields is None:
             expected = f"a heading of {section} above its rows"
-            raise self._error("a row without a heading", number, expected, line)
+            raise self._line_error("a row without a heading", number, expected, line)
         if len(values) != len(fields):
             expected = f"{len(fields)} numbers: {' '.join(fields)}"
-            raise self._error("a row does not fit its heading", number, expected, line)
+            raise self._line_error("a row does not fit its heading", number, expected, line)
         if sample not in self._samples:
             expected = f"ZZZZ,{sample},... above the rows of the sample"
-            raise self._error("a row without a time", number, expected, line)
+            raise self._line_error("a row without a time", number, expected, line)
         processor = _PROCESSOR.fullmatch(section)
         report, kind, entity = (
             ("processor", CPU, processor[1]) if processor else (_REPORTS[section], HOST, "")
         )
-        self.rows.line = number
         for field, text in zip(fields, values, strict=True):
             if not text.strip():
                 continue
             if not _NUMBER.fullmatch(text.strip()):
-                raise self._error(f"{field} is not a number", number, "a number", line)
+                raise self._line_error(f"{field} is not a number", number, "a number", line)
             if float(text) != NOT_AVAILABLE:
                 self.rows.add(report, kind, entity, field, float(text), self._samples[sample])
 
-    def _error(self, problem: str, number: int, expected: str, found: str) -> FormatError:
-        return FormatError(
-            problem,
-            file=self._file,
-            line=number,
-            expected=expected,
-            found=found,
-            remedy="the line may be damaged, or from another version of nmon.",
-        )
+    def _line_error(self, problem: str, number: int, expected: str, found: str) -> FormatError:
+        remedy = "the line may be damaged, or from another version of nmon."
+        return self.error(problem, number, expected, found, remedy)
 
 
-FORMAT = NmonFormat()
+FORMAT = ListingFormat(NmonListing)

@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from rawperf.core.errors import FormatError
-from rawperf.rows import Warnings
-from rawperf.text import recode_utf8, reject_nul, strip_colours, utf8_warning
+from rawperf.text import strip_colours
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
@@ -228,18 +227,6 @@ class PieceReader:
             lines = lines[end:]
 
 
-def recode_piece(piece: bytes, lines_before: int, warnings: Warnings, file: str) -> bytes:
-    """Recode a piece in UTF-8; adds one warning to `warnings` if it was not.
-
-    `lines_before` is the number of lines before the piece. Raises `FormatError` at a NUL character.
-    """
-    reject_nul(piece, lines_before, file)
-    piece, bad_line = recode_utf8(piece)
-    if bad_line >= 0:
-        warnings.add_once("utf8", utf8_warning(file, lines_before + bad_line))
-    return piece
-
-
 def read_whole_file(stream: BinaryIO, name: str, file: str) -> bytes:
     """Read a whole file for a format `name` that does not stream.
 
@@ -267,9 +254,3 @@ def count_line_feeds(text: bytes) -> int:
 def cut_after_line(lines: bytes) -> int:
     """Cut after the last complete line."""
     return lines.rfind(b"\n") + 1
-
-
-def cut_after_blank_line(lines: bytes) -> int:
-    """Cut after the last blank line, that is, after a table."""
-    position = lines.rfind(b"\n\n")
-    return position + 2 if position >= 0 else 0

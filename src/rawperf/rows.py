@@ -1,8 +1,9 @@
-"""Record builders for formats with short files, and warnings."""
+"""Records collected one by one, columns of records, and warnings with their lines."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -51,16 +52,16 @@ class RecordBuilder:
         del self._rows[start:stop]
         del self._lines[start:stop]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Build `Reading.records`."""
-        columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
-        return build_records(
-            *map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:])
-        )
+    def take(self, stop: int | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Remove the records before index `stop`, by default all.
 
-    def lines(self) -> NDArray[np.int64]:
-        """Build `Reading.lines`."""
-        return np.array(self._lines, dtype=np.int64)
+        Returns them as `Reading.records` and `Reading.lines`.
+        """
+        columns = list(zip(*self._rows[:stop], strict=True)) or [()] * len(RECORD_COLUMNS)
+        lines = np.array(self._lines[:stop], dtype=np.int64)
+        self.drop(0, len(lines))
+        numbers = (np.array(column, dtype=float) for column in columns[4:])
+        return build_records(*map(list, columns[:4]), *numbers), lines
 
 
 class DictionaryEncoder(dict[str, int]):
@@ -89,50 +90,39 @@ def build_records(*columns: Any) -> pd.DataFrame:
 
 
 class Warnings:
-    """Warnings with file and line; limited in number, for badly damaged files."""
+    """Warnings of a file, each with its line; damage is limited in number, for bad files."""
 
-    def __init__(self, file: str, initial: tuple[str, ...] = ()) -> None:
-        self._file = file
-        self._messages = list(initial)
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._messages: list[str] = []
         self._emitted = self._suppressed = 0
         self._kinds = set[str]()
 
-    def add(self, line: int, message: str) -> None:
-        """Add ``file line N: sentence``."""
+    def add(self, line: int, sentence: str) -> None:
+        """Add a sentence on a line, unless there are `MAX_WARNINGS` already."""
         if len(self._messages) < MAX_WARNINGS:
-            self._messages.append(f"{self._file} line {line}: {message}")
+            self.add_always(line, sentence)
         else:
             self._suppressed += 1
 
-    def add_located(self, message: str) -> None:
-        """Add a sentence that includes its own location."""
-        self._messages.append(message)
+    def add_always(self, line: int, sentence: str) -> None:
+        """Add a sentence on a line, or on the whole file if it is 0, however many there are."""
+        self._messages.append(f"{self.file}{f' line {line}' if line else ''}: {sentence}")
 
-    def add_once(self, kind: str, message: str) -> None:
-        """Add a sentence unless one of its kind was added."""
+    def add_once(self, kind: str, line: int, sentence: str) -> None:
+        """Add a sentence on a line unless one of its kind was added."""
         if kind not in self._kinds:
             self._kinds.add(kind)
-            self._messages.append(message)
+            self.add_always(line, sentence)
 
-    def drain(self, is_last: bool) -> tuple[str, ...]:
-        """Warnings since the last call; after the last block also the number of suppressed ones."""
-        messages = self.messages() if is_last else tuple(self._messages)
-        messages = messages[self._emitted :]
+    def extend(self, messages: Iterable[str]) -> None:
+        """Add the warnings of another object."""
+        self._messages.extend(messages)
+
+    def drain(self, is_last: bool = True) -> tuple[str, ...]:
+        """Warnings since the last call; after the last part also the number of suppressed ones."""
+        if is_last and self._suppressed:
+            self.add_always(0, f"{self._suppressed} more warnings of this kind")
+        messages = tuple(self._messages[self._emitted :])
         self._emitted += len(messages)
         return messages
-
-    def messages(self) -> tuple[str, ...]:
-        """All warnings, or the first ones and the number of suppressed ones."""
-        summary = (
-            [f"{self._file}: {self._suppressed} more warnings of this kind"]
-            if self._suppressed
-            else []
-        )
-        return (*self._messages, *summary)
-
-
-def split_lines(text: str) -> tuple[list[str], bool]:
-    """Split a text into lines; False if the last has no line end and may be truncated."""
-    lines = text.split("\n")
-    is_complete = lines[-1] == ""
-    return (lines[:-1], True) if is_complete else (lines, False)

@@ -27,10 +27,10 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
-from rawperf.pieces import PieceReader, recode_piece
+from rawperf.pieces import PieceReader
 from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings, build_records
-from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, take_strings
+from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, recode, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20
@@ -264,13 +264,15 @@ class SampleWalker:
         for line, report, keys in self.mixed:
             messages.add_once(
                 f"mixed {report}",
-                f"{self.location.file} line {line}: only some elements of {report} are named by {keys}; "
+                line,
+                f"only some elements of {report} are named by {keys}; "
                 "the others are named by their position",
             )
         for line, field, text in self.texts:
             messages.add_once(
                 f"text {field}",
-                f"{self.location.file} line {line}: {field} is not a number and was left out: {text[:40]}",
+                line,
+                f"{field} is not a number and was left out: {text[:40]}",
             )
 
     def _check(self, path: tuple[str, ...] | range) -> None:
@@ -387,7 +389,7 @@ class SampleReader:
     def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._drop_trailing_commas(
-            recode_piece(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
+            recode(sample.text(), self.messages, sample.line).decode(), sample.line
         )
         document, lines = parse_with_lines(text, loads_strict, sample.line)
         check_text(document, text, self.file)
@@ -402,14 +404,14 @@ class SampleReader:
         rows = RecordBuilder()
         walk = SampleWalker(rows, t, location)
         walk.visit_object((), activities, _number_indices(text))
-        frame = rows.to_frame()
+        frame, numbers = rows.take()
         names = list(
             zip(*(frame[column].tolist() for column in list(frame.columns)[:4]), strict=True)
         )
         path = np.array(
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
-        form = SampleForm(rows.lines(), path)
+        form = SampleForm(numbers, path)
         if (
             timestamp == sample.timestamp()
         ):  # else the first timestamp in the text is a different one
@@ -436,7 +438,7 @@ class SampleReader:
                 loads_strict(repaired)
             except (ValueError, RecursionError):
                 raise json_error(self.file, number, err) from err
-            self.messages.add_once("commas", f"{self.file} line {number}: {COMMAS}")
+            self.messages.add_once("commas", number, COMMAS)
             return repaired
         return text
 
@@ -605,7 +607,7 @@ class _SadfParser:
                 records, lines = self.samples.records(elements, line)
                 self.pieces.bytes_to_repeat = len(body) - end
             elif self.pieces.is_last:
-                end, (records, lines) = 0, (RecordBuilder().to_frame(), RecordBuilder().lines())
+                end, (records, lines) = 0, RecordBuilder().take()
             else:
                 self.pieces.bytes_to_repeat = len(piece)
                 continue
@@ -632,7 +634,7 @@ class _SadfParser:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recode_piece(data, line, self.messages, self.file).decode()
+        return recode(data, self.messages, line).decode()
 
     def _check_commas(self, elements: ListElements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
@@ -652,15 +654,13 @@ class _SadfParser:
         """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
             zones = ", ".join(self.samples.zones)
-            messages = (
-                f"{self.file}: samples have the time zones {zones}; times were used as printed"
-            )
-            self.messages.add_located(messages)
+            sentence = f"samples have the time zones {zones}; times were used as printed"
+            self.messages.add_always(0, sentence)
         head, tail_text = self._text(self.head, 0), self._text(tail, line)
         if self.samples.number and tail_text.lstrip()[:1] == ",":
             tail_text = tail_text.replace(",", " ", 1)
             if tail_text.lstrip()[:1] == "]":
-                self.messages.add_once("commas", f"{self.file} line {line + 1}: {COMMAS}")
+                self.messages.add_once("commas", line + 1, COMMAS)
         n_head_lines = head.count("\n")
         document, document_lines = self._parse_document(
             (head + tail_text).rstrip(), len(head), n_head_lines, line - n_head_lines
@@ -710,7 +710,7 @@ class _SadfParser:
                     document = _with_lines(rewritten, lines_before, n_removed)
                 except (ValueError, RecursionError):
                     continue
-                self.messages.add_located(f"{self.file} line {number}: {sentence}")
+                self.messages.add_always(number or 0, sentence)
                 return document
             raise json_error(self.file, number, err) from err
 

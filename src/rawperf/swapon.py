@@ -5,17 +5,17 @@ Sources: ``mm/swapfile.c`` of Linux, ``sys-utils/swapon.c`` of util-linux.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
-from functools import partial
 
-import numpy as np
-
-from rawperf.base import Reading
-from rawperf.core.errors import FormatError
-from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import (
+    TRUNCATED_LINE,
+    LineListing,
+    ListingFormat,
+    ListingPart,
+    RecordsWithLines,
+)
 
 SUMMARY, SHOW = "summary", "show"
 """Values of `report`: ``swapon -s`` and ``/proc/swaps`` (KiB); ``swapon --show`` (bytes)."""
@@ -42,123 +42,99 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
 _HUMAN, _SNAPSHOTS, _TYPE = "sizes", "snapshots", "type "  # keys of info
 
 
-class SwaponFormat(Recognised):
-    """Reader of lists of swap devices; see docs/formats/swapon.md."""
+class SwaponListing(LineListing):
+    """One or several lists of swap devices, each with a heading; see docs/formats/swapon.md.
+
+    Refused are a file without a heading, a damaged row, and a device that is listed twice or has
+    more used than its size.
+    """
 
     name = "swapon"
     title = "swapon -s, /proc/swaps, swapon --show"
+    reads_whole = True
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read one or several lists; each heading starts a snapshot.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._columns: list[str] = []  # of the list, none outside of lists
+        self._devices: set[str] = set()  # in the list
+        self._n_lists = self._heading_line = self._n_other_lines = 0
+        self._first_other = (0, "")  # number and text of a line that is none of a list
+        self._head = ""
+        self._is_wrapped = False
 
-        Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice
-        or has more used than its size.
-        """
-        text, decode_warnings = decode(data, file)
-        lines, is_complete = split_lines(text)
-        warnings = Warnings(file, decode_warnings)
-        table: _TableParser | None = None
-        rows, info = RecordBuilder(), dict[str, str]()
-        snapshots = n_other_lines = first_other = heading_line = 0
-        is_wrapped = False
-        for number, line in enumerate(lines, start=1):
-            words, rows.line = line.split(), number
-            error = partial(FormatError, file=file, line=number)
-            if not words or (is_wrapped and words == ["Priority"]):
-                is_wrapped = False
-                continue
-            is_wrapped = words == list(_HEAD[:-1])
-            if columns := _parse_heading(words, error):
-                if table is not None and not table.has_rows:
-                    warnings.add(heading_line, "a list without a device")
-                heading_line = number
-                table, snapshots = (
-                    _TableParser(columns, rows, info, float(snapshots)),
-                    snapshots + 1,
-                )
-            # without a line end, digits may be missing
-            elif number == len(lines) and not is_complete:
-                warnings.add(number, "the file is truncated; this line was left out")
-            elif table is not None and table.parse_row(line, error):
-                continue
-            elif (table is not None and words[0].startswith("/")) or _LIKE_ROW.search(line):
-                problem = "a damaged row" if table else "a row without a heading"
-                raise error(
-                    problem, expected=" ".join(table.columns if table else _HEAD), found=line
-                )
-            else:
-                table, n_other_lines = None, n_other_lines + 1
-                first_other = first_other or number
-        if not snapshots:
-            raise FormatError(
-                "no list of swap devices",
-                file=file,
-                line=1,
-                expected=f"a heading such as {' '.join(_HEAD)}",
-                found=text.strip()[:60] or "nothing",
-            )
-        records = rows.to_frame()
-        if snapshots > 1:
-            info[_SNAPSHOTS] = str(snapshots)
+    def parse(self, part: ListingPart) -> RecordsWithLines | None:
+        self._head = part.text.strip()[:60]
+        return super().parse(part)
+
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        words = line.split()
+        if not words or (self._is_wrapped and words == ["Priority"]):
+            self._is_wrapped = False
+            return
+        self._is_wrapped = words == list(_HEAD[:-1])
+        if columns := self._parse_heading(words, number):
+            if self._columns and not self._devices:
+                self.warnings.add(self._heading_line, "a list without a device")
+            self._columns, self._devices, self._heading_line = columns, set(), number
+            self._n_lists += 1
+        elif is_truncated:  # digits may be missing
+            self.warnings.add(number, TRUNCATED_LINE)
+        elif self._columns and self._parse_row(line, number):
+            return
+        elif (self._columns and words[0].startswith("/")) or _LIKE_ROW.search(line):
+            problem = "a damaged row" if self._columns else "a row without a heading"
+            raise self.error(problem, number, " ".join(self._columns or _HEAD), line)
         else:
-            records["t"] = np.nan
-        if n_other_lines:
-            others = f" and {n_other_lines - 1} more" * (n_other_lines > 1)
-            text = lines[first_other - 1].strip()
-            warnings.add(first_other, f"not a line of a list, left out{others}: {text[:60]!r}")
-        return Reading(
-            records, "sample" if snapshots > 1 else "none", info, warnings.messages(), rows.lines()
-        )
+            self._columns, self._n_other_lines = [], self._n_other_lines + 1
+            self._first_other = self._first_other if self._first_other[0] else (number, line)
 
+    def finish(self) -> None:
+        if not self._n_lists:
+            expected = f"a heading such as {' '.join(_HEAD)}"
+            found = self._head or "nothing"
+            raise self.error("no list of swap devices", 1, expected, found)
+        if self._n_lists > 1:
+            self.clock = "sample"
+            self.info[_SNAPSHOTS] = str(self._n_lists)
+        else:
+            self.rows.set_time(0, math.nan)
+        if self._n_other_lines:
+            others = f" and {self._n_other_lines - 1} more" * (self._n_other_lines > 1)
+            number, text = self._first_other
+            sentence = f"not a line of a list, left out{others}: {text.strip()[:60]!r}"
+            self.warnings.add(number, sentence)
 
-def _parse_heading(words: list[str], error: partial[FormatError]) -> list[str]:
-    """Columns below a heading; empty if the line is not a heading."""
-    if tuple(words) in (_HEAD, _HEAD[:-1]):
-        return list(_HEAD)
-    columns = set(words[1:])
-    if (
-        words[0] != "NAME"
-        or not columns <= {"TYPE", *SHOW_FIELDS, *_IGNORED_COLUMNS}
-        or not {"SIZE", "USED"} & columns
-    ):
-        return []
-    ignored = [name for name in words[1:] if name in _IGNORED_COLUMNS]
-    if len(set(words)) < len(words) or words[len(words) - len(ignored) :] != ignored:
-        expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
-        problem = "unsupported order of the columns of swapon --show"
-        raise error(problem, found=" ".join(words), expected=expected)
-    return words
+    def _parse_heading(self, words: list[str], number: int) -> list[str]:
+        """Columns below a heading; empty if the line is not a heading."""
+        if tuple(words) in (_HEAD, _HEAD[:-1]):
+            return list(_HEAD)
+        columns = set(words[1:])
+        if (
+            words[0] != "NAME"
+            or not columns <= {"TYPE", *SHOW_FIELDS, *_IGNORED_COLUMNS}
+            or not {"SIZE", "USED"} & columns
+        ):
+            return []
+        ignored = [name for name in words[1:] if name in _IGNORED_COLUMNS]
+        if len(set(words)) < len(words) or words[len(words) - len(ignored) :] != ignored:
+            expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
+            problem = "unsupported order of the columns of swapon --show"
+            raise self.error(problem, number, expected, " ".join(words))
+        return words
 
-
-class _TableParser:
-    """Parser of the rows below one heading; adds to `rows` and `info`."""
-
-    def __init__(
-        self, columns: list[str], rows: RecordBuilder, info: dict[str, str], t: float
-    ) -> None:
-        self.columns = columns
-        self._rows, self._info, self._t = rows, info, t
-        self._read_columns = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
-        self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
-        self._seen: set[str] = set()
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether the list has a device."""
-        return bool(self._seen)
-
-    def parse_row(self, line: str, error: partial[FormatError]) -> bool:
+    def _parse_row(self, line: str, number: int) -> bool:
         """Parse a row; False if the line is not one."""
-        if len(self._read_columns) < len(self.columns) - 1:
-            name, *texts = line.split()[: 1 + len(self._read_columns)]
+        columns = [name for name in self._columns[1:] if name not in _IGNORED_COLUMNS]
+        if len(columns) < len(self._columns) - 1:
+            name, *texts = line.split()[: 1 + len(columns)]
         else:  # a name may have blanks
-            name, *texts = line.strip().rsplit(None, len(self._read_columns))
-        cells = dict(zip(self._read_columns, texts, strict=False))
+            name, *texts = line.strip().rsplit(None, len(columns))
+        cells = dict(zip(columns, texts, strict=False))
         is_valid = all(_VALUES[column].fullmatch(text) for column, text in cells.items())
         if (
             not name.startswith("/")
             or len(name) > _MAX_PATH_LENGTH
-            or len(cells) < len(self._read_columns)
+            or len(cells) < len(columns)
             or not is_valid
         ):
             return False
@@ -167,22 +143,23 @@ class _TableParser:
         # padding, or a type without its heading: the name has taken another cell
         if "\t" in name or "  " in name or (kind is None and _ENDS_WITH_TYPE.search(name)):
             return False
-        entity = _ESCAPE.sub(_unescape, name)
+        device = _ESCAPE.sub(_unescape, name)
         has_unit_suffix = any(text[-1] in _UNITS for text in cells.values())
         if any(text[-1].isdigit() and ("." in text or "," in text) for text in cells.values()):
-            raise error("decimals without a unit", found=line)
-        if entity in self._seen:
-            raise error(f"{entity!r} is listed twice", found=line)
+            raise self.error("decimals without a unit", number, found=line)
+        if device in self._devices:
+            raise self.error(f"{device!r} is listed twice", number, found=line)
         values = {column: _parse_number(text) for column, text in cells.items()}
         used = values.get("Used", values.get("USED", 0.0))
-        if not has_unit_suffix and used > values.get("Size", values.get("SIZE", np.inf)):
-            raise error("the used space exceeds the size", found=line)
-        self._seen.add(entity)
-        self._info |= {_HUMAN: "rounded"} if has_unit_suffix else {}
+        if not has_unit_suffix and used > values.get("Size", values.get("SIZE", math.inf)):
+            raise self.error("the used space exceeds the size", number, found=line)
+        self._devices.add(device)
+        self.info |= {_HUMAN: "rounded"} if has_unit_suffix else {}
         if kind is not None:
-            self._info.setdefault(_TYPE + entity, kind)
+            self.info.setdefault(_TYPE + device, kind)
+        report, t = SUMMARY if self._columns[0] == _HEAD[0] else SHOW, self._n_lists - 1.0
         for column, value in values.items():
-            self._rows.add(self._report, ENTITY_KIND, entity, column, value, self._t)
+            self.rows.add(report, ENTITY_KIND, device, column, value, t)
         return True
 
 
@@ -198,4 +175,4 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(code) if 32 <= code < 127 else match[0]
 
 
-FORMAT = SwaponFormat()
+FORMAT = ListingFormat(SwaponListing)

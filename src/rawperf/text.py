@@ -1,4 +1,4 @@
-"""Shared helpers for text, clocks and records; vectorised tokenizer."""
+"""Encoding, words, numbers and clocks of texts; vectorised tokenizer."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
+from rawperf.rows import Warnings
 
 _BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
 _BLANKS = b" \t\n\v\f\r"
@@ -93,8 +94,6 @@ EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _ONE_NUMBER = re.compile(NUMBER)
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""Lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
 MAX_PYTHON_NUMBERS = 40
 """Number of texts that Python parses in the time of one Arrow call."""
 
@@ -102,33 +101,35 @@ MAX_PYTHON_NUMBERS = 40
 def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     """Decode a raw file, without byte order mark and with line feeds for CR LF; a lone CR stays.
 
-    Each line is UTF-8, or else Latin-1, which can't fail; a warning names the first of those in
-    `file`. Raises `FormatError` at a NUL character.
+    Also returns warnings; recodes and raises as `recode` does.
     """
-    warnings: tuple[str, ...] = ()
-    reject_nul(data, 0, file)
-    data, bad_line = recode_utf8(data.removeprefix(codecs.BOM_UTF8))
-    if bad_line >= 0:
-        warnings = (utf8_warning(file, bad_line),)
-    return data.decode().replace("\r\n", "\n"), warnings
+    warnings = Warnings(file)
+    text = recode(data.removeprefix(codecs.BOM_UTF8), warnings).decode()
+    return text.replace("\r\n", "\n"), warnings.drain()
 
 
-def reject_nul(data: bytes, lines_before: int, file: str) -> None:
-    """Raise `FormatError` at the first NUL character of a text, after `lines_before` lines.
+def recode(data: bytes, warnings: Warnings, lines_before: int = 0) -> bytes:
+    """Recode a text in UTF-8, after `lines_before` lines of the file.
 
-    A file system fills what a crash left unwritten with them, and readers skip lines that match no
-    pattern.
+    Each line is UTF-8, or else Latin-1, which can't fail; `warnings` names the first of those.
+    Raises `FormatError` at a NUL character: a file system fills what a crash left unwritten with
+    them, and readers skip lines that match no pattern.
     """
     place = data.find(b"\0")
     if place >= 0:
         raise FormatError(
             "a NUL character",
-            file=file,
+            file=warnings.file,
             line=lines_before + data.count(b"\n", 0, place) + 1,
             expected="text",
             remedy="the file is damaged, as by a crash while it was written: collect it again, or "
             "remove the damaged lines.",
         )
+    data, bad_line = recode_utf8(data)
+    if bad_line >= 0:
+        sentence = "not UTF-8; such lines were read as Latin-1"
+        warnings.add_once("utf8", lines_before + bad_line + 1, sentence)
+    return data
 
 
 def recode_utf8(data: bytes) -> tuple[bytes, int]:
@@ -145,11 +146,6 @@ def recode_utf8(data: bytes) -> tuple[bytes, int]:
         except UnicodeDecodeError:
             lines[number] = lines[number].decode("latin-1").encode()
     return b"\n".join(lines), first
-
-
-def utf8_warning(file: str, line: int) -> str:
-    """Warning on a file with line `line`, from 0, that is not UTF-8."""
-    return f"{file} line {line + 1}: not UTF-8; such lines were read as Latin-1"
 
 
 def strip_colours(data: bytes) -> bytes:

@@ -19,7 +19,7 @@ from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary, SeriesName
 from rawperf.core.sample_rows import CounterRates, SampleRows, SeriesKey, select_rows
-from rawperf.core.tables import decode_categories
+from rawperf.core.tables import concat_tables, decode_categories
 from rawperf.core.tables import encode_categories as category
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.pieces import peek_stream
@@ -222,8 +222,7 @@ class MetricTranslator:
 def read_raw(stream: BinaryIO, **options: object) -> RawTables:
     """Read a whole raw file, including `table`; takes and raises as `RawTables` and `tables` do."""
     raw = RawTables(stream, **options)  # type: ignore[arg-type]
-    parts = list(raw.tables())
-    raw.table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    raw.table = concat_tables(list(raw.tables()))
     return raw
 
 
@@ -260,8 +259,7 @@ def read(
         The file can't be read, or no format recognises it.
     """
     with open_raw(path, format, interval_s, metrics) as raw:
-        parts = list(raw.tables())
-    table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+        table = concat_tables(list(raw.tables()))
     table.attrs["warnings"] = list(raw.warnings)
     return table
 

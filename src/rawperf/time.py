@@ -6,19 +6,17 @@ Sources: the default of TIMEFORMAT in bash's manual, and ``time.c`` of GNU time 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
-from rawperf.recognition import Recognised, detect_other_shell
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
+from rawperf.recognition import detect_other_shell
+from rawperf.rows import RecordBuilder
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
 """Values of `report`: real, user, sys (bash, and ``-p`` of either); GNU time's two lines; ``time
@@ -258,22 +256,21 @@ _HEADING = re.compile(r"(={2,9})>? +(\S(?:.*\S)?) +<?\1")
 _TIME_WORD = re.compile(r"\A(?:\\|command +)?(?:/\S*/)?time(?: +-[apvq]+)*(?: +|$)")
 
 
-class TimeFormat(Recognised):
-    """Reader of the output of ``time``; see docs/formats/time.md."""
+class TimeListing(Listing):
+    """Blocks of ``time``; other lines are counted, or name the entity if they announce a command.
+
+    See docs/formats/time.md. Refused are a damaged block, another shell's ``time``, and a file
+    without any block.
+    """
 
     name = "time"
     title = "time of bash, and GNU time"
+    reads_whole = True
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read all blocks; other lines are counted, or name the entity if they announce a command.
-
-        Raises `FormatError` at a damaged block, another shell's ``time``, and in a file without any
-        block.
-        """
-        text, decode_warnings = decode(data, file)
-        lines, is_complete = split_lines(text)
-        warnings = Warnings(file, decode_warnings)
-        time_blocks = TimeBlockParser(lines, is_complete, file)
+    def parse(self, part: ListingPart) -> RecordsWithLines:
+        *lines, rest = part.text.split("\n")
+        lines += [rest] if rest else []
+        time_blocks = TimeBlockParser(lines, not rest, self.file)
         blocks: list[tuple[TimeBlock, str]] = []
         preceding = _PrecedingLines()
         n_other_lines = index = 0
@@ -283,21 +280,16 @@ class TimeFormat(Recognised):
                 index += 1
                 continue
             if tool := detect_other_shell(line):
-                raise FormatError(
-                    f"this is the output of time in {tool}",
-                    file=file,
-                    line=index + 1,
-                    expected="bash's time or GNU time",
-                    found=line,
-                    remedy="time the command with bash, or with GNU's /usr/bin/time.",
-                )
+                problem = f"this is the output of time in {tool}"
+                remedy = "time the command with bash, or with GNU's /usr/bin/time."
+                raise self.error(problem, index + 1, "bash's time or GNU time", line, remedy)
             try:
                 block = time_blocks.parse_at(index)
             except TruncatedBlockError:
-                warnings.add(
-                    index + 1,
-                    "the file is truncated within the block that begins here, which was left out",
+                sentence = (
+                    "the file is truncated within the block that begins here, which was left out"
                 )
+                self.warnings.add(index + 1, sentence)
                 break
             if block is None:
                 n_other_lines += not preceding.parse_line(line, index + 1)
@@ -308,27 +300,30 @@ class TimeFormat(Recognised):
             blocks.append((replace(block, fields=preceding.status | block.fields), label))
             preceding, index = _PrecedingLines(), block.end
         if not blocks:
-            raise FormatError(
+            raise self.error(
                 "no complete block of time output in the file",
-                file=file,
-                line=index + 1 if index < len(lines) else 1,
-                expected="the lines of bash's time or of GNU time",
+                index + 1 if index < len(lines) else 1,
+                "the lines of bash's time or of GNU time",
             )
-        # number the blocks of each entity, if any has several
+        if n_other_lines:
+            self.info["other lines"] = str(n_other_lines)
+        return self._records(blocks)
+
+    def _records(self, blocks: list[tuple[TimeBlock, str]]) -> RecordsWithLines:
+        """Records of the blocks with their entities, which are numbered if any has several."""
         counts = Counter((block.report, entity) for block, entity in blocks)
         is_repeated = max(counts.values()) > 1
+        self.clock = "sample" if is_repeated else "none"
         seen: Counter[tuple[str, str]] = Counter()
         rows = RecordBuilder()
         for block, entity in blocks:
             key = (block.report, entity)
-            t = float(seen[key]) if is_repeated else np.nan
+            t = float(seen[key]) if is_repeated else math.nan
             for field, (value, number) in block.fields.items():
                 rows.line = number
                 rows.add(block.report, "command" if entity else HOST, entity, field, value, t)
             seen[key] += 1
-        info = {"other lines": str(n_other_lines)} if n_other_lines else {}
-        clock = "sample" if is_repeated else "none"
-        return Reading(rows.to_frame(), clock, info, warnings.messages(), rows.lines())
+        return rows.take()
 
 
 class _PrecedingLines:
@@ -355,4 +350,4 @@ class _PrecedingLines:
         return " ".join((self._timed or self._label).split())
 
 
-FORMAT = TimeFormat()
+FORMAT = ListingFormat(TimeListing)

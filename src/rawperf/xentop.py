@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -17,11 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import PieceReader, recode_piece
-from rawperf.recognition import Recognised
-from rawperf.rows import Warnings, build_records
+from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
+from rawperf.rows import build_records
 from rawperf.text import (
     WordOffsets,
     clock_seconds,
@@ -83,29 +80,12 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 
 
 @dataclass
-class XentopState:
-    """Parser state carried over from earlier parts of a file."""
-
-    file: str
-    messages: Warnings
-    columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
-    headings: set[str] = field(default_factory=set)  # heading lines
-    info: dict[str, str] = field(default_factory=dict)
-    has_times: bool = False  # samples begin with lines "xentop - HH:MM:SS"
-    has_shared_headers: bool = False  # a header has several rows, so -r was not given
-    samples: int = 0  # number of samples
-    previous_domains: set[str] = field(default_factory=set)  # domains of the last sample
-    clock: float = np.nan  # seconds since midnight of the last sample
-    days: float = 0.0  # seconds that midnights add to it
-
-
-@dataclass
 class ListingLines:
     """Classified lines of a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: WordOffsets
     lines_before: int  # lines of the file before the part
-    parser_state: XentopState
+    parser_state: XentopListing
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -131,18 +111,11 @@ class ListingLines:
     ) -> FormatError:
         """Build the error of a line."""
         number = self.lines_before + line + 1
-        return FormatError(
-            problem,
-            file=self.parser_state.file,
-            line=number,
-            expected=expected,
-            found=found,
-            remedy=remedy,
-        )
+        return self.parser_state.error(problem, number, expected, found, remedy)
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.parser_state.messages.add(self.lines_before + line + 1, sentence)
+        self.parser_state.warnings.add(self.lines_before + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
@@ -157,7 +130,7 @@ class ListingLines:
 def cut_before_sample(lines: bytes, has_times: bool, has_shared_headers: bool) -> int:
     """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
 
-    `has_times` and `has_shared_headers` are those of `XentopState`.
+    `has_times` and `has_shared_headers` are those of `XentopListing`.
     """
     if has_times or (not has_shared_headers and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
@@ -175,7 +148,7 @@ def cut_before_sample(lines: bytes, has_times: bool, has_shared_headers: bool) -
 
 
 def classify_lines(
-    words: WordOffsets, lines_before: int, state: XentopState, is_last: bool
+    words: WordOffsets, lines_before: int, state: XentopListing, is_last: bool
 ) -> ListingLines:
     """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
     listing = ListingLines(words, lines_before, state)
@@ -302,12 +275,12 @@ def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
                 match[1], file=listing.parser_state.file, line=listing.lines_before + line + 1
             )
         )
-        listing.parser_state.info.setdefault("xen_version", match[2].strip())
+        listing.parser_state.facts.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):
         for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
             if (listing.summaries or listing.parser_state.has_times) and digits.strip("0"):
-                listing.parser_state.info.setdefault(name, digits)
+                listing.parser_state.facts.setdefault(name, digits)
         return True
     return False
 
@@ -381,8 +354,8 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
     samples, number = _number_samples_by_name(listing, headers)
-    if "repeat_header" in state.info or number + 1 < len(headers) - len(empty):
-        state.info["repeat_header"] = "yes"
+    if "repeat_header" in state.facts or number + 1 < len(headers) - len(empty):
+        state.facts["repeat_header"] = "yes"
         return samples, number + 1 - (listing.truncated_line >= 0)
     # an empty header starts another sample
     return samples, number + 1 - (cut and not len(empty))
@@ -432,12 +405,9 @@ def encode_entities(
     ]
     row = int(np.flatnonzero(is_duplicate)[0])
     problem = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    location = (
-        f"{listing.parser_state.file} line {listing.lines_before + int(listing.rows[row]) + 1}"
-    )
-    listing.parser_state.messages.add_once(
-        "twin", f"{location}: {problem}; the later one is named #2, by its position in the list"
-    )
+    sentence = f"{problem}; the later one is named #2, by its position in the list"
+    number = listing.lines_before + int(listing.rows[row]) + 1
+    listing.parser_state.warnings.add_once("twin", number, sentence)
     codes, unique = pd.factorize(np.array(numbered_names, dtype=object))
     return [str(name) for name in unique], codes
 
@@ -448,7 +418,7 @@ def missing_cpu_mask(
     is_kept: NDArray[np.bool_],
     cpu: NDArray[np.float64],
     names: Sequence[str],
-    state: XentopState,
+    state: XentopListing,
 ) -> NDArray[np.bool_]:
     """Mask of rows with a CPU(%) of 0.0 because xentop had no previous sample of the domain.
 
@@ -606,12 +576,8 @@ def listing_records(
             continue
         key = (int(owner_row), kind, device, name)
         if key in seen:
-            line_number = listing.lines_before + number + 1
-            raise FormatError(
-                f"{kind} {device} occurs twice below one domain",
-                file=listing.parser_state.file,
-                line=line_number,
-            )
+            problem = f"{kind} {device} occurs twice below one domain"
+            raise listing.parser_state.error(problem, listing.lines_before + number + 1)
         seen.add(key)
         value = float(digits)
         if value >= _UNDERFLOW_LIMITS.get(name, _LIMIT):
@@ -638,113 +604,112 @@ def listing_records(
     return combined.iloc[order].reset_index(drop=True), lines[order] + listing.lines_before + 1
 
 
-class XentopFormat(Recognised, Streaming):
-    """Reader of xentop listings."""
+class XentopListing(Listing):
+    """Samples of xentop; each part ends with one.
+
+    Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity
+    ``domain/device`` if the listing was made with -v, -n or -x) and the printed headings as fields.
+    A CPU(%) of 0.0 has no record in a sample if the previous one lacks the domain, because xentop
+    prints it if there is no difference.
+
+    Refused are a line that xentop does not print, a row with too many or too few values, and a file
+    without a sample.
+    """
 
     name = "xentop"
     title = "xentop batch output (Xen)"
+    clock = "sample"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing; each part ends with a sample.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
+        self.headings: set[str] = set()  # heading lines
+        self.facts: dict[str, str] = {}
+        self.has_times = False  # samples begin with lines "xentop - HH:MM:SS"
+        self.has_shared_headers = False  # a header has several rows, so -r was not given
+        self.samples = 0  # number of samples
+        self.previous_domains: set[str] = set()  # domains of the last sample
+        self.time_of_day = np.nan  # seconds since midnight of the last sample
+        self.days = 0.0  # seconds that midnights add to it
 
-        Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity
-        ``domain/device`` if the listing was made with -v, -n or -x) and the printed headings as
-        fields. A CPU(%) of 0.0 has no record in a sample if the previous one lacks the domain,
-        because xentop prints it if there is no difference.
+    def cut(self, lines: bytes, lines_before: int) -> int:
+        """Cut before the last sample.
 
-        Raises `FormatError` at a line that xentop does not print, at a row with too many or too few
-        values, and if no sample is left.
+        If each row has its own header, only the names of the domains separate samples.
         """
-        state = XentopState(file, Warnings(file))
-        pieces = PieceReader(
-            stream,
-            lambda lines: cut_before_sample(lines, state.has_times, state.has_shared_headers),
-            file,
-        )
-        for piece in pieces:
-            if not pieces.is_last:
-                pieces.bytes_to_repeat = _open_sample_bytes(piece, pieces.lines_before, state)
-                piece = piece[: len(piece) - pieces.bytes_to_repeat]
-                if not piece:
-                    continue
-            words = WordOffsets(recode_piece(piece, pieces.lines_before, state.messages, file))
-            listing = classify_lines(words, pieces.lines_before, state, pieces.is_last)
-            if not state.columns:
-                raise FormatError(
-                    "no xentop header in the file",
-                    file=file,
-                    line=1,
-                    expected="a line with NAME STATE CPU(sec) ...",
-                    found=words.data[:60].decode("utf-8", "replace"),
-                    remedy="collect with `xentop -b`.",
-                )
-            yield _reading(listing, pieces.is_last)
+        end = cut_before_sample(lines, self.has_times, self.has_shared_headers)
+        if not end or self.has_shared_headers or self.has_times:
+            return end
+        parser_state = copy.deepcopy(self)
+        words = WordOffsets(recode_utf8(lines[:end])[0])
+        listing = classify_lines(words, lines_before, parser_state, False)
+        if not parser_state.columns:
+            return 0
+        if listing.summaries:
+            return end
+        samples, count = number_samples(listing)
+        if parser_state.has_shared_headers:
+            return end
+        return end - bytes_from_header(listing, int(np.argmax(samples == count - 1)))
 
+    def parse(self, part: ListingPart) -> RecordsWithLines:
+        listing = classify_lines(WordOffsets(part.data), part.lines_before, self, part.is_last)
+        if not self.columns:
+            raise self.error(
+                "no xentop header in the file",
+                1,
+                "a line with NAME STATE CPU(sec) ...",
+                part.data[:60].decode("utf-8", "replace"),
+                "collect with `xentop -b`.",
+            )
+        self.has_times = self.has_times or bool(listing.summaries)
+        values = parse_values(listing, part.is_last)
+        samples, count = number_samples(listing)
+        is_kept = samples >= 0
+        if not is_kept.all():
+            listing.warn(
+                int(listing.rows[0]), "rows before the first complete sample were left out"
+            )
+        if listing.truncated_line >= 0:
+            is_kept &= samples < count
+            listing.warn(
+                listing.truncated_line, "the file is truncated; its last sample was left out"
+            )
+        if not is_kept.any() and not self.samples:
+            raise listing.error(
+                "no complete sample in the file",
+                max(listing.truncated_line, 0),
+                remedy="let the tool run until its second sample is complete.",
+            )
+        names, ids = encode_entities(listing, samples, is_kept)
+        columns = self.columns[2:]
+        if "CPU(%)" in columns and is_kept.any():
+            cpu = values[:, columns.index("CPU(%)")]
+            cpu[missing_cpu_mask(samples, ids, is_kept, cpu, names, self)] = np.nan
+        t = self._times(listing, count)
+        if is_kept.any():
+            self.previous_domains = {
+                names[i] for i in np.unique(ids[is_kept & (samples == samples[is_kept].max())])
+            }
+        self.samples += count
+        self.info = {
+            "columns": str(len(self.columns)),
+            "summary": "yes" if self.has_times else "no",
+            **self.facts,
+        }
+        return listing_records(listing, values, is_kept, names, ids, t[samples])
 
-def _open_sample_bytes(piece: bytes, lines_before: int, state: XentopState) -> int:
-    """Number of bytes at the end of a part that belong to a sample that may continue after it.
-
-    If each row has its own header, only the names of the domains separate samples.
-    """
-    if state.has_shared_headers or state.has_times:
-        return 0
-    state_copy = copy.deepcopy(state)
-    listing = classify_lines(WordOffsets(recode_utf8(piece)[0]), lines_before, state_copy, False)
-    if not state_copy.columns:
-        return len(piece)
-    if listing.summaries:
-        return 0
-    samples, count = number_samples(listing)
-    return (
-        0
-        if state_copy.has_shared_headers
-        else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
-    )
-
-
-def _reading(listing: ListingLines, is_last: bool) -> Reading:
-    """Build the reading of a part of a file."""
-    state = listing.parser_state
-    state.has_times = state.has_times or bool(listing.summaries)
-    values = parse_values(listing, is_last)
-    samples, count = number_samples(listing)
-    is_kept = samples >= 0
-    if not is_kept.all():
-        listing.warn(int(listing.rows[0]), "rows before the first complete sample were left out")
-    if listing.truncated_line >= 0:
-        is_kept &= samples < count
-        listing.warn(listing.truncated_line, "the file is truncated; its last sample was left out")
-    if not is_kept.any() and not state.samples:
-        raise listing.error(
-            "no complete sample in the file",
-            max(listing.truncated_line, 0),
-            remedy="let the tool run until its second sample is complete.",
-        )
-    names, ids = encode_entities(listing, samples, is_kept)
-    columns = state.columns[2:]
-    if "CPU(%)" in columns and is_kept.any():
-        cpu = values[:, columns.index("CPU(%)")]
-        cpu[missing_cpu_mask(samples, ids, is_kept, cpu, names, state)] = np.nan
-    clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
-    if state.has_times:
-        clock, clock_times = "time-of-day", np.array(listing.clock, dtype=float)
-        t, set_back = unwrap_midnight(clock_times, state.clock, state.days)
+    def _times(self, listing: ListingLines, count: int) -> NDArray[np.float64]:
+        """Times of the samples of a part, of which `count` are whole, and of one more."""
+        if not self.has_times:
+            return self.samples + np.arange(count + 1, dtype=float)
+        self.clock, seconds = "time-of-day", np.array(listing.clock, dtype=float)
+        t, set_back = unwrap_midnight(seconds, self.time_of_day, self.days)
         for i in set_back[set_back < count]:
             listing.warn(listing.summaries[i], "the clock was set back")
         if count > 0:
-            state.clock, state.days = clock_times[count - 1], t[count - 1] - clock_times[count - 1]
-    if is_kept.any():
-        state.previous_domains = {
-            names[i] for i in np.unique(ids[is_kept & (samples == samples[is_kept].max())])
-        }
-    state.samples += count
-    table, lines = listing_records(listing, values, is_kept, names, ids, t[samples])
-    info = {
-        "columns": str(len(state.columns)),
-        "summary": "yes" if state.has_times else "no",
-        **state.info,
-    }
-    return Reading(table, clock, info, state.messages.drain(is_last), lines)
+            self.time_of_day, self.days = seconds[count - 1], t[count - 1] - seconds[count - 1]
+        return t
 
 
-FORMAT = XentopFormat()
+FORMAT = ListingFormat(XentopListing)

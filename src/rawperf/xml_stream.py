@@ -17,9 +17,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
-from rawperf.pieces import MAX_PIECE_BYTES, PieceReader, peek_stream, recode_piece
+from rawperf.pieces import MAX_PIECE_BYTES, PieceReader, peek_stream
 from rawperf.rows import Warnings
-from rawperf.text import decode, strip_colours
+from rawperf.text import decode, recode, strip_colours
 
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
 _TRUNCATION_CODES = {
@@ -149,9 +149,8 @@ class XmlPieceReader(PieceReader):
         for piece in super().__iter__():
             plain = strip_colours(piece) if self._coloured else piece
             if not self._declares_encoding:
-                plain = recode_piece(
-                    plain, self.lines_before, self._encoding_warnings, self._file
-                ).replace(b"\r\n", b"\n")
+                plain = recode(plain, self._encoding_warnings, self.lines_before)
+                plain = plain.replace(b"\r\n", b"\n")
             yield plain
 
     def _end(self, data: bytes) -> int:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 
 from rawperf.base import Reading
-from rawperf.cms import FORMAT
 from rawperf.core.errors import FormatError
+from rawperf.zvm.cms import FORMAT
 from tests.cases import each_case
 
 SESSION = b"""z/VM Version 5 Release 4.0

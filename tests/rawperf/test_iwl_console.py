@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
-from rawperf.iwl.console import FORMAT, STATUS_FIELDS
+from rawperf.zvm.iwl.console import FORMAT, STATUS_FIELDS
 from tests.cases import each_case
 
 STATUS = "# clients 7/8 | rd 1.5000 MB/s | wr 0.2500 MB/s | pg {pg} | web err 1 | resp avg = 0.012 | pg elem/s = 13.125\n"

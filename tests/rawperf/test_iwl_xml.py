@@ -8,7 +8,7 @@ import pytest
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE, SnapshotScanner, load_mapping
+from rawperf.zvm.iwl.xml import FORMAT, MAPPING_VARIABLE, SnapshotScanner, load_mapping
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 

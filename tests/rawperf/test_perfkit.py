@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.perfkit import read as perfkit_read
-from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
-from rawperf.perfkit.page import (
+from rawperf.zvm.perfkit import read as perfkit_read
+from rawperf.zvm.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
+from rawperf.zvm.perfkit.page import (
     BLANK,
     encode_letters,
     parse_column,
     parse_number,
     parse_plain_numbers,
 )
-from rawperf.perfkit.read import FORMAT
+from rawperf.zvm.perfkit.read import FORMAT
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 
@@ -323,7 +323,7 @@ def test_log_does_not_depend_on_the_cache(monkeypatch: pytest.MonkeyPatch) -> No
         for rows in (["08:00:00", "16:00:00", "00:00:00"], ["08:00:00", "16:00:00"])
     )
     cached = read(text).records
-    monkeypatch.setattr("rawperf.perfkit.tables.match_layout", match_layout.__wrapped__)
+    monkeypatch.setattr("rawperf.zvm.perfkit.tables.match_layout", match_layout.__wrapped__)
     pd.testing.assert_frame_equal(read(text).records, cached)
 
 

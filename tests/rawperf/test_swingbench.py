@@ -256,7 +256,7 @@ def test_damaged_document_is_rejected_with_line_number(
 @each_case(
     ("document", "problem"),
     [
-        ("", "not JSON"),
+        ("", "not a complete JSON document"),
         ("[]", "is not an object"),
         ('{"Results": 3}', "is not an object"),
         ('{"Results": {}}', "no results"),

@@ -38,7 +38,7 @@ class Reader:
 def one(line: int | None = 1, value: float = 1.0, said: tuple[str, ...] = ()) -> Reading:
     rows = RecordBuilder()
     rows.add("", "host", "", "n", value)
-    return Reading(rows.to_frame(), "none", {}, said, None if line is None else np.array([line]))
+    return Reading(rows.take()[0], "none", {}, said, None if line is None else np.array([line]))
 
 
 def refuse(line: int | None, name: bool = True) -> Callable[[str], Reading]:

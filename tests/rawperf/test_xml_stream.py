@@ -57,7 +57,7 @@ def test_chunks_give_the_events_of_the_whole(head: bytes, words: list[bytes], si
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "PIECE_BYTES", size)
         assert b"".join(XmlPieceReader(io.BytesIO(data), strange, "f")) == whole
-    assert strange.messages() == said
+    assert strange.drain() == said
 
 
 def test_long_ascii_line_is_split(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ def pandas_guessed(path: Path) -> int:
 def pandas_fixed(path: Path) -> int:
     import pandas as pd
 
-    from rawperf.perfkit.layout import load_layouts, locate_columns
+    from rawperf.zvm.perfkit.layout import load_layouts, locate_columns
 
     layout = load_layouts()["FCX112"][0]
     cells = locate_columns(layout, layout.heading) or ()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rawperf.perfkit.layout import load_layouts, locate_columns
+from rawperf.zvm.perfkit.layout import load_layouts, locate_columns
 
 SEED = 20090101
 WIDTHS = {

@@ -93,7 +93,12 @@ def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def concat_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate tables by row; columns that are categorical in all of them stay categorical."""
+    """Concatenate tables by row; columns that are categorical in all of them stay categorical.
+
+    A single table is returned as it is.
+    """
+    if len(frames) == 1:
+        return frames[0]
     coded_in_all = [
         name
         for name in frames[0].columns

@@ -11,8 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import STRICT, first_line, loads_strict, parse_with_lines
-from rawperf.text import SURROGATE
+from rawperf.json_lines import STRICT, SURROGATE, first_line, loads_strict, parse_with_lines
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)

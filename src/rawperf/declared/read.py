@@ -31,9 +31,9 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.pieces import SUFFIXES, PieceReader, cut_after_line, read_whole_file, recode_piece
+from rawperf.pieces import SUFFIXES, PieceReader, cut_after_line, read_whole_file
 from rawperf.rows import DictionaryEncoder, Warnings, build_records
-from rawperf.text import decode
+from rawperf.text import decode, recode
 from rawperf.xml_stream import XmlPieceReader
 
 CERTAINTY = 0.95
@@ -145,8 +145,7 @@ class DeclaredFormat(Streaming):
             else PieceReader(stream, cut_after_line, file)
         )
         texts: Iterator[str] = (
-            recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
-            for piece in pieces
+            recode(piece, encoding_warnings, pieces.lines_before).decode() for piece in pieces
         )
         if self.declaration.failed:
             texts = buffer.find_failures(texts)

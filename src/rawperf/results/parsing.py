@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import first_line, parse_with_lines
-from rawperf.text import NUMBER, SURROGATE, decode
+from rawperf.json_lines import SURROGATE, first_line, parse_document
+from rawperf.text import NUMBER, decode
 
 NAMES = frozenset(
     {
@@ -174,31 +172,8 @@ def parse_json_lines(data: bytes, file: str) -> tuple[list[Node], tuple[str, ...
 
 
 def _parse_document(text: str, file: str, lines_before: int) -> Node:
-    loads = partial(json.loads, object_pairs_hook=_unique)
-    try:
-        document, lines = parse_with_lines(text, loads, lines_before)
-    except RecursionError as err:
-        raise FormatError("nested too deeply", file=file, expected="the output of a tool") from err
-    except ValueError as err:
-        is_syntax = isinstance(err, json.JSONDecodeError)
-        raise FormatError(
-            "not a complete JSON document" if is_syntax else str(err),
-            file=file,
-            line=err.lineno + lines_before if isinstance(err, json.JSONDecodeError) else None,
-            expected="the complete output of the tool",
-            found=str(err) if is_syntax else None,
-            remedy="it may be truncated or damaged: collect it again.",
-        ) from err
+    document, lines = parse_document(text, file, "the complete output of the tool", lines_before)
     return Node(document, lines, file)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in members or SURROGATE.search(key):
-            raise ValueError(f"the key {key[:60]!a} is given twice, or has a lone surrogate")
-        members[key] = value
-    return members
 
 
 def scalar_text(value: object) -> str:

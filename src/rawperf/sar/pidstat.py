@@ -6,26 +6,20 @@ Source: ``pidstat.c`` of sysstat.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import PieceReader, recode_piece
-from rawperf.recognition import Recognised
-from rawperf.rows import MAX_WARNINGS, Warnings
+from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
 from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
     RowTimes,
     SarRows,
+    SysstatListing,
     TableHeading,
     match_system_line,
     parse_seconds,
-    parse_system_line,
     table_records,
 )
 
@@ -67,94 +61,57 @@ _NUMBER_AS_COMMAND = re.compile(r"[\d.,-]+ .*", re.ASCII)
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
 
-class PidstatFormat(Recognised, Streaming):
-    """Reader of pidstat's text."""
+class PidstatListing(SysstatListing):
+    """Tables of pidstat.
+
+    Each row gives one record per numeric column, except the processor that the process last ran on.
+    Negative values mark what pidstat could not read, and give no record. Average rows are left out.
+
+    Refused are a line that pidstat does not print, a row that does not fit its heading, and a second
+    system line.
+    """
 
     name = "pidstat"
     title = "pidstat text output (sysstat)"
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing; each part ends with a table, or with a sample of a long one.
-
-        Each row gives one record per numeric column, except the processor that the process last ran
-        on. Negative values mark what pidstat could not read, and give no record. Average rows are
-        left out.
-
-        Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
-        heading, and a second system line.
-        """
-        state, encoding_warnings = _ListingParser(file), Warnings(file)
-        pieces = PieceReader(stream, cut_before_table, file)
-        for piece in pieces:
-            text = recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
-            if not state.has_begun and not text.strip() and not pieces.is_last:
-                continue
-            table, t = state.parse_part(text, pieces.lines_before, pieces.is_last)
-            records, lines = table_records(table, t, state.messages, file)
-            is_known = (records["value"] >= 0).to_numpy()
-            if is_known.any() or pieces.is_last:
-                warnings = (*encoding_warnings.drain(pieces.is_last), *state.messages)
-                state.messages.clear()
-                yield Reading(
-                    records[is_known].reset_index(drop=True),
-                    state.times.clock,
-                    state.info,
-                    warnings,
-                    lines[is_known],
-                )
-
-
-class _ListingParser:
-    """Parser state carried over from earlier parts of a listing."""
+    indent = "# \t"
 
     def __init__(self, file: str) -> None:
-        self.has_begun = False
-        self.messages: list[str] = []
-        self.times = RowTimes(file, self.messages)
-        self.info: dict[str, str] = {}
-        self._file = file
-        self._rows = 0
+        super().__init__(file)
+        self._times = RowTimes(self)
+        self._n_rows = 0
         self._columns: _HeadingColumns | None = None
         self._heading, self._heading_time = "", -1
         self._decimals: int | None = None  # digits behind the point of percentages and rates
-        self._warned: set[str] = set()
 
-    def parse_part(
-        self, text: str, lines_before: int, is_last: bool
-    ) -> tuple[SarRows, NDArray[np.float64]]:
-        """Rows of a part below line `lines_before`, and their times."""
-        lines, start = _LINE.findall(text), 0
-        if not self.has_begun:
-            first = [""] * lines_before + ["".join(parts) for parts in lines]
-            start, self.times.day, self.info = parse_system_line(
-                first, PidstatFormat.name, self.messages, self._file
-            )
-            start, self.has_begun = start + 1 - lines_before, True
-        table = self._parse_lines(
-            lines, start, SarRows(text=text, lines_before=lines_before, last=is_last)
-        )
-        self._rows += len(table.lines)
-        if is_last and not self._rows:
-            raise FormatError(
+    def cut(self, lines: bytes, lines_before: int) -> int:
+        return cut_before_table(lines)
+
+    def parse_tables(self, part: ListingPart, start: int) -> RecordsWithLines:
+        lines = _LINE.findall(part.text)
+        table = self._parse_lines(lines, start, SarRows(self, part))
+        self._n_rows += len(table.lines)
+        if part.is_last and not self._n_rows:
+            raise self.error(
                 "no data row in the file",
-                file=self._file,
-                line=lines_before + len(lines),
+                part.lines_before + len(lines),
                 remedy="pidstat lists active processes only: perhaps none was active, or it was "
                 "stopped before its first sample.",
             )
-        return table, self.times.compute(table)
+        records, numbers = table_records(table, self._times.compute(table))
+        is_known = (records["value"] >= 0).to_numpy()
+        return records[is_known].reset_index(drop=True), numbers[is_known]
 
     def _parse_lines(
         self, lines: list[tuple[str, str, str, str]], start: int, table: SarRows
     ) -> SarRows:
         rows, times, heading_indices = list[int](), list[int](), list[int]()
         table.lines, table.times, table.heading_indices = rows, times, heading_indices
-        columns, lines_before = self._columns, table.lines_before
+        columns, part = self._columns, table.part
         heading_index_by_kind: dict[str, int] = {}
         if columns:
             heading_index_by_kind = columns.add_headings(table, -1, self._heading_time)
             table.carried_heading = self._heading
-        truncated_line = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
+        truncated_line = len(lines) - 1 if part.is_last and not part.text.endswith("\n") else -1
         # a new table begins there; truncation affects no table
         is_new_table = truncated_line == 0 or not "".join(lines[truncated_line - 1]).strip()
         last_time, seconds = ("Time", ""), -1
@@ -165,30 +122,19 @@ class _ListingParser:
                 if i == truncated_line and stripped:
                     table.truncated_line, table.truncated_time = i, -2 if is_new_table else -1
                 elif match_system_line(other):
-                    problem, remedy = "a second system line", "split the file there."
-                    raise FormatError(
-                        problem, file=self._file, line=lines_before + i + 1, remedy=remedy
-                    )
+                    remedy = "split the file there."
+                    raise self.error("a second system line", table.line_number(i), remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):
-                    raise _line_error(other, lines_before + i, self._file)
+                    raise self._line_error(other, table.line_number(i))
                 continue
             if (time, am_pm) != last_time:  # rows of a table have the same time
-                last_time = (time, am_pm)
-                seconds = (
-                    parse_seconds(time, am_pm, self._file, lines_before + i + 1)
-                    if time != "Time"
-                    else -1
-                )
+                last_time, seconds = (time, am_pm), -1
+                if time != "Time":
+                    seconds = parse_seconds(time, am_pm, self.file, table.line_number(i))
             if i == truncated_line:
                 table.truncated_line, table.truncated_time = i, -2 if is_new_table else seconds
             elif body.endswith("Command"):
-                columns = _HeadingColumns(body, self._file, lines_before + i + 1)
-                if not columns.are_known:
-                    self._warn_once(
-                        " ".join(columns.words),
-                        lines_before + i + 1,
-                        f"pidstat of sysstat 9 to 12 prints no table with the columns {body}",
-                    )
+                columns = self._parse_heading(body, table.line_number(i))
                 heading_index_by_kind = columns.add_headings(table, i, seconds)
                 self._columns, self._heading = columns, "".join(lines[i])
             else:
@@ -196,13 +142,10 @@ class _ListingParser:
                     self._decimals = columns.decimals(body)
                 row = columns.parse_row(body, self._decimals or 0) if columns else None
                 if row is None:
-                    raise _row_error(columns, body, "".join(lines[i]), lines_before + i, self._file)
+                    raise self._row_error(body, "".join(lines[i]), table.line_number(i))
                 if row[2]:
-                    self._warn_once(
-                        f"command {len(self._warned)}" if len(self._warned) < MAX_WARNINGS else "",
-                        lines_before + i + 1,
-                        "the command begins with a number, which may be a surplus cell",
-                    )
+                    sentence = "the command begins with a number, which may be a surplus cell"
+                    self.warnings.add(table.line_number(i), sentence)
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
@@ -215,28 +158,51 @@ class _ListingParser:
         self._heading_time = table.heading_times[-1] if table.heading_times else -1
         return table
 
-    def _warn_once(self, kind: str, line: int, sentence: str) -> None:
-        if kind not in self._warned:
-            self._warned.add(kind)
-            self.messages.append(f"{self._file} line {line}: {sentence}")
+    def _parse_heading(self, body: str, number: int) -> _HeadingColumns:
+        *words, last = body.split()
+        fields = [word for word in words if word not in _WORDS]
+        has_duplicates = len(set(words)) < len(words)
+        if last != "Command" or not _IDS.keys() & set(words) or has_duplicates or not fields:
+            expected, remedy = "UID PID, column names, Command", "restore the heading."
+            raise self.error("not a heading of pidstat", number, expected, body, remedy)
+        columns = _HeadingColumns(words)
+        if not columns.are_known:
+            sentence = f"pidstat of sysstat 9 to 12 prints no table with the columns {body}"
+            self.warnings.add_once(" ".join(words), number, sentence)
+        return columns
+
+    def _row_error(self, body: str, line: str, number: int) -> FormatError:
+        """Error of a line that is not a row below its heading."""
+        columns, cells = self._columns, body.split()
+        if columns is None or len(cells) <= len(columns.words):
+            return self._line_error(line, number)
+        if not all(_NUMBER.fullmatch(cells[index]) for index in columns.read_positions):
+            remedy = "collect without --human, or remove the damaged sample."
+            return self.error("a value is not a number", number, found=line, remedy=remedy)
+        return self.error(
+            "a row does not fit its heading",
+            number,
+            "equal decimals of all percentages and rates, integers in the other columns",
+            line,
+            "a heading or a cell may be missing; correct or remove the sample.",
+        )
+
+    def _line_error(self, line: str, number: int) -> FormatError:
+        return self.error(
+            "not a line of pidstat",
+            number,
+            "a row under UID PID ... Command, or Average:",
+            line,
+            "it may come from another version or option, from a locale other than C, or be damaged.",
+        )
 
 
 class _HeadingColumns:
-    """Positions of the columns below a heading."""
+    """Positions of the columns below a heading; `words` are those before the command."""
 
-    def __init__(self, body: str, file: str, line: int) -> None:
-        *self.words, last = body.split()
-        fields = tuple(word for word in self.words if word not in _WORDS)
-        has_duplicates = len(set(self.words)) < len(self.words)
-        if last != "Command" or not _IDS.keys() & set(self.words) or has_duplicates or not fields:
-            raise FormatError(
-                "not a heading of pidstat",
-                file=file,
-                line=line,
-                expected="UID PID, column names, Command",
-                found=body,
-                remedy="restore the heading.",
-            )
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+        fields = tuple(word for word in words if word not in _WORDS)
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
         self._last_id_first = [
             (index, _IDS[word]) for index, word in enumerate(self.words) if word in _IDS
@@ -311,34 +277,4 @@ class _HeadingColumns:
         )
 
 
-def _row_error(
-    columns: _HeadingColumns | None, body: str, line: str, number: int, file: str
-) -> FormatError:
-    """Error of a line that is not a row below its heading."""
-    cells = body.split()
-    if columns is None or len(cells) <= len(columns.words):
-        return _line_error(line, number, file)
-    if not all(_NUMBER.fullmatch(cells[index]) for index in columns.read_positions):
-        problem, expected = "a value is not a number", None
-        remedy = "collect without --human, or remove the damaged sample."
-    else:
-        problem = "a row does not fit its heading"
-        expected = "equal decimals of all percentages and rates, integers in the other columns"
-        remedy = "a heading or a cell may be missing; correct or remove the sample."
-    return FormatError(
-        problem, file=file, line=number + 1, expected=expected, found=line, remedy=remedy
-    )
-
-
-def _line_error(line: str, number: int, file: str) -> FormatError:
-    return FormatError(
-        "not a line of pidstat",
-        file=file,
-        line=number + 1,
-        expected="a row under UID PID ... Command, or Average:",
-        found=line,
-        remedy="it may come from another version or option, from a locale other than C, or be damaged.",
-    )
-
-
-FORMAT = PidstatFormat()
+FORMAT = ListingFormat(PidstatListing)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
+from rawperf.listing import Listing, ListingPart, RecordsWithLines
 from rawperf.rows import DictionaryEncoder, build_records
 from rawperf.text import (
     DAY,
@@ -145,7 +147,8 @@ _NUMBER_FIRST = re.compile(r"-?[\d.,]+ ", re.ASCII)
 class SarRows:
     """Rows of all tables in a part of a file; line numbers count from 0 at the part's beginning."""
 
-    text: str = ""
+    listing: Listing
+    part: ListingPart
     headings: list[TableHeading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
@@ -159,14 +162,16 @@ class SarRows:
     starts: NDArray[np.int64] | None = None  # index of each row's first word
     counts: NDArray[np.int64] | None = None  # number of words in each row
     shifts: NDArray[np.int64] | None = None  # number of empty columns after each row's first one
-    lines_before: int = 0  # lines of the file before the part
     # line of the headings from an earlier part; their line numbers are negative
     carried_heading: str | None = None
-    last: bool = True  # no part follows: only then may a row be truncated
     # line, time, comment; "" for restarts
     marks: list[tuple[int, int, str]] = field(default_factory=list)
     truncated_line: int = -1  # truncated line
     truncated_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
+
+    def line_number(self, line: int) -> int:
+        """Number of a line in the file, from 1."""
+        return self.part.lines_before + int(line) + 1
 
     def body(self, row: int) -> str:
         """Text after the time in a row."""
@@ -179,21 +184,18 @@ class SarRows:
         """Text of a line, also of a heading in an earlier part."""
         if number < 0:
             return self.carried_heading or ""
-        return self.text.split("\n")[number] if self.words is None else self.words.line(number)
+        return self.part.text.split("\n")[number] if self.words is None else self.words.line(number)
 
     def error(
         self,
         problem: str,
         row: int,
-        file: str,
-        remedy: str = "the line is damaged; remove its sample.",
         expected: str | None = None,
+        remedy: str = "the line is damaged; remove its sample.",
     ) -> FormatError:
         """Build the error of a row."""
-        line = self.lines_before + int(self.lines[row]) + 1
-        return FormatError(
-            problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy
-        )
+        number = self.line_number(self.lines[row])
+        return self.listing.error(problem, number, expected, self.body(row), remedy)
 
     def factorize_headings(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
         """Factorize the headings: distinct ones, and their index for each in `headings`."""
@@ -221,14 +223,12 @@ class SarRows:
         )
 
 
-def table_records(
-    table: SarRows, t: np.ndarray, messages: list[str], file: str
-) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def table_records(table: SarRows, t: np.ndarray) -> RecordsWithLines:
     """Records of all rows at the times `t`, and the line of the file, from 1, of each.
 
     sysstat itself prints one value too few for a processor that is off: a row with its words
     exactly below the first columns that ends before the last is left out, since the missing value
-    is unknown. `messages` gets a sentence on such rows, and on a truncated file.
+    is unknown. The listing warns of such rows, and of a truncated file.
 
     Raises `FormatError` at a row that does not fit its heading, an invalid number, or a negative
     percentage.
@@ -239,7 +239,7 @@ def table_records(
     code = heading_code[heading_indices]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.has_open_end for h in distinct] or [False])[code]
-    is_kept = _check_rows(table, t, counts, fixed, open_end, messages, file)
+    is_kept = _check_rows(table, t, counts, fixed, open_end)
     reports, kinds, names, fields = (
         DictionaryEncoder(),
         DictionaryEncoder(),
@@ -280,7 +280,7 @@ def table_records(
                 problem = (
                     f"a number before the name of a {heading.kind}, in a column without a heading"
                 )
-                raise table.error(problem, int(heading_rows[surplus.index(True)]), file)
+                raise table.error(problem, int(heading_rows[surplus.index(True)]))
             entity[heading_rows] = [names[end] for end in ends]
     of_processors = np.array([heading.kind in ("cpu", "node") for heading in distinct] or [False])
     numbered = np.flatnonzero(of_processors[code] & is_kept)
@@ -290,7 +290,7 @@ def table_records(
     if twice.any():
         problem = "a second row of one processor or node at one time"
         remedy = "a heading between the two may be missing; correct or remove the sample."
-        raise table.error(problem, int(numbered[int(np.argmax(twice))]), file, remedy)
+        raise table.error(problem, int(numbered[int(np.argmax(twice))]), remedy=remedy)
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
@@ -300,13 +300,13 @@ def table_records(
     values, invalid = parse_numbers(digits)
     if invalid >= 0:
         remedy = "collect without --human, or remove the damaged sample."
-        raise table.error("a value is not a number", int(row[invalid]), file, remedy)
+        raise table.error("a value is not a number", int(row[invalid]), remedy=remedy)
     field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
     below = np.flatnonzero(
         (values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code]
     )
     if len(below):
-        raise table.error("a negative percentage", int(row[below[0]]), file)
+        raise table.error("a negative percentage", int(row[below[0]]))
     report = take_strings(
         list(reports), np.where(since_boot, since_boot_codes[code], report_codes[code])[row]
     )
@@ -316,7 +316,7 @@ def table_records(
         take_strings(list(names), entity[row]),
     )
     frame = build_records(report, kind_of, entity_of, field_of, t[row], values)
-    return frame, np.array(table.lines, dtype=np.int64)[row] + table.lines_before + 1
+    return frame, np.array(table.lines, dtype=np.int64)[row] + table.part.lines_before + 1
 
 
 def _join_words(tokens: pa.Array, first: NDArray[np.int64], counts: NDArray[np.int64]) -> list[str]:
@@ -331,27 +331,22 @@ def _join_words(tokens: pa.Array, first: NDArray[np.int64], counts: NDArray[np.i
 
 
 def _check_rows(
-    table: SarRows,
-    t: np.ndarray,
-    counts: np.ndarray,
-    fixed: np.ndarray,
-    open_end: np.ndarray,
-    messages: list[str],
-    file: str,
+    table: SarRows, t: np.ndarray, counts: np.ndarray, fixed: np.ndarray, open_end: np.ndarray
 ) -> NDArray[np.bool_]:
     """Mask of the complete rows; raises as `table_records` for others that are not left out.
 
     By row, `counts` is its number of words, `fixed` that of its heading, and `open_end` whether
     more words may follow.
     """
+    warnings, is_last = table.listing.warnings, table.part.is_last
     mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
-    n_complete = len(counts) - table.last
+    n_complete = len(counts) - is_last
     short_rows = _short_aligned_rows(
         table, mismatched[(counts < fixed)[mismatched] & (mismatched < n_complete)]
     )
     mismatched = np.setdiff1d(mismatched, short_rows)
     is_last_truncated = (
-        table.last
+        is_last
         and len(mismatched) == 1
         and mismatched[0] == len(counts) - 1
         and counts[-1] < fixed[-1]
@@ -360,22 +355,18 @@ def _check_rows(
         first = int(mismatched[0])
         words = table.headings[table.heading_indices[first]].fields
         expected = f"{fixed[first]} words under {' '.join(words)}"
-        raise table.error("a row does not fit its heading", first, file, expected=expected)
+        raise table.error("a row does not fit its heading", first, expected)
     is_kept = np.ones(len(counts), dtype=bool)
     if len(short_rows):
         suffix = f", and {len(short_rows) - 1} more such rows" if len(short_rows) > 1 else ""
-        number = table.lines_before + table.lines[short_rows[0]] + 1
-        messages.append(
-            f"{file} line {number}: a value is missing in the row, which was left out{suffix}"
-        )
+        sentence = f"a value is missing in the row, which was left out{suffix}"
+        warnings.add_always(table.line_number(table.lines[short_rows[0]]), sentence)
     if table.truncated_line >= 0 or is_last_truncated:
         if is_last_truncated:
             table.truncated_line, table.truncated_time = int(table.lines[-1]), int(table.times[-1])
         is_kept = _complete_sample_mask(table, t)
-        number = table.lines_before + table.truncated_line + 1
-        messages.append(
-            f"{file} line {number}: the file is truncated; the incomplete sample was left out"
-        )
+        sentence = "the file is truncated; the incomplete sample was left out"
+        warnings.add_always(table.line_number(table.truncated_line), sentence)
     is_kept[short_rows] = False
     return is_kept
 
@@ -429,51 +420,76 @@ def match_system_line(line: str) -> re.Match[str] | None:
     return _SYSTEM_LINE.fullmatch(line) if len(line) < _MAX_SYSTEM_LINE_LENGTH else None
 
 
-def parse_system_line(
-    lines: Sequence[str], tool: str, messages: list[str], file: str
-) -> tuple[int, int | None, dict[str, str]]:
-    """Parse the system line; return its line, from 0, its date and its facts.
+class SysstatListing(Listing):
+    """A listing of one of sysstat's tools: a system line, which has the date, then tables."""
 
-    The date is in days since 1970, None if unknown; `messages` gets a warning on an ambiguous or
-    invalid one.
+    clock = "absolute"
+    indent: ClassVar[str] = ""  # characters that may precede the system line
 
-    Raises `FormatError`: the first line that is not blank is not a system line.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.has_begun = False
+        self.day: int | None = None  # the listing's date, in days since 1970
+
+    def parse(self, part: ListingPart) -> RecordsWithLines | None:
+        if self.has_begun:
+            return self.parse_tables(part, 0)
+        if not part.data.strip() and not part.is_last:
+            return None
+        return self.parse_tables(part, self._parse_system_line(part))
+
+    def parse_tables(self, part: ListingPart, start: int) -> RecordsWithLines | None:
+        """Parse the tables of a part from its line `start` on; returns and raises as `parse`."""
+        raise NotImplementedError
+
+    def _parse_system_line(self, part: ListingPart) -> int:
+        """Parse the first line that is not blank; returns the number, in the part, of the next.
+
+        Warns of a date that is ambiguous or invalid.
+        """
+        text = part.data.lstrip() or part.data
+        begin = part.data.rfind(b"\n", 0, len(part.data) - len(text)) + 1
+        line = part.data[begin:].partition(b"\n")[0].decode().lstrip(self.indent)
+        first = part.data.count(b"\n", 0, begin)
+        number = part.lines_before + first + 1
+        match = match_system_line(line)
+        if match is None:
+            raise self.error(
+                f"the system line of {self.name} is missing",
+                number,
+                SYSTEM_LINE,
+                line,
+                f"keep the first line of {self.name}'s output.",
+            )
+        self.day, doubt = parse_date(match["date"] or "")
+        if doubt:
+            self.warnings.add_always(number, doubt)
+        printed = "" if self.day is None else date.fromordinal(self.day + EPOCH).isoformat()
+        facts = match.groupdict() | {"date": printed}
+        self.info = {key: value for key, value in facts.items() if value}
+        self.has_begun = True
+        return first + 1
+
+
+def parse_date(text: str) -> tuple[int | None, str]:
+    """Parse any date that sysstat prints as days since 1970, None if it can't be determined.
+
+    Also returns a warning on an ambiguous or invalid date, "" for others.
     """
-    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    match = match_system_line(lines[first])
-    if match is None:
-        raise FormatError(
-            f"the system line of {tool} is missing",
-            file=file,
-            line=first + 1,
-            expected=SYSTEM_LINE,
-            found=lines[first],
-            remedy=f"keep the first line of {tool}'s output.",
-        )
-    day = parse_date(match["date"] or "", messages, f"{file} line {first + 1}")
-    facts = match.groupdict() | {
-        "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
-    }
-    return first, day, {key: value for key, value in facts.items() if value}
-
-
-def parse_date(text: str, messages: list[str], location: str) -> int | None:
-    """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
         if len(parts) != 3 or any(len(n) > 4 for n in parts) or re.search("[A-Za-z]", text):
             raise ValueError
         a, b, c = map(int, parts)
         if len(parts[0]) == 4:
-            return date(a, b, c).toordinal() - EPOCH
+            return date(a, b, c).toordinal() - EPOCH, ""
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
-        if "/" in text and a <= 12 and b <= 12 and a != b:
-            messages.append(f"{location}: the date {text} was parsed as month/day/year")
-        return date(year, month, day).toordinal() - EPOCH
+        is_ambiguous = "/" in text and a <= 12 and b <= 12 and a != b
+        doubt = f"the date {text} was parsed as month/day/year" if is_ambiguous else ""
+        return date(year, month, day).toordinal() - EPOCH, doubt
     except ValueError:
-        messages.append(f"{location}: the date {text!r} can't be parsed; times count from midnight")
-        return None
+        return None, f"the date {text!r} can't be parsed; times count from midnight"
 
 
 def parse_seconds(time: str, am_pm: str, file: str, line: int) -> int:
@@ -495,7 +511,7 @@ def parse_seconds(time: str, am_pm: str, file: str, line: int) -> int:
 
 
 class RowTimes:
-    """Times of the rows of a listing in seconds of `clock`, carried from part to part.
+    """Times of the rows of a listing in seconds of its `clock`, carried from part to part.
 
     They count from 1970, or from the midnight before the first row if the listing's date can't be
     read. sysstat prints one table after the other, each from the file's beginning, or all of them
@@ -505,12 +521,10 @@ class RowTimes:
     change within it, with the number of processors after a restart.
     """
 
-    def __init__(self, file: str, messages: list[str]) -> None:
-        self._file, self._messages = file, messages
-        self.day: int | None = None  # the listing's date, in days since 1970
+    def __init__(self, listing: SysstatListing) -> None:
+        self._listing = listing
         # seconds of whole days added to times of day, None before the first ones
         self.offset: float | None = None
-        self.clock = "absolute"  # clock of the times
         self._numbers: dict[TableHeading, int] = {}
         self._tables: list[tuple[tuple[str, str], set[str]]] = []
         self._last: dict[int, tuple[float, float]] = {}
@@ -518,26 +532,23 @@ class RowTimes:
 
     def compute(self, table: SarRows) -> np.ndarray:
         """Times of a table's rows; raises `FormatError` at times of day beside epoch seconds."""
-        t = self._since_midnight(table)
-        if self.offset is None and not (len(t) or table.marks or table.last):
+        t, day = self._since_midnight(table), self._listing.day
+        if self.offset is None and not (len(t) or table.marks or table.part.is_last):
             return t
         if self.offset is None:
             is_epoch = len(t) > 0 and t.max() >= EARLIEST
-            self.offset = 0.0 if is_epoch else None if self.day is None else float(self.day * DAY)
+            self.offset = 0.0 if is_epoch else None if day is None else float(day * DAY)
             if self.offset is None:
-                self.offset, self.clock = (
-                    -DAY * np.floor(t.min() / DAY) if len(t) else 0.0,
-                    "time-of-day",
-                )
+                self.offset = -DAY * np.floor(t.min() / DAY) if len(t) else 0.0
+                self._listing.clock = "time-of-day"
         epoch = t >= EARLIEST
         if epoch.any() and (self.offset != 0 or not epoch.all()):
-            line = (
-                table.lines_before
-                + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))])
-                + 1
+            row = int(np.argmax(epoch if self.offset else ~epoch))
+            raise self._listing.error(
+                "times of day mixed with seconds since 1970",
+                table.line_number(table.lines[row]),
+                remedy="split the file.",
             )
-            problem = "times of day mixed with seconds since 1970"
-            raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
         return t + self.offset
 
     def _since_midnight(self, table: SarRows) -> np.ndarray:
@@ -569,9 +580,8 @@ class RowTimes:
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
             for i in set_back[: MAX_CLOCK_WARNINGS - self._set_back[code]]:
                 self._set_back[code] += 1
-                self._messages.append(
-                    f"{self._file} line {table.lines_before + line[part[i]] + 1}: the clock was set back"
-                )
+                number = table.line_number(line[part[i]])
+                self._listing.warnings.add_always(number, "the clock was set back")
         return t[len(table.headings) - n_carried :]
 
     def _table_number(self, heading: TableHeading) -> int:

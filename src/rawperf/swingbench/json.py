@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import first_line, parse_with_lines
+from rawperf.json_lines import SURROGATE, first_line, parse_document
 from rawperf.recognition import Recognised
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, ResultCollector
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
-from rawperf.text import SURROGATE, decode
+from rawperf.text import decode
 
 
 class SwingbenchJson(Recognised):
@@ -29,7 +27,14 @@ class SwingbenchJson(Recognised):
         `ResultCollector`.
         """
         text, warnings = decode(data, file)
-        document, lines = _parse(text, file)
+        document, lines = parse_document(
+            text,
+            file,
+            'the complete object {"Results": ...}',
+            parse_int=str,
+            parse_float=str,
+            parse_constant=str,
+        )
         root = _require_object(
             document.get(ROOT) if isinstance(document, dict) else None, ROOT, file
         )
@@ -88,42 +93,6 @@ def _add_transactions(results: ResultCollector, content: dict[str, Any], lines: 
                         _scalar_text(value, name, results.file),
                         at[name],
                     )
-
-
-def _parse(text: str, file: str) -> tuple[Any, Any]:
-    """Parse the document, and a copy with each value replaced by its line."""
-    loads = partial(
-        json.loads,
-        object_pairs_hook=_unique_keys,
-        parse_int=str,
-        parse_float=str,
-        parse_constant=str,
-    )
-    try:
-        return parse_with_lines(text, loads)
-    except RecursionError as err:
-        raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
-    except ValueError as err:
-        line = err.lineno if isinstance(err, json.JSONDecodeError) else None
-        raise FormatError(
-            "not JSON",
-            file=file,
-            line=line,
-            expected='the complete object {"Results": ...}',
-            found=str(err),
-            remedy="export the results again.",
-        ) from err
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in members:
-            raise ValueError(f"the key {key[:60]!r} is given twice")
-        if SURROGATE.search(key):
-            raise ValueError(f"the key {key[:60]!r} contains a lone surrogate")
-        members[key] = value
-    return members
 
 
 def _require_object(value: Any, name: str, file: str) -> dict[str, Any]:

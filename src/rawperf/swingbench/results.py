@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import build_records
+from rawperf.rows import Warnings, build_records
 from rawperf.text import parse_numbers
 
 OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"
@@ -89,9 +89,8 @@ class ResultCollector:
     """Collector of one run's results; `reading` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
-        self.file = file
+        self.file, self._warnings = file, Warnings(file)
         self.info: dict[str, str] = {}
-        self.warnings: list[str] = []
         self.unknown_elements: dict[str, None] = {}
         # section, transaction, field -> value, line
         self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
@@ -162,12 +161,9 @@ class ResultCollector:
             )
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
-            self._warn(line, "the times of TPSReadings do not increase; was the clock set back?")
-
-    def _warn(self, line: int, sentence: str) -> None:
-        self.warnings.append(
-            f"{self.file} line {line}: {sentence}" if line else f"{self.file}: {sentence}"
-        )
+            self._warnings.add_always(
+                line, "the times of TPSReadings do not increase; was the clock set back?"
+            )
 
     def reading(self) -> Reading:
         """Records in the tool's own order, and the mean response over all transactions.
@@ -203,9 +199,8 @@ class ResultCollector:
         info = self.info | (
             {NOT_READ: " ".join(sorted(self.unknown_elements))} if self.unknown_elements else {}
         )
-        return Reading(
-            records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64)
-        )
+        line_numbers = np.array(lines, dtype=np.int64)
+        return Reading(records, "absolute", info, self._warnings.drain(), line_numbers)
 
     def _by_transaction(self, field: str) -> dict[str, tuple[float, int]]:
         """Value and line of a field by transaction."""
@@ -222,7 +217,7 @@ class ResultCollector:
         lacking = [*(means.keys() - counts.keys()), *(count_by_transaction.keys() - means.keys())]
         if lacking and count_by_transaction:
             lines = [line for _, line in (*means.values(), *counts.values())]
-            self._warn(
+            self._warnings.add_always(
                 min(lines),
                 f"no mean response time over all transactions: {min(lacking)!r} has only one of "
                 f"{RESPONSE} and {COUNT}",
@@ -247,7 +242,7 @@ class ResultCollector:
                 "unsupported unit of response times", file=self.file, expected=UNIT, found=unit
             )
         if results and unit is None:
-            self._warn(
+            self._warnings.add_always(
                 line, f"TimingsIn, the unit of response times, is missing; {UNIT} were assumed"
             )
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
@@ -255,7 +250,7 @@ class ResultCollector:
         counts = [count for count, _ in self._by_transaction(COUNT).values()]
         if self.is_complete and counts and completed and math.fsum(counts) != completed[0]:
             sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {completed[0]:.0f} were completed"
-            self._warn(completed[1], sentence)
+            self._warnings.add_always(completed[1], sentence)
         # tolerance: one second of run time, a hundredth of the rate
         if total and completed and rate and total[0] > 1:
             low, high = completed[0] / (total[0] + 1) - 0.01, completed[0] / (total[0] - 1) + 0.01
@@ -264,13 +259,13 @@ class ResultCollector:
                     f"{completed[0]:.0f} transactions in {total[0]:g} s "
                     f"do not match the rate of {rate[0]:g} per second"
                 )
-                self._warn(rate[1], sentence)
+                self._warnings.add_always(rate[1], sentence)
         occurrences = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
             occurrences[t] += _PERCENTILE.fullmatch(name) is not None
         lacking = [t for t, percentiles in occurrences.items() if percentiles < len(PERCENTILES)]
         if lacking and self.is_complete:
-            self._warn(
+            self._warnings.add_always(
                 line,
                 f"{len(lacking)} of {len(occurrences)} transactions lack percentiles, first {lacking[0]!r}",
             )

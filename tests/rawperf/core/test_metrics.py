@@ -5,8 +5,8 @@ import pytest
 from rawperf import all_formats
 from rawperf.core.errors import StudyError
 from rawperf.core.metrics import load_metrics
-from rawperf.perfkit.layout import load_layouts
 from rawperf.registry import extend_with_presets
+from rawperf.zvm.perfkit.layout import load_layouts
 from tests.rawperf.sample_files import sample
 from tests.rawperf.translated import translate
 

@@ -303,7 +303,7 @@ def test_failing_reader_is_reported(read, monkeypatch):
     def fail(self, stream, *, file):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("rawperf.sar.read.SarFormat.blocks", fail)
+    monkeypatch.setattr("rawperf.listing.ListingFormat.blocks", fail)
     with pytest.raises(FormatError, match="the reader of format sar failed"):
         read({"sar.txt": sar()})
 

@@ -323,7 +323,7 @@ class SampleCollector:
         if not pending.parts:
             return
         parts = [part[0] for part in pending.parts]
-        records = parts[0] if len(parts) == 1 else concat_tables(parts)
+        records = concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
         named = self._dictionary.translate(records.assign(t=t, file=file), name)

@@ -9,95 +9,76 @@ from __future__ import annotations
 
 import re
 
-from rawperf.base import Reading
-from rawperf.core.errors import FormatError
-from rawperf.rows import RecordBuilder, Warnings, split_lines
-from rawperf.text import decode
+from rawperf.listing import TRUNCATED_LINE, LineListing, ListingFormat
 
 _HEAD = re.compile(rb"^ +total +used +free\b", re.M)
 _LABEL = re.compile(r"([A-Z][a-z]+):")
 _NUMBER = re.compile(r"\d{1,15}", re.ASCII)
 
 
-class FreeFormat:
-    """Reader of free's listings."""
+class FreeListing(LineListing):
+    """Rows of free.
+
+    The entity kind is ``memory``, an entity the row's label (``Mem``, ``Swap``), ``field`` the column's heading. Each
+    heading begins a sample.
+
+    Refused are a row before a heading, a heading that differs from the first, a row with too many cells or given twice,
+    and a cell that is not a whole number, such as with ``-h``.
+    """
 
     name = "free"
     title = "free text output (procps)"
+    clock = "sample"
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.names: list[str] = []
+        self.sample, self.labels = -1, set[str]()
+        self.has_rows = False
+
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        words = line.split()
+        if not words:
+            return
+        if is_truncated:  # digits may be missing
+            self.warnings.add(number, TRUNCATED_LINE)
+        elif words[:3] == ["total", "used", "free"] and len(set(words)) == len(words):
+            if self.names and words != self.names:
+                problem, remedy = (
+                    "a heading that differs from the first",
+                    "keep one listing per file.",
+                )
+                raise self.error(problem, number, " ".join(self.names), line, remedy)
+            self.names, self.sample, self.labels = words, self.sample + 1, set()
+            self.info["columns"] = " ".join(words)
+        else:
+            self.parse_row(words, line, number)
+
+    def parse_row(self, words: list[str], line: str, number: int) -> None:
+        label, *cells = words
+        match = _LABEL.fullmatch(label)
+        if not self.names or match is None or label in self.labels:
+            expected = "a heading, then Mem: and Swap:, each once"
+            raise self.error("not a row of free", number, expected, line)
+        if not 3 <= len(cells) <= len(self.names) or not all(map(_NUMBER.fullmatch, cells)):
+            expected = f"whole numbers below {' '.join(self.names)}"
+            raise self.error("a damaged row", number, expected, line, "collect without -h.")
+        self.labels.add(label)
+        self.has_rows = True
+        for name, cell in zip(self.names, cells, strict=False):
+            self.rows.add("", "memory", match[1], name, float(cell), float(self.sample))
+
+    def finish(self) -> None:
+        if not self.has_rows:
+            raise self.error("no row in the file", expected="the output of free")
+
+
+class FreeFormat(ListingFormat):
+    """Listings of free, and their recognition."""
 
     def sniff(self, head: bytes) -> float:
         """0.95 for the heading."""
         return 0.95 if _HEAD.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a listing.
 
-        The entity kind is ``memory``, an entity the row's label (``Mem``, ``Swap``), ``field`` the column's heading.
-        The clock is ``sample``: each heading begins a sample.
-
-        Raises
-        ------
-        FormatError
-            A row before a heading, a heading that differs from the first, a row with too many cells or given twice, a
-            cell that is not a whole number, such as with ``-h``.
-        """
-        text, said = decode(data, file)
-        lines, whole = split_lines(text)
-        warnings = Warnings(file, said)
-        rows, names, sample = RecordBuilder(), list[str](), -1
-        seen: set[str] = set()
-        for number, line in enumerate(lines, start=1):
-            words = line.split()
-            rows.line = number
-            if not words:
-                continue
-            if number == len(lines) and not whole:  # without a line end, digits may be missing
-                warnings.add(number, "the file is truncated; this line was left out")
-                break
-            if words[:3] == ["total", "used", "free"] and len(set(words)) == len(words):
-                if names and words != names:
-                    raise FormatError(
-                        "a heading that differs from the first",
-                        file=file,
-                        line=number,
-                        found=line,
-                        expected=" ".join(names),
-                        remedy="keep one listing per file.",
-                    )
-                names, sample, seen = words, sample + 1, set()
-                continue
-            label = _LABEL.fullmatch(words[0])
-            if not names or label is None or label[1] in seen:
-                raise FormatError(
-                    "not a row of free",
-                    file=file,
-                    line=number,
-                    found=line,
-                    expected="a heading, then Mem: and Swap:, each once",
-                )
-            if not 3 <= len(words) - 1 <= len(names) or not all(
-                _NUMBER.fullmatch(word) for word in words[1:]
-            ):
-                raise FormatError(
-                    "a damaged row",
-                    file=file,
-                    line=number,
-                    found=line,
-                    expected=f"whole numbers below {' '.join(names)}",
-                    remedy="collect without -h.",
-                )
-            seen.add(label[1])
-            for name, word in zip(names, words[1:], strict=False):
-                rows.add("", "memory", label[1], name, float(word), float(sample))
-        if not len(rows):
-            raise FormatError("no row in the file", file=file, expected="the output of free")
-        return Reading(
-            rows.to_frame(),
-            "sample",
-            {"columns": " ".join(names)},
-            warnings.messages(),
-            rows.lines(),
-        )
-
-
-FORMAT = FreeFormat()
+FORMAT = FreeFormat(FreeListing)

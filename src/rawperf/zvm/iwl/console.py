@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import Reading, Streaming, concat_readings
+from rawperf.base import Reading, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import PieceReader, recode_piece
-from rawperf.recognition import Recognised
+from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.rows import Warnings, build_records
-from rawperf.text import take_strings
+from rawperf.text import recode_utf8, take_strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
     "Clients completed",
@@ -82,13 +79,12 @@ def data_attributes(line: str) -> dict[str, str] | None:
 
 
 class OtherLineParser:
-    """Parser of the lines other than status lines."""
+    """Parser of the lines other than status lines; `lines` has the line of each summary field."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, warnings: Warnings) -> None:
+        self._warnings = warnings
         self._has_message_ids = False  # whether any line has a message id
         self.info: dict[str, str] = {}
-        self.warnings: list[str] = []
         self.summary: dict[str, float] = {}
         self.lines: dict[str, int] = {}
         self._response = ""
@@ -114,9 +110,8 @@ class OtherLineParser:
                 self.info["time limit"] = str(int(limit[1]))
             elif not self._parse_setting(message_id, body, number):
                 if _LIKE_NUMBERS.search(line):
-                    self.warnings.append(
-                        f"{self.file} line {number}: not understood and left out: {line[:80]!r}"
-                    )
+                    sentence = f"not understood and left out: {line[:80]!r}"
+                    self._warnings.add_always(number, sentence)
                 self._counts[message_id] += bool(message_id)
                 self._n_other_lines += not message_id
 
@@ -156,9 +151,7 @@ class OtherLineParser:
                     problem, body, number, "the summary of one run; split a log of several runs"
                 )
             else:
-                self.warnings.append(
-                    f"{self.file} line {number}: {field!r} is given twice with the same value"
-                )
+                self._warnings.add_always(number, f"{field!r} is given twice with the same value")
         return True
 
     def _parse_values(
@@ -178,7 +171,9 @@ class OtherLineParser:
         return [(f"{label} ({match['note'].strip()})" if match["note"] else label, float(value))]
 
     def _damage_error(self, problem: str, found: str, line: int, expected: str) -> FormatError:
-        return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
+        return FormatError(
+            problem, file=self._warnings.file, line=line, expected=expected, found=found
+        )
 
     def _check_throughputs(self) -> None:
         """Warn of counts that are not throughput times run time.
@@ -192,10 +187,11 @@ class OtherLineParser:
             if run_time is None or count is None or rate is None:
                 continue
             if abs(rate * run_time - count) > rate + 0.0005 * run_time + 1:
-                self.warnings.append(
-                    f"{self.file} line {self.lines[rate_label]}: {rate_label} {rate:g}/s for {run_time:g} s"
-                    f" makes {rate * run_time:.0f}, but {count_label} is {count:.0f}"
+                sentence = (
+                    f"{rate_label} {rate:g}/s for {run_time:g} s makes {rate * run_time:.0f}, "
+                    f"but {count_label} is {count:.0f}"
                 )
+                self._warnings.add_always(self.lines[rate_label], sentence)
 
 
 STATUS_FIELDS = ("clients", "clients max", "rd", "wr", "pg", "web err", "resp avg", "pg elem/s")
@@ -213,82 +209,134 @@ _WRAPPER = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
 MAX_EMPTY_WARNINGS = 20
 
 
-class IwlConsole(Recognised, Streaming):
-    """Reader of the console log; see docs/formats/iwl-console.md."""
+class IwlConsoleListing(Listing):
+    """Status lines on the sample clock, then the summary with ``t`` NaN.
+
+    See docs/formats/iwl-console.md. Several machines follow one by one. A log with wrappers, which
+    several machines may share, is read as a whole.
+
+    Refused are a log with neither a status nor a summary line, a damaged one, two summaries of one
+    run, and two runs of one machine.
+    """
 
     name = "iwl-console"
     title = "WebSphere Studio Workload Simulator console log"
+    clock = "sample"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read status lines on the sample clock, then the summary with ``t`` NaN.
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._run, self._has_wrapper = _RunParser(file), False
 
-        Several machines follow one by one. A log with wrappers, which several machines may share,
-        is read as a whole.
+    def cut(self, lines: bytes, lines_before: int) -> int:
+        """Cut after the last line, but not within a wrapped status line."""
+        end = lines.rfind(b"\n") + 1
+        begin = max(lines.rfind(b"\n", 0, end - 1), lines.rfind(b"\r", 0, end - 1)) + 1
+        if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")):
+            end = begin
+        text = recode_utf8(lines[:end])[0].decode() if not self._run.samples else ""
+        return 0 if _WRAPPER.search(text.replace("\r", "\n")) else end
 
-        Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
-        one run; two runs of one machine.
+    def parse(self, part: ListingPart) -> RecordsWithLines:
+        text = part.text.replace("\r", "\n")
+        is_wrapped = not self._run.samples and _WRAPPER.search(text) is not None
+        for match in _WRAPPER.finditer(text) if not is_wrapped else ():
+            if self._has_wrapper:
+                raise self._outside_wrapper_error(text[match.start() :], 1)
+            self._has_wrapper = True
+        if part.is_last:
+            text = self._drop_truncated_line(text, part.lines_before)
+        parsed = (
+            self._read_wrapped(text)
+            if is_wrapped
+            else self._run.parse_part(text, part.lines_before + 1, part.is_last)
+        )
+        if part.is_last and not self._run.samples and not len(parsed.records):
+            raise self.error(
+                "no status line and no summary line of iwlengine",
+                expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
+                found=text.strip()[:60] or "nothing",
+            )
+        self.info = parsed.info
+        self.warnings.extend(parsed.warnings)
+        assert parsed.lines is not None
+        return parsed.records, parsed.lines
+
+    def _outside_wrapper_error(self, text: str, line: int) -> FormatError:
+        return self.error(
+            "a run outside of the wrappers in a log of several runs",
+            line,
+            "<data machine=...> around each",
+            text[:60],
+            "split the log, one run per file.",
+        )
+
+    def _drop_truncated_line(self, text: str, lines_before: int) -> str:
+        """Drop a last line that may be truncated, or the first half of a wrapped status line."""
+        body, newline, last = text.rstrip("\n").rpartition("\n")
+        is_first_half = _FIRST_HALF.fullmatch(last.strip()) is not None
+        if not last.strip() or (
+            not is_first_half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
+        ):
+            return text
+        number = lines_before + body.count("\n") + 1 + len(newline)
+        self.warnings.add_always(number, "the log ends within this line, which was dropped")
+        return body + newline
+
+    def _read_wrapped(self, text: str) -> Reading:
+        """Reading of a log with wrappers: one part per machine, or one if only one holds a run.
+
+        Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its
+        machine.
         """
-        messages, run, has_wrapper = Warnings(file), _RunParser(file), False
-        pieces = PieceReader(stream, _cut_after_line, file)
-        for piece in pieces:
-            text = (
-                recode_piece(piece, pieces.lines_before, messages, file)
-                .decode()
-                .replace("\r", "\n")
-            )
-            has_wrappers = not run.samples and _WRAPPER.search(text) is not None
-            if has_wrappers and not pieces.is_last:
-                pieces.bytes_to_repeat = len(piece)
-                continue
-            for match in _WRAPPER.finditer(text) if not has_wrappers else ():
-                if has_wrapper:
-                    raise _outside_wrapper_error(text[match.start() :], 1, file)
-                has_wrapper = True
-            truncation: list[str] = []
-            if pieces.is_last:
-                text, truncation = _drop_truncated_line(text, file, pieces.lines_before)
-            part = (
-                _read_wrapped(text, file)
-                if has_wrappers
-                else run.parse_part(text, pieces.lines_before + 1, pieces.is_last)
-            )
-            if pieces.is_last and not run.samples and not len(part.records):
-                raise FormatError(
-                    "no status line and no summary line of iwlengine",
-                    file=file,
-                    found=text.strip()[:60] or "nothing",
-                    expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
-                )
-            for sentence in (*truncation, *part.warnings):
-                messages.add_located(sentence)
-            if pieces.is_last or len(part.records):
-                yield replace(part, warnings=messages.drain(pieces.is_last))
-
-
-def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
-    return FormatError(
-        "a run outside of the wrappers in a log of several runs",
-        file=file,
-        line=line,
-        expected="<data machine=...> around each",
-        found=text[:60],
-        remedy="split the log, one run per file.",
-    )
-
-
-def _cut_after_line(lines: bytes) -> int:
-    """Cut after the last line, but not within a wrapped status line."""
-    end = lines.rfind(b"\n") + 1
-    begin = max(lines.rfind(b"\n", 0, end - 1), lines.rfind(b"\r", 0, end - 1)) + 1
-    return begin if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")) else end
+        begins = [match.start() for match in _WRAPPER.finditer(text)]
+        parts, empty = list[Reading](), list[tuple[int, int, int]]()
+        if len(begins) > 1:
+            parts.append(_RunParser(self.file).parse_part(text[: begins[0]], 1, True))
+            if parts[0].lines is not None and len(parts[0].lines):
+                raise self._outside_wrapper_error(text, int(parts[0].lines[0]))
+            seen: set[str] = set()
+            line = text.count("\n", 0, begins[0]) + 1
+            for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+                attributes = data_attributes(text[begin:end].split("\n", 1)[0]) or {}
+                machine = attributes.get("machine", "")
+                part = _RunParser(self.file, machine).parse_part(text[begin:end], line, True)
+                if not len(part.records):
+                    empty.append((begin, end, line))
+                elif not machine or machine in seen:
+                    raise self.error(
+                        "several runs of one machine"
+                        if machine
+                        else "several runs, one of them without a machine",
+                        line,
+                        "wrappers of different machines",
+                        text[begin:end].strip()[:60],
+                        "split the log, one run per file.",
+                    )
+                else:
+                    seen.add(machine)
+                    parts.append(part)
+                line += text.count("\n", begin, end)
+        if len(parts) <= 2:
+            for begin, end, _ in empty:
+                text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
+            parts = [_RunParser(self.file).parse_part(text, 1, True)]
+        warnings = Warnings(self.file)
+        for _, _, line in empty[:MAX_EMPTY_WARNINGS]:
+            warnings.add_always(line, "this wrapper contains no run")
+        messages = (*parts[0].warnings, *warnings.drain())
+        info = {key: text for part in parts for key, text in part.info.items()}
+        return replace(
+            concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info
+        )
 
 
 class _RunParser:
     """Parser of one machine's log, part by part."""
 
     def __init__(self, file: str, machine: str = "") -> None:
-        self._file, self._machine, self._other_lines = file, machine, OtherLineParser(file)
-        self.samples, self._last_pages, self._counter_decreased = 0, -np.inf, False
+        self._warnings, self._machine = Warnings(file), machine
+        self._other_lines = OtherLineParser(self._warnings)
+        self.samples, self._last_pages = 0, -np.inf
 
     def parse_part(self, text: str, first: int, last: bool) -> Reading:
         """Reading of a part of the log that begins on line `first` of the file."""
@@ -297,19 +345,15 @@ class _RunParser:
         page_counts = status[:, STATUS_FIELDS.index("pg")]
         decreases = np.flatnonzero(np.diff(page_counts, prepend=self._last_pages) < 0)
         self._last_pages = page_counts[-1] if samples else self._last_pages
-        messages: list[str] = []
-        if len(decreases) and not self._counter_decreased:
-            self._counter_decreased = True
-            problem = "the page counter decreases; does the log have more than one run?"
-            messages.append(f"{self._file} line {lines[decreases[0], 0]}: {problem}")
+        if len(decreases):
+            sentence = "the page counter decreases; does the log have more than one run?"
+            self._warnings.add_once("decrease", int(lines[decreases[0], 0]), sentence)
         other_lines = self._other_lines
         other_lines.parse(other, first)
         summary: dict[str, float] = {}
         if last:
             other_lines.finish()
             summary = other_lines.summary
-        messages += other_lines.warnings
-        other_lines.warnings.clear()
         fields = (*STATUS_FIELDS, *summary)
         codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
         times = self.samples + np.arange(samples, dtype=float)
@@ -319,12 +363,7 @@ class _RunParser:
         records = build_records(
             report, "driver", self._machine, take_strings(fields, codes), t, value
         )
-        line_numbers = np.concatenate(
-            [
-                lines.ravel(),
-                np.array([other_lines.lines[field] for field in summary], dtype=np.int64),
-            ]
-        )
+        summary_lines = np.array([other_lines.lines[field] for field in summary], dtype=np.int64)
         self.samples += samples
         info = other_lines.info
         if self._machine:
@@ -333,65 +372,8 @@ class _RunParser:
                 for key, text in info.items()
                 if key != "data machine"
             }
-        return Reading(records, "sample", dict(info), tuple(messages), line_numbers)
-
-
-def _read_wrapped(text: str, file: str) -> Reading:
-    """Reading of a log with wrappers: one part per machine, or one if only one wrapper holds a run.
-
-    Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its
-    machine.
-    """
-    begins = [match.start() for match in _WRAPPER.finditer(text)]
-    parts, empty = [], list[tuple[int, int, str]]()
-    if len(begins) > 1:
-        parts.append(_RunParser(file).parse_part(text[: begins[0]], 1, True))
-        if parts[0].lines is not None and len(parts[0].lines):
-            raise _outside_wrapper_error(text, int(parts[0].lines[0]), file)
-        seen: set[str] = set()
-        line = text.count("\n", 0, begins[0]) + 1
-        for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
-            machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
-            part = _RunParser(file, machine).parse_part(text[begin:end], line, True)
-            if not len(part.records):
-                empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
-            elif not machine or machine in seen:
-                problem = (
-                    "several runs of one machine"
-                    if machine
-                    else "several runs, one of them without a machine"
-                )
-                raise FormatError(
-                    problem,
-                    file=file,
-                    line=line,
-                    expected="wrappers of different machines",
-                    found=text[begin:end].strip()[:60],
-                    remedy="split the log, one run per file.",
-                )
-            else:
-                seen.add(machine)
-                parts.append(part)
-            line += text.count("\n", begin, end)
-    if len(parts) <= 2:
-        for begin, end, _ in empty:
-            text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
-        parts = [_RunParser(file).parse_part(text, 1, True)]
-    messages = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_WARNINGS]))
-    info = {key: text for part in parts for key, text in part.info.items()}
-    return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)
-
-
-def _drop_truncated_line(text: str, file: str, lines_before: int) -> tuple[str, list[str]]:
-    """Drop a last line that may be truncated, or the first half of a wrapped status line."""
-    body, newline, last = text.rstrip("\n").rpartition("\n")
-    is_first_half = _FIRST_HALF.fullmatch(last.strip()) is not None
-    if not last.strip() or (
-        not is_first_half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
-    ):
-        return text, []
-    line = lines_before + body.count("\n") + 1 + len(newline)
-    return body + newline, [f"{file} line {line}: the log ends within this line, which was dropped"]
+        line_numbers = np.concatenate([lines.ravel(), summary_lines])
+        return Reading(records, "sample", dict(info), self._warnings.drain(), line_numbers)
 
 
 def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
@@ -415,4 +397,4 @@ def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
     return values, lines, "".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
 
 
-FORMAT = IwlConsole()
+FORMAT = ListingFormat(IwlConsoleListing)

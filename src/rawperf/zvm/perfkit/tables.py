@@ -14,8 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
-from rawperf.perfkit.page import (
+from rawperf.rows import Warnings, build_records
+from rawperf.text import IndexArray, take_strings
+from rawperf.zvm.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
+from rawperf.zvm.perfkit.page import (
     BLANK,
     MAX_LINE_LENGTH,
     NUMBER,
@@ -28,8 +30,6 @@ from rawperf.perfkit.page import (
     parse_number,
     parse_plain_numbers,
 )
-from rawperf.rows import Warnings, build_records
-from rawperf.text import IndexArray, take_strings
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header

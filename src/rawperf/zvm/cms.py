@@ -7,16 +7,18 @@ went through a document have columns run together, and half a row must not becom
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
 
-from rawperf.base import Reading, Streaming
-from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
-from rawperf.pieces import PieceReader, cut_after_line, recode_piece
-from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, split_lines
+from rawperf.listing import (
+    TRUNCATED_LINE,
+    LineListing,
+    ListingFormat,
+    ListingPart,
+    RecordsWithLines,
+)
+from rawperf.rows import RecordBuilder, Warnings
 from rawperf.text import DAY, HALF_DAY, clock_seconds
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
@@ -126,6 +128,11 @@ class ResponseParser:
         """Discard the definitions of a command that ended with a return code."""
         if len(self._definition_rows):
             self.rows.drop(self._definition_rows.start, self._definition_rows.stop)
+
+    def drop_rows(self, count: int) -> None:
+        """Adjust to the removal of the first `count` rows, which are of earlier commands."""
+        rows = self._definition_rows
+        self._definition_rows = range(rows.start - count, rows.stop - count)
 
     def parse_line(self, line: str, number: int) -> bool:
         """Parse a line; False if it is not one of these responses."""
@@ -239,6 +246,7 @@ READY = re.compile(
     r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?",
     re.ASCII | re.IGNORECASE,
 )
+_READY_EXAMPLE = "Ready; T=0.01/0.01 12:00:00"
 _BEGINS_READY = re.compile(r"Ready *[;(]", re.IGNORECASE)
 # prefix of guests with several virtual CPUs
 _CPU_PREFIX = re.compile(r"\A[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)
@@ -263,213 +271,151 @@ _WRAPS = (
 _VALUE_BEFORE = re.compile(r"SUBCHANNEL(?: =)?\Z")  # the rest of the line has no number to read
 
 
-class CmsConsole(Recognised, Streaming):
-    """Reader of console transcripts; see docs/formats/cms-console.md."""
+class CmsListing(LineListing):
+    """Commands and responses of a transcript; see docs/formats/cms-console.md.
+
+    ``t`` is the time of the ready message that ends a command. A transcript without times is read as
+    a whole.
+
+    Refused are a damaged ready message, and a text without any ready message or known response.
+    """
 
     name = "cms-console"
     title = "transcript of a CMS console"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a transcript; ``t`` is the time of the ready message that ends a command.
-
-        A transcript without times is read as a whole.
-
-        Raises `FormatError` at a damaged ready message, and in a text without any ready message or
-        known response.
-        """
-        session, encoding_warnings = _SessionParser(file), Warnings(file)
-        pieces = PieceReader(stream, cut_after_line, file)
-        number = emitted_line = 0
-        for number, line, value_at, is_truncated in _unwrap_lines(
-            _iter_lines(pieces, encoding_warnings, file)
-        ):
-            session.rows.line = value_at
-            session.parse_line(line, number, is_truncated)
-            if (
-                pieces.lines_before > emitted_line
-                and not pieces.is_last
-                and session.is_block_ready()
-            ):
-                emitted_line = pieces.lines_before
-                yield session.emit_reading(encoding_warnings, is_last=False)
-        session.finish(number)
-        yield session.emit_reading(encoding_warnings, is_last=True)
-
-
-class _SessionParser:
-    """Commands of a transcript, in sequence."""
-
     def __init__(self, file: str) -> None:
-        self.file, self.warnings = file, Warnings(file)
-        self.rows, self.info = RecordBuilder(), dict[str, str]()
-        self.pending_info: dict[
-            str, str
-        ] = {}  # info of the open command; moved to `info` at its end
-        self.responses = ResponseParser(self.rows, self.warnings, self.pending_info)
-        self.command: str | None = None
-        self.first_record = self.n_other_lines = self.n_ready = self.days = 0
-        self.clock: int | None = None  # time of day of the last timed ready message
+        super().__init__(file)
+        # info of the open command; moved to `info` at its end
+        self._pending_info: dict[str, str] = {}
+        self._responses = ResponseParser(self.rows, self.warnings, self._pending_info)
+        self._command: str | None = None
+        self._first_record = self._n_other_lines = self._n_ready = self._days = 0
+        self._time_of_day: int | None = None  # of the last timed ready message
         # unwrapped time of the last ready message, None if it had none
-        self.previous: float | None = None
+        self._previous: float | None = None
+        # text and number of a line that the screen's width may have broken
+        self._wrapped, self._wrapped_at = "", 0
+        self._value_at = self._n_lines = 0  # line that holds the value; last line
+
+    def parse(self, part: ListingPart) -> RecordsWithLines | None:
+        for number, line, is_truncated in part.numbered_lines():
+            self.parse_line(line, number, is_truncated)
+        if part.is_last:
+            self.finish()
+            return self.rows.take()
+        if self._time_of_day is None:
+            return None
+        count, self._first_record = self._first_record, 0  # of the commands that ended
+        self._responses.drop_rows(count)
+        return self.rows.take(count)
 
     def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
-        """Parse one line; `is_truncated` for a last line without its line end."""
+        """Rejoin lines that the screen's width broke, without the CPU's prefix, and parse them."""
+        line, wrapped = _CPU_PREFIX.sub("", line.replace("\t", " ")).strip(), self._wrapped
+        self._n_lines = number
+        if wrapped and not line:
+            return
+        if wrapped and any(wrapped.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
+            self._value_at = self._value_at if _VALUE_BEFORE.search(wrapped) else number
+            line = f"{wrapped} {line}"
+        else:
+            self._parse_wrapped()
+            self._value_at = number
+        self._wrapped = ""
+        if not is_truncated and any(line.endswith(end) for end, _ in _WRAPS):
+            self._wrapped, self._wrapped_at = line, number
+        else:
+            self._parse_whole_line(line, number, is_truncated)
+
+    def _parse_wrapped(self) -> None:
+        """Parse a line that seemed to be broken and is whole."""
+        if self._wrapped:
+            self._parse_whole_line(self._wrapped, self._wrapped_at, False)
+
+    def _parse_whole_line(self, line: str, number: int, is_truncated: bool) -> None:
+        self.rows.line = self._value_at
         if match := READY.fullmatch(line):
             self._end_command(match, number)
         elif not line:
             return
         elif is_truncated:
-            self.warnings.add(number, "the file is truncated; this line was left out")
+            self.warnings.add(number, TRUNCATED_LINE)
         elif _BEGINS_READY.match(line):
-            raise FormatError(
-                "a damaged ready message",
-                file=self.file,
-                line=number,
-                expected="Ready; T=0.01/0.01 12:00:00",
-                found=line,
-            )
+            raise self.error("a damaged ready message", number, _READY_EXAMPLE, line)
         elif logon := _LOGON.fullmatch(line):
-            self.command = LOGON
-            self.responses.discard_definitions()  # the text before is a screen's heading, not a command
-            self.responses.begin_command(LOGON)
-            self.pending_info.setdefault("logon", logon[1])
-        elif self.responses.parse_line(_STAMP.sub("", line), number):
+            self._command = LOGON
+            # the text before is a screen's heading, not a command
+            self._responses.discard_definitions()
+            self._responses.begin_command(LOGON)
+            self._pending_info.setdefault("logon", logon[1])
+        elif self._responses.parse_line(_STAMP.sub("", line), number):
             return
-        elif self.command is None and not _MESSAGE.match(line):
+        elif self._command is None and not _MESSAGE.match(line):
             command = " ".join(_PROMPT.sub("", line).upper().split())
-            self.command = _TO_CP.sub("", command)[:_MAX_COMMAND_LENGTH].strip()
-            self.responses.begin_command(self.command, number)
+            self._command = _TO_CP.sub("", command)[:_MAX_COMMAND_LENGTH].strip()
+            self._responses.begin_command(self._command, number)
         else:
-            self.n_other_lines += 1
+            self._n_other_lines += 1
 
     def _end_command(self, match: re.Match[str], number: int) -> None:
         """End a command at its ready message."""
         code = int(match[1] or 0)
         if code:
-            self.responses.discard_definitions()
-        t = (
-            None
-            if match[4] is None
-            else self._unwrap_clock(clock_seconds(match[4], file=self.file, line=number), number)
-        )
-        if t is not None:
-            self.rows.set_time(self.first_record, t)
+            self._responses.discard_definitions()
         numbers: dict[str, float] = {RETURN_CODE: code}
-        if t is not None:
+        t: float | None = None
+        if match[4] is not None:
+            t = self._unwrap_clock(clock_seconds(match[4], file=self.file, line=number), number)
+            self.rows.set_time(self._first_record, t)
             numbers |= {VIRTUAL_CPU: float(match[2]), TOTAL_CPU: float(match[3])}
             if numbers[VIRTUAL_CPU] > numbers[TOTAL_CPU]:
                 self.warnings.add(
                     number, "the virtual CPU time exceeds the total CPU time, which includes it"
                 )
-            if self.previous is not None and t >= self.previous and self.command != LOGON:
-                numbers[ELAPSED] = t - self.previous
+            if self._previous is not None and t >= self._previous and self._command != LOGON:
+                numbers[ELAPSED] = t - self._previous
         for field, value in numbers.items():
-            self.rows.add(
-                COMMAND, COMMAND, self.command or "", field, value, float("nan") if t is None else t
-            )
-        self.previous, self.command, self.first_record = t, None, len(self.rows)
-        self.n_ready += 1
+            time = math.nan if t is None else t
+            self.rows.add(COMMAND, COMMAND, self._command or "", field, value, time)
+        self._previous, self._command, self._first_record = t, None, len(self.rows)
+        self._n_ready += 1
         self._reset_command()
 
     def _reset_command(self) -> None:
-        self.info = self.pending_info | self.info
-        self.pending_info.clear()
-        self.responses.begin_command("")
+        self.info = self._pending_info | self.info
+        self._pending_info.clear()
+        self._responses.begin_command("")
 
-    def _unwrap_clock(self, clock: int, number: int) -> float:
-        if self.clock is not None and clock < self.clock:
-            if self.clock - clock > HALF_DAY:
-                self.days += 1
+    def _unwrap_clock(self, seconds: int, number: int) -> float:
+        if self._time_of_day is not None and seconds < self._time_of_day:
+            if self._time_of_day - seconds > HALF_DAY:
+                self._days += 1
             else:
                 self.warnings.add(number, "the time of day decreases by less than half a day")
-        self.clock = clock
-        return float(clock + DAY * self.days)
+        self._time_of_day, self.clock = seconds, "time-of-day"
+        return float(seconds + DAY * self._days)
 
-    def is_block_ready(self) -> bool:
-        """Whether a block is due: there are records, all commands ended, the clock is known."""
-        return self.clock is not None and self.first_record == len(self.rows) > 0
-
-    def finish(self, n_lines: int) -> None:
-        """End the transcript after `n_lines` lines; records after the last ready message are dropped.
+    def finish(self) -> None:
+        """End the transcript; records after the last ready message are dropped.
 
         They have no time.
         """
-        is_incomplete = len(self.rows) > self.first_record or bool(self.command)
-        if self.n_ready and is_incomplete and self.command not in _ENDS_SESSION:
-            self.rows.drop(self.first_record, len(self.rows))
-            name = f" of {self.command!r}" if self.command else ""
+        self._parse_wrapped()
+        is_incomplete = len(self.rows) > self._first_record or bool(self._command)
+        if self._n_ready and is_incomplete and self._command not in _ENDS_SESSION:
+            self.rows.drop(self._first_record, len(self.rows))
+            name = f" of {self._command!r}" if self._command else ""
             self.warnings.add(
-                n_lines,
+                self._n_lines,
                 f"the transcript ends before the ready message{name}; the response was left out",
             )
-        if not self.n_ready:
+        if not self._n_ready:
             self._reset_command()
-        if not self.n_ready and not len(self.rows):
-            raise FormatError(
-                "no ready message and no known response of CP",
-                file=self.file,
-                line=1,
-                expected="Ready; T=0.01/0.01 12:00:00",
-            )
-        if self.n_other_lines:
-            self.info["other lines"] = str(self.n_other_lines)
-
-    def emit_reading(self, encoding_warnings: Warnings, is_last: bool) -> Reading:
-        """Reading since the last call."""
-        records, lines = self.rows.to_frame(), self.rows.lines()
-        self.rows.drop(0, len(self.rows))
-        self.first_record = 0
-        messages = (*encoding_warnings.drain(is_last), *self.warnings.drain(is_last))
-        return Reading(
-            records,
-            "none" if self.clock is None else "time-of-day",
-            dict(self.info),
-            messages,
-            lines,
-        )
+        if not self._n_ready and not len(self.rows):
+            problem = "no ready message and no known response of CP"
+            raise self.error(problem, 1, _READY_EXAMPLE)
+        if self._n_other_lines:
+            self.info["other lines"] = str(self._n_other_lines)
 
 
-def _iter_lines(
-    pieces: PieceReader, encoding_warnings: Warnings, file: str
-) -> Iterator[tuple[str, bool, bool]]:
-    """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
-    pending: str | None = None
-    is_complete = True
-    for piece in pieces:
-        lines, is_complete = split_lines(
-            recode_piece(piece, pieces.lines_before, encoding_warnings, file).decode()
-        )
-        for line in lines:
-            if pending is not None:
-                yield pending, False, False
-            pending = line
-    if pending is not None:
-        yield pending, True, not is_complete
-
-
-def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
-    """Rejoin lines that the screen's width broke, without the CPU's prefix.
-
-    Yields the number of the first line, the text, the number of the line that holds the value, and
-    whether the line is cut.
-    """
-    wrapped, wrapped_at, value_at = "", 0, 0
-    for number, (raw, is_last, is_truncated) in enumerate(lines, start=1):
-        line = _CPU_PREFIX.sub("", raw.replace("\t", " ")).strip()
-        if wrapped and not line and not is_last:
-            continue
-        if wrapped and any(wrapped.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
-            value_at = value_at if _VALUE_BEFORE.search(wrapped) else number
-            line = f"{wrapped} {line}"
-        else:
-            if wrapped:
-                yield wrapped_at, wrapped, value_at, False
-            value_at = number
-        wrapped = ""
-        if not is_last and any(line.endswith(end) for end, _ in _WRAPS):
-            wrapped, wrapped_at = line, number
-        else:
-            yield number, line, value_at, is_truncated
-
-
-FORMAT = CmsConsole()
+FORMAT = ListingFormat(CmsListing)

@@ -7,18 +7,18 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterable
 
 import numpy as np
-import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
-from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
-from rawperf.perfkit.page import (
+from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
+from rawperf.recognition import PAGE_BEGINS
+from rawperf.rows import build_records
+from rawperf.text import DAY, IndexArray
+from rawperf.zvm.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
+from rawperf.zvm.perfkit.page import (
     BLANK,
     NO_DATA,
     FilePart,
@@ -26,7 +26,7 @@ from rawperf.perfkit.page import (
     PageIntervals,
     read_header,
 )
-from rawperf.perfkit.tables import (
+from rawperf.zvm.perfkit.tables import (
     RULE_PATTERN,
     EncodedRows,
     HeadingMatch,
@@ -39,10 +39,6 @@ from rawperf.perfkit.tables import (
     read_items,
     unknown_heading_error,
 )
-from rawperf.pieces import PieceReader, recode_piece
-from rawperf.recognition import PAGE_BEGINS, Recognised
-from rawperf.rows import Warnings, build_records
-from rawperf.text import DAY, IndexArray
 
 MAX_TEMPLATES, MAX_NEW_TEMPLATES = 8, 16
 """Templates that are kept of a report, and that a part of a file may add: in a damaged file, all
@@ -50,45 +46,21 @@ headers may differ.
 """
 
 
-class PerfKit(Recognised, Streaming):
-    """Reader of listings; see docs/formats/perfkit.md."""
+class PerfkitListing(Listing):
+    """Pages of registered reports; see docs/formats/perfkit.md.
+
+    ``t`` is the end of the interval. Refused are a file without a registered report, a heading that
+    no layout matches, and a damaged header, row or number; an invalid layout file of the user raises
+    `StudyError`.
+    """
 
     name = "perfkit"
     title = "z/VM Performance Toolkit listings"
+    clock = "time-of-day"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read all pages of registered reports, on the time-of-day clock.
-
-        ``t`` is the end of the interval. Raises `FormatError`: no registered report; a heading that
-        no layout matches; a damaged header, row or number; `StudyError` for an invalid layout file
-        of the user.
-        """
-        listing = _ListingParser(file, load_layouts(), Warnings(file))
-        pieces = PieceReader(stream, _cut_before_last_page, file)
-        for piece in pieces:
-            file_part = FilePart(
-                recode_piece(piece, pieces.lines_before, listing.warnings, file),
-                pieces.lines_before,
-            )
-            listing.parse_part(file_part, pieces.is_last)
-            records, lines = listing.records(file_part)
-            if pieces.is_last or len(records):
-                yield Reading(
-                    records,
-                    "time-of-day",
-                    listing.info(),
-                    listing.warnings.drain(pieces.is_last),
-                    lines,
-                )
-
-
-class _ListingParser:
-    """Pages of one file and their contents."""
-
-    def __init__(
-        self, file: str, layouts: dict[str, tuple[ReportLayout, ...]], warnings: Warnings
-    ) -> None:
-        self.file, self.layouts, self.warnings = file, layouts, warnings
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.layouts = load_layouts()
         self.pages: list[PageHeader] = []
         self.last_pages: dict[str, PageHeader] = {}  # the last page of each report
         self.intervals = PageIntervals()
@@ -103,17 +75,31 @@ class _ListingParser:
         # page, layout, line, field, value
         self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
-    def parse_part(self, part: FilePart, is_last: bool) -> None:
+    def cut(self, lines: bytes, lines_before: int) -> int:
+        """Cut before the last page."""
+        position = len(lines)
+        while (position := lines.rfind(b"FCX", 0, position)) >= 0:
+            begin = lines.rfind(b"\n", 0, position) + 1
+            line = lines[begin : lines.find(b"\n", position) + 1]
+            if PAGE_BEGINS.match(line.decode("utf-8", "replace")):
+                return begin
+        return 0
+
+    def parse(self, part: ListingPart) -> RecordsWithLines:
+        pages = FilePart(part.data, part.lines_before)
+        self._parse_pages(pages, part.is_last)
+        parsed = self._records(pages)
+        self.info = self.intervals.info()
+        if self.assumed_reports:
+            self.info["assumed layouts"] = " ".join(sorted(self.assumed_reports))
+        return parsed
+
+    def _parse_pages(self, part: FilePart, is_last: bool) -> None:
         """Parse the pages of a part of the file; `is_last` for the last part."""
         if not part.reports:
-            first_text = part.data.decode().strip()[:60] or "nothing"
+            found = part.data.decode().strip()[:60] or "nothing"
             expected = "a page that begins with FCXnnn"
-            raise FormatError(
-                "no report of the Performance Toolkit",
-                file=self.file,
-                expected=expected,
-                found=first_text,
-            )
+            raise self.error("no report of the Performance Toolkit", None, expected, found)
         is_complete = part.data.endswith(b"\n")
         complete_pages: dict[str, list[int]] = {}
         for index in range(len(part.reports) - (not is_complete)):
@@ -167,14 +153,10 @@ class _ListingParser:
                 self.unread[0], f"{len(self.unread)} line(s) below tables were not read"
             )
         if not self.last_pages:
-            expected, first_text = (
-                ", ".join(sorted(self.layouts)),
-                ", ".join(self.skipped) or "a truncated page",
-            )
+            expected = ", ".join(sorted(self.layouts))
+            found = ", ".join(self.skipped) or "a truncated page"
             problem = "no complete page of a registered report"
-            raise FormatError(
-                problem, file=self.file, expected=expected, found=first_text, remedy=REMEDY
-            )
+            raise self.error(problem, None, expected, found, REMEDY)
 
     def _find_regular(
         self, part: FilePart, templates: Iterable[_PageTemplate], indices: list[int]
@@ -239,9 +221,7 @@ class _ListingParser:
             table, is_aligned = self._parse_tables(page, body, heading, layouts, truncated_line)
             layout = table.layout
         if page.begin < 0 and not layout.time:
-            raise FormatError(
-                f"{page.report} has no interval", file=self.file, line=first_line, found=lines[0]
-            )
+            raise self.error(f"{page.report} has no interval", first_line, found=lines[0])
         if page.form == "printed" or layout.evidence != "screen":
             self.assumed_reports.add(page.report)
         page = page._replace(log=layout.log)
@@ -320,11 +300,11 @@ class _ListingParser:
 
     def _report_truncation(self, line: int, part_name: str, is_last: bool) -> None:
         if not is_last:
-            raise FormatError(f"a page ends within its {part_name}", file=self.file, line=line)
+            raise self.error(f"a page ends within its {part_name}", line)
         self.warnings.add(line, f"the file ends within a {part_name}, which was dropped")
 
-    def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
-        """`Reading.records` and `Reading.lines` of the last part that was read."""
+    def _records(self, part: FilePart) -> RecordsWithLines:
+        """Records of the last part that was read."""
         intervals = self.intervals.compute(self.pages)
         frames = [
             page_records(table, part, intervals, self.warnings, self.file)
@@ -350,12 +330,6 @@ class _ListingParser:
             empty = np.array([], dtype=float)
             return build_records("", "", "", "", empty, empty), empty.astype(np.int64)
         return concat_rows(frames)
-
-    def info(self) -> dict[str, str]:
-        info = self.intervals.info()
-        if self.assumed_reports:
-            info["assumed layouts"] = " ".join(sorted(self.assumed_reports))
-        return info
 
 
 class _PageTemplate:
@@ -419,16 +393,4 @@ class _PageTemplate:
         return is_regular
 
 
-def _cut_before_last_page(lines: bytes) -> int:
-    """Offset of the last page in a part of a file."""
-    position = len(lines)
-    while (position := lines.rfind(b"FCX", 0, position)) >= 0:
-        begin = lines.rfind(b"\n", 0, position) + 1
-        if PAGE_BEGINS.match(
-            lines[begin : lines.find(b"\n", position) + 1].decode("utf-8", "replace")
-        ):
-            return begin
-    return 0
-
-
-FORMAT = PerfKit()
+FORMAT = ListingFormat(PerfkitListing)

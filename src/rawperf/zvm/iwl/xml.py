@@ -405,9 +405,8 @@ class IwlXml(Recognised, Streaming):
             data = b""
             truncated_at = parser.close() if pieces.is_last else 0
             if truncated_at:
-                warnings.add_located(
-                    f"{file} line {truncated_at}: the document is truncated; the snapshots before this line were kept"
-                )
+                sentence = "the document is truncated; the snapshots before this line were kept"
+                warnings.add_always(truncated_at, sentence)
             unmapped = " ".join(sorted(target.unmapped))
             if pieces.is_last and not target.has_content():
                 raise FormatError(
@@ -420,15 +419,10 @@ class IwlXml(Recognised, Streaming):
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped
-            rows, target.rows = target.rows, RecordBuilder()
-            if pieces.is_last or len(rows):
-                yield Reading(
-                    rows.to_frame(),
-                    "elapsed",
-                    dict(target.info),
-                    warnings.drain(pieces.is_last),
-                    rows.lines(),
-                )
+            records, lines = target.rows.take()
+            if pieces.is_last or len(records):
+                messages = warnings.drain(pieces.is_last)
+                yield Reading(records, "elapsed", dict(target.info), messages, lines)
 
 
 FORMAT = IwlXml()

@@ -1,0 +1,159 @@
+"""Listings: formats of text with rows of numbers, read part by part or line by line.
+
+A format is a subclass of `Listing`, or of `LineListing`, with ``FORMAT = ListingFormat(Subclass)``.
+The subclass finds the numbers of a part or of a line; what all listings have in common is here:
+parts of the file, encoding, warnings, a truncated last line, the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import BinaryIO, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.pieces import PieceReader, cut_after_line, read_whole_file
+from rawperf.recognition import Recognised
+from rawperf.rows import RecordBuilder, Warnings
+from rawperf.text import recode
+
+RecordsWithLines = tuple[pd.DataFrame, NDArray[np.int64]]
+"""`Reading.records`, and `Reading.lines`."""
+TRUNCATED_LINE = "the file is truncated; this line was left out"
+
+
+@dataclass(frozen=True)
+class ListingPart:
+    """Some whole lines of a file, in UTF-8; the file's last line may lack its line feed."""
+
+    data: bytes
+    lines_before: int  # lines of the file before the part
+    is_last: bool  # whether no part follows
+
+    @cached_property
+    def text(self) -> str:
+        """The part as text."""
+        return self.data.decode()
+
+    def numbered_lines(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield each line's number in the file, from 1, its text, and whether it lacks its end.
+
+        Words or digits may be missing in a line without its end.
+        """
+        *lines, rest = self.text.split("\n")
+        number = self.lines_before
+        for number, line in enumerate(lines, start=self.lines_before + 1):
+            yield number, line, False
+        if rest:
+            yield number + 1, rest, True
+
+
+class Listing:
+    """A file of a format while it is read: one object for each file.
+
+    Attributes
+    ----------
+    name, title : str
+        Those of the format.
+    reads_whole : bool
+        Whether the file is one part, as if the clock or a value depends on its end.
+    clock : str
+        One of `rawperf.base.CLOCKS`; it may be set up to the end of the first part with records.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reads_whole: ClassVar[bool] = False
+    clock = "none"
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.info: dict[str, str] = {}
+        self.warnings = Warnings(file)
+
+    def cut(self, lines: bytes, lines_before: int) -> int:
+        """Number of bytes of `lines`, which are whole lines, to the end of the part; 0 if unknown.
+
+        `lines_before` is the number of lines of the file before them.
+        """
+        return cut_after_line(lines)
+
+    def parse(self, part: ListingPart) -> RecordsWithLines | None:
+        """`Reading.records` and `Reading.lines` of a part; None if they follow with a later part.
+
+        Raises `FormatError` at a line that the tool does not print, and at the end of a file without
+        numbers.
+        """
+        raise NotImplementedError
+
+    def error(
+        self,
+        problem: str,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> FormatError:
+        """Build the error of a line of the file, from 1."""
+        return FormatError(
+            problem, file=self.file, line=line, expected=expected, found=found, remedy=remedy
+        )
+
+
+class LineListing(Listing):
+    """A listing that is read line by line; `parse_line` adds the records to `rows`."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.rows = RecordBuilder()
+
+    def parse(self, part: ListingPart) -> RecordsWithLines | None:
+        for number, line, is_truncated in part.numbered_lines():
+            self.rows.line = number
+            self.parse_line(line, number, is_truncated)
+        if part.is_last:
+            self.finish()
+        return self.rows.take()
+
+    def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
+        """Parse a line; `is_truncated` for a last line without its end; raises as `parse`."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Complete records, clock and info after the last line; raises as `parse`."""
+
+
+class ListingFormat(Recognised, Streaming):
+    """A format whose files are read by a `Listing`; one of another package overrides `sniff`."""
+
+    def __init__(self, listing: type[Listing]) -> None:
+        self.listing = listing
+        self.name, self.title = listing.name, listing.title
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file part by part; raises `FormatError` as its `Listing` does."""
+        listing = self.listing(file)
+        for part in self._parts(listing, stream):
+            parsed = listing.parse(part)
+            if parsed is not None and (part.is_last or len(parsed[1])):
+                records, lines = parsed
+                messages = listing.warnings.drain(part.is_last)
+                yield Reading(records, listing.clock, dict(listing.info), messages, lines)
+
+    def _parts(self, listing: Listing, stream: BinaryIO) -> Iterator[ListingPart]:
+        if listing.reads_whole:
+            data = read_whole_file(stream, self.name, listing.file).replace(b"\r\n", b"\n")
+            yield ListingPart(recode(data, listing.warnings), 0, True)
+            return
+        pieces: PieceReader = PieceReader(
+            stream, lambda lines: listing.cut(lines, pieces.lines_before), listing.file
+        )
+        for piece in pieces:
+            data = recode(piece, listing.warnings, pieces.lines_before)
+            yield ListingPart(data, pieces.lines_before, pieces.is_last)

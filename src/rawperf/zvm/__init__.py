@@ -1,0 +1,1 @@
+"""Readers of what z/VM and the drivers of its guests print: Performance Toolkit, CMS consoles, iwlengine."""
