@@ -19,7 +19,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import BinaryIO, TypeGuard
 
-from rawperf.base import Format, Reading, Streaming
+from rawperf.base import Format, ParsedFile, Streaming
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import (
     FormatError,
@@ -226,7 +226,7 @@ def rank_formats(data: bytes) -> list[tuple[float, str]]:
     A byte order mark and the colours of a terminal are ignored. A result file of a benchmark tool
     is examined last.
     """
-    from rawperf.results.reading import find_result_reader
+    from rawperf.results.read import find_result_reader
 
     head = extract_head(data)
     scores = (
@@ -276,7 +276,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
 
 def formats_with_results() -> dict[str, Format]:
     """All raw formats, and the result files of benchmark tools, by name."""
-    from rawperf.results.reading import result_readers
+    from rawperf.results.read import result_readers
 
     readers: dict[str, Format] = {**result_readers()}
     return readers | all_formats()
@@ -295,8 +295,8 @@ def extract_head(data: bytes) -> bytes:
 
 def read_blocks(
     fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", categorical: bool = False
-) -> Iterator[Reading]:
-    """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
+) -> Iterator[ParsedFile]:
+    """Yield the content of a file part by part; of the whole file if the format does not stream.
 
     The file may be compressed and need not be seekable. With `categorical`, texts may be categorical.
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import ParsedFile, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
@@ -545,7 +545,7 @@ HEADER = {
     "file-utc-time": "time",
     "timezone": "timezone",
 }
-"""Facts of the host, and their keys in ``Reading.info``."""
+"""Facts of the host, and their keys in ``ParsedFile.info``."""
 
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
@@ -564,7 +564,7 @@ class SadfJsonFormat(Streaming):
         """1 for an object that begins with ``sysstat`` and ``hosts``; 0 for mpstat and the like."""
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read a file; each part ends with a sample, the last one with the restarts and comments.
 
         ``report`` is the path of objects down to the numbers, or down to the first array
@@ -590,7 +590,7 @@ class _SadfParser:
         self.info: dict[str, str] = {}
         self.separated = True  # whether a sample may follow
 
-    def blocks(self) -> Iterator[Reading]:
+    def blocks(self) -> Iterator[ParsedFile]:
         is_in_list = is_list_closed = False
         for piece in self.pieces:
             begin, line = 0, self.pieces.lines_before
@@ -620,7 +620,7 @@ class _SadfParser:
             if self.pieces.is_last:
                 info = self._parse_tail(body[end:], line + body.count(b"\n", 0, end))
             if self.pieces.is_last or len(records):
-                yield Reading(
+                yield ParsedFile(
                     records, "absolute", info, self.messages.drain(self.pieces.is_last), lines
                 )
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rawperf import registry
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import StudyError
 
 
@@ -21,7 +21,7 @@ class Mine:
     def sniff(self, head: bytes) -> float:
         return 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         raise NotImplementedError
 
 
@@ -80,4 +80,4 @@ def test_two_formats_of_one_name_are_refused(load):
 )
 def test_malformed_reading_is_refused(columns, clock, lines, problem):
     with pytest.raises(ValueError, match=problem):
-        Reading(pd.DataFrame(columns=list(columns)), clock, lines=lines)
+        ParsedFile(pd.DataFrame(columns=list(columns)), clock, lines=lines)

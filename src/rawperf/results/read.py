@@ -1,4 +1,4 @@
-"""Reading of a file of results: that of a known benchmark tool, or a plain table."""
+"""Result files of benchmark tools: recognised, read as tables, and as a raw format without times."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
+import numpy as np
+import pandas as pd
+
+from rawperf.base import ParsedFile
 from rawperf.pieces import decompress_stream, read_whole_file
 from rawperf.registry import extract_head
-from rawperf.results.table import ResultFormat, ResultTable
+from rawperf.results.table import LINE, QUANTITY, VALUE, ResultFormat, ResultTable
 
 MODULES: tuple[str, ...] = (
     "hyperfine",
@@ -30,6 +34,7 @@ MODULES: tuple[str, ...] = (
     "perf_kvm",
 )
 """Modules of this package with a `FORMATS` tuple, in order of recognition."""
+ENTITY_KIND = "benchmark"
 
 
 @cache
@@ -51,3 +56,57 @@ def read_results(data: bytes, file: str, form: ResultFormat) -> ResultTable:
     table = form.parse(plain, file=file)
     note = (f"{file}: {form.note}",) if form.note else ()
     return replace(table, warnings=(*table.warnings, *note))
+
+
+class ResultReader:
+    """Raw format of the result files of a tool (`rawperf.base.Format`).
+
+    `entity` of a record is its keys, joined by blanks; `field` is the quantity with its unit.
+    """
+
+    def __init__(self, form: ResultFormat) -> None:
+        self.form = form
+        self.name = form.name
+        self.title = form.title
+
+    def sniff(self, head: bytes) -> float:
+        """1 for a head that the format recognises, else 0."""
+        return float(self.form.recognise(head))
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
+        """Read the numbers; raises `FormatError` with file and line."""
+        table = read_results(data, file, self.form)
+        rows = table.rows
+        parts = [rows[key] for key in table.keys]
+        entity = ["  ".join(filter(None, key)) for key in zip(*parts, strict=True)]
+        names = {
+            name: f"{name} ({kind.unit})" if kind.unit not in ("", "1") else name
+            for name, kind in table.quantities.items()
+        }
+        records = pd.DataFrame(
+            {
+                "report": "",
+                "entity_kind": ENTITY_KIND,
+                "entity": entity or "",
+                "field": rows[QUANTITY].map(names),
+                "t": np.nan,
+                "value": rows[VALUE],
+            }
+        )
+        left_out = tuple(
+            f"{file}: {name} is left out: {why}" for name, why in table.left_out.items()
+        )
+        keys = {"keys": ", ".join(table.keys)} if table.keys else {}
+        lines = rows[LINE].to_numpy(dtype=np.int64)
+        return ParsedFile(records, "none", keys, (*table.warnings, *left_out), lines)
+
+
+def find_result_reader(head: bytes) -> ResultReader | None:
+    """Reader of a result file, by its head; None if it is of no known tool."""
+    form = recognise_results(head)
+    return ResultReader(form) if form else None
+
+
+def result_readers() -> dict[str, ResultReader]:
+    """Readers of all known tools' result files by name."""
+    return {form.name: ResultReader(form) for form in result_formats()}

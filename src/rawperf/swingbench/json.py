@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import SURROGATE, first_line, parse_document
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, ResultCollector
@@ -30,7 +30,7 @@ class SwingbenchJson:
         head = head.removeprefix(b"\xef\xbb\xbf")
         return 0.95 if _FIRST.match(head) and _SWINGBENCH_NAMES.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read the records, equal to those of `swingbench` for the XML of the same run.
 
         Raises `FormatError`: invalid JSON, a duplicate key, another structure, and the errors of
@@ -69,8 +69,8 @@ class SwingbenchJson:
                         results.add(section, "", name, _scalar_text(value, name, file), at[name])
             else:
                 results.note_unread(section)
-        reading = results.reading()
-        return replace(reading, warnings=(*warnings, *reading.warnings))
+        parsed = results.parsed_file()
+        return replace(parsed, warnings=(*warnings, *parsed.warnings))
 
 
 def _add_transactions(results: ResultCollector, content: dict[str, Any], lines: Any) -> None:

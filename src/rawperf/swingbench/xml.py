@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.swingbench.results import (
     FIELDS,
     NAMESPACE,
@@ -43,7 +43,7 @@ class Swingbench:
             return 0.95
         return 0.8 if _SWINGBENCH_NAMES.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read the numbers of the run with ``t`` NaN, then the series on the absolute clock.
 
         Raises `FormatError`: bad, hostile or foreign XML; an element that is duplicate or not a
@@ -56,8 +56,8 @@ class Swingbench:
             warnings += (
                 f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
-        reading = target.results.reading()
-        return replace(reading, warnings=(*warnings, *reading.warnings))
+        parsed = target.results.parsed_file()
+        return replace(parsed, warnings=(*warnings, *parsed.warnings))
 
 
 class _ResultTarget(XmlTarget):

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import ParsedFile, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
@@ -378,7 +378,7 @@ class IwlXml(Streaming):
             return 0.0
         return 0.95 if path[-1].encode() in tags else 0.6
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read snapshots on the elapsed clock.
 
         Raises `FormatError` for bad, hostile or foreign XML.
@@ -403,7 +403,7 @@ class IwlXml(Streaming):
                 found = scanner.scan(data[:end], lines_before, target.time)
                 if found is not None:
                     records, lines, target.time = found
-                    yield Reading(
+                    yield ParsedFile(
                         records, "elapsed", dict(target.info), warnings.drain(False), lines
                     )
                     lines_before, data = lines_before + data.count(b"\n", 0, end), data[end:]
@@ -433,7 +433,7 @@ class IwlXml(Streaming):
             records, lines = target.rows.take()
             if pieces.is_last or len(records):
                 messages = warnings.drain(pieces.is_last)
-                yield Reading(records, "elapsed", dict(target.info), messages, lines)
+                yield ParsedFile(records, "elapsed", dict(target.info), messages, lines)
 
 
 FORMAT = IwlXml()
