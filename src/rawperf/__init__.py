@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, Reading, rechunk_by_sample
+    from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, ParsedFile, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
     from rawperf.registry import (
         all_formats,
@@ -33,8 +33,8 @@ __all__ = [
     "ExternalFormat",
     "Format",
     "FormatError",
+    "ParsedFile",
     "RawperfError",
-    "Reading",
     "all_formats",
     "extract_head",
     "get_format",
@@ -45,7 +45,7 @@ __all__ = [
     "sniff",
 ]
 
-_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "Reading", "rechunk_by_sample"}
+_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"}
 _ERRORS = {"FormatError", "RawperfError"}
 
 

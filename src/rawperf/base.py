@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rawperf.core.tables import concat_tables
 
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
-"""Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
+"""Columns of `ParsedFile.records`; `t` and `value` are float64, the others strings."""
 
 MAX_SAMPLE_RECORDS = 1_000_000
 """Largest number of records of one time that are kept together."""
@@ -37,8 +37,8 @@ none
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Content of one raw file.
+class ParsedFile:
+    """Content of one raw file, or of one of its consecutive parts.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Reading:
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the form of a reading; raises `ValueError`, a fault of the format's code."""
+        """Check the form; raises `ValueError`, a fault of the format's code."""
         if self.clock not in CLOCKS:
             raise ValueError(f"clock {self.clock!r}: expected one of {', '.join(CLOCKS)}")
         if missing := [name for name in RECORD_COLUMNS if name not in self.records]:
@@ -75,7 +75,7 @@ class Reading:
         if self.lines is not None and len(self.lines) != len(self.records):
             raise ValueError(f"{len(self.lines)} lines of {len(self.records)} records")
 
-    def slice_rows(self, rows: slice) -> Reading:
+    def slice_rows(self, rows: slice) -> ParsedFile:
         """Select records by a slice."""
         return replace(
             self,
@@ -94,7 +94,7 @@ class Format(Protocol):
         """Certainty that the first 8 KiB are of this format, from 0 (not) to 1 (certainly)."""
         ...
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read a whole file; raises `FormatError` naming `file` and line when it can't."""
         ...
 
@@ -103,8 +103,8 @@ class Format(Protocol):
 class Streaming(Format, Protocol):
     """A raw format that is read part by part, in memory that does not grow with the file."""
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Yield the readings of consecutive parts of a file, at least one; see `concat_readings`.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
+        """Yield the content of consecutive parts of a file, at least one; see `concat_parts`.
 
         All have the same clock, and times, sample numbers and lines continue from block to block.
         `info` of a block covers the file up to its end, so that the last block's is the file's.
@@ -112,13 +112,13 @@ class Streaming(Format, Protocol):
         """
         ...
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read a whole file as `blocks` reads its parts."""
-        return concat_readings(self.blocks(io.BytesIO(data), file=file))
+        return concat_parts(self.blocks(io.BytesIO(data), file=file))
 
 
-def concat_readings(blocks: Iterable[Reading]) -> Reading:
-    """Concatenate the readings of a file's parts, of which there is at least one."""
+def concat_parts(blocks: Iterable[ParsedFile]) -> ParsedFile:
+    """Concatenate the parts of a file, of which there is at least one."""
     parts = list(blocks)
     if len(parts) == 1:
         return parts[0]
@@ -126,16 +126,16 @@ def concat_readings(blocks: Iterable[Reading]) -> Reading:
     lines = [part.lines for part in parts if part.lines is not None]
     warnings = tuple(message for part in parts for message in part.warnings)
     line_numbers = np.concatenate(lines) if len(lines) == len(parts) else None
-    return Reading(records, parts[0].clock, parts[-1].info, warnings, line_numbers)
+    return ParsedFile(records, parts[0].clock, parts[-1].info, warnings, line_numbers)
 
 
-def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
-    """Re-split readings at sample boundaries, so that parts of a sum stay together.
+def rechunk_by_sample(blocks: Iterable[ParsedFile]) -> Iterator[ParsedFile]:
+    """Re-split parts at sample boundaries, so that parts of a sum stay together.
 
-    No two readings share consecutive records of one time, except in a sample of more than
+    No two of them share consecutive records of one time, except in a sample of more than
     `MAX_SAMPLE_RECORDS` records. A single block stays one.
     """
-    pending: Reading | None = None
+    pending: ParsedFile | None = None
     for block in blocks:
         if pending is not None:
             pending_t, block_t = (
@@ -149,7 +149,7 @@ def rechunk_by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
             if split_at:
                 yield pending.slice_rows(slice(split_at))
                 pending = replace(pending.slice_rows(slice(split_at, None)), warnings=())
-            block = concat_readings([pending, block])
+            block = concat_parts([pending, block])
         pending = block
     if pending is not None:
         yield pending
@@ -167,5 +167,5 @@ class ExternalFormat(Format, Protocol):
     """A raw format that an external program reads."""
 
     def external_version(self) -> str:
-        """Version of the external program, on which readings depend; "" if it is not installed."""
+        """Version of the external program, on which what is read depends; "" if it is not installed."""
         ...

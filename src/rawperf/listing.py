@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import ParsedFile, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import PieceReader, cut_after_line, read_whole_file
 from rawperf.recognition import Recognised
@@ -24,7 +24,7 @@ from rawperf.rows import RecordBuilder, Warnings
 from rawperf.text import recode
 
 RecordsWithLines = tuple[pd.DataFrame, NDArray[np.int64]]
-"""`Reading.records`, and `Reading.lines`."""
+"""`ParsedFile.records`, and `ParsedFile.lines`."""
 TRUNCATED_LINE = "the file is truncated; this line was left out"
 
 
@@ -85,7 +85,7 @@ class Listing:
         return cut_after_line(lines)
 
     def parse(self, part: ListingPart) -> RecordsWithLines | None:
-        """`Reading.records` and `Reading.lines` of a part; None if they follow with a later part.
+        """`ParsedFile.records` and `ParsedFile.lines` of a part; None if they follow with a later part.
 
         Raises `FormatError` at a line that the tool does not print, and at the end of a file without
         numbers.
@@ -136,15 +136,11 @@ class ListingFormat(Recognised, Streaming):
         self.listing = listing
         self.name, self.title = listing.name, listing.title
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read a file part by part; raises `FormatError` as its `Listing` does."""
         listing = self.listing(file)
         for part in self._parts(listing, stream):
-            parsed = listing.parse(part)
-            if parsed is not None and (part.is_last or len(parsed[1])):
-                records, lines = parsed
-                messages = listing.warnings.drain(part.is_last)
-                yield Reading(records, listing.clock, dict(listing.info), messages, lines)
+            yield from _read_part(listing, part)
 
     def _parts(self, listing: Listing, stream: BinaryIO) -> Iterator[ListingPart]:
         if listing.reads_whole:
@@ -157,3 +153,15 @@ class ListingFormat(Recognised, Streaming):
         for piece in pieces:
             data = recode(piece, listing.warnings, pieces.lines_before)
             yield ListingPart(data, pieces.lines_before, pieces.is_last)
+
+
+def _read_part(listing: Listing, part: ListingPart) -> Iterator[ParsedFile]:
+    """Yield the content of a part, unless it follows with a later one.
+
+    A generator, so that no records are kept while the next part is parsed.
+    """
+    parsed = listing.parse(part)
+    if parsed is not None and (part.is_last or len(parsed[1])):
+        records, lines = parsed
+        messages = listing.warnings.drain(part.is_last)
+        yield ParsedFile(records, listing.clock, dict(listing.info), messages, lines)

@@ -20,7 +20,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import BinaryIO, TypeGuard
 
-from rawperf.base import Format, Reading, Streaming
+from rawperf.base import Format, ParsedFile, Streaming
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import (
     FormatError,
@@ -332,8 +332,8 @@ def extract_head(data: bytes) -> bytes:
 
 def read_blocks(
     fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", categorical: bool = False
-) -> Iterator[Reading]:
-    """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
+) -> Iterator[ParsedFile]:
+    """Yield the content of a file part by part; of the whole file if the format does not stream.
 
     The file may be compressed and need not be seekable. With `categorical`, texts may be categorical.
 

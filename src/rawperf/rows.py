@@ -55,7 +55,7 @@ class RecordBuilder:
     def take(self, stop: int | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
         """Remove the records before index `stop`, by default all.
 
-        Returns them as `Reading.records` and `Reading.lines`.
+        Returns them as `ParsedFile.records` and `ParsedFile.lines`.
         """
         columns = list(zip(*self._rows[:stop], strict=True)) or [()] * len(RECORD_COLUMNS)
         lines = np.array(self._lines[:stop], dtype=np.int64)
@@ -73,7 +73,7 @@ class DictionaryEncoder(dict[str, int]):
 
 
 def build_records(*columns: Any) -> pd.DataFrame:
-    """Build `Reading.records` from columns in the order of `RECORD_COLUMNS`.
+    """Build `ParsedFile.records` from columns in the order of `RECORD_COLUMNS`.
 
     A string is a constant column.
     """

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import ParsedFile, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
@@ -546,7 +546,7 @@ HEADER = {
     "file-utc-time": "time",
     "timezone": "timezone",
 }
-"""Facts of the host, and their keys in ``Reading.info``."""
+"""Facts of the host, and their keys in ``ParsedFile.info``."""
 
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
@@ -559,7 +559,7 @@ class SadfJsonFormat(Recognised, Streaming):
     name = "sadf-json"
     title = "sadf -j output (sysstat, JSON)"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read a file; each part ends with a sample, the last one with the restarts and comments.
 
         ``report`` is the path of objects down to the numbers, or down to the first array
@@ -585,7 +585,7 @@ class _SadfParser:
         self.info: dict[str, str] = {}
         self.separated = True  # whether a sample may follow
 
-    def blocks(self) -> Iterator[Reading]:
+    def blocks(self) -> Iterator[ParsedFile]:
         is_in_list = is_list_closed = False
         for piece in self.pieces:
             begin, line = 0, self.pieces.lines_before
@@ -615,7 +615,7 @@ class _SadfParser:
             if self.pieces.is_last:
                 info = self._parse_tail(body[end:], line + body.count(b"\n", 0, end))
             if self.pieces.is_last or len(records):
-                yield Reading(
+                yield ParsedFile(
                     records, "absolute", info, self.messages.drain(self.pieces.is_last), lines
                 )
 

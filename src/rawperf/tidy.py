@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf import Reading, rank_formats, read_blocks, rechunk_by_sample
+from rawperf import ParsedFile, rank_formats, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary, SeriesName
@@ -122,30 +122,30 @@ class RawTables:
         Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
         not number its samples.
         """
-        for reading in rechunk_by_sample(self._blocks()):
-            records, self.clock, self.info = reading.records, reading.clock, reading.info
-            self._messages += reading.warnings
+        for parsed in rechunk_by_sample(self._blocks()):
+            records, self.clock, self.info = parsed.records, parsed.clock, parsed.info
+            self._messages += parsed.warnings
             if self._interval_s is not None:
-                if reading.clock != "sample":
-                    is_snapshot = reading.clock == "none"
+                if parsed.clock != "sample":
+                    is_snapshot = parsed.clock == "none"
                     raise FormatError(
                         "the file has totals without times"
                         if is_snapshot
                         else "the file has its own clock",
                         file=self._file,
                         expected="a file with numbered samples",
-                        found=None if is_snapshot else f"clock {reading.clock!r}",
+                        found=None if is_snapshot else f"clock {parsed.clock!r}",
                         remedy="leave out the interval",
                     )
                 records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
             table = self._metrics.translate(records.reset_index(drop=True), self.clock)
             table["line"] = (
-                np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
+                np.zeros(len(table), dtype=np.int64) if parsed.lines is None else parsed.lines
             )
             table = table[list(COLUMNS)]
             yield table if categorical else decode_categories(table)
 
-    def _blocks(self) -> Iterator[Reading]:
+    def _blocks(self) -> Iterator[ParsedFile]:
         try:
             yield from read_blocks(self._chosen, self._stream, file=self._file, categorical=True)
         except FormatError as err:

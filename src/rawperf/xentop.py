@@ -127,26 +127,6 @@ class ListingLines:
         )
 
 
-def cut_before_sample(lines: bytes, has_times: bool, has_shared_headers: bool) -> int:
-    """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
-
-    `has_times` and `has_shared_headers` are those of `XentopListing`.
-    """
-    if has_times or (not has_shared_headers and SUMMARY.encode() in lines):
-        return lines.rfind(b"\n" + SUMMARY.encode()) + 1
-    # too few to tell whether each row has a header
-    if not has_shared_headers and lines.count(b"STATE ") < 3:
-        return 0
-    end = len(lines)
-    while (end := lines.rfind(b"STATE ", 0, end)) > 0:
-        begin = lines.rfind(b"\n", 0, end) + 1
-        if lines[begin:end].strip() == b"NAME":
-            while lines[:begin].endswith(b"\n\n"):  # the blank line belongs to the header
-                begin -= 1
-            return begin
-    return 0
-
-
 def classify_lines(
     words: WordOffsets, lines_before: int, state: XentopListing, is_last: bool
 ) -> ListingLines:
@@ -637,7 +617,7 @@ class XentopListing(Listing):
 
         If each row has its own header, only the names of the domains separate samples.
         """
-        end = cut_before_sample(lines, self.has_times, self.has_shared_headers)
+        end = self._find_last_sample(lines)
         if not end or self.has_shared_headers or self.has_times:
             return end
         parser_state = copy.deepcopy(self)
@@ -651,6 +631,22 @@ class XentopListing(Listing):
         if parser_state.has_shared_headers:
             return end
         return end - bytes_from_header(listing, int(np.argmax(samples == count - 1)))
+
+    def _find_last_sample(self, lines: bytes) -> int:
+        """Offset of the last sample, or the last header, in whole lines; 0 if unknown."""
+        if self.has_times or (not self.has_shared_headers and SUMMARY.encode() in lines):
+            return lines.rfind(b"\n" + SUMMARY.encode()) + 1
+        # too few to tell whether each row has a header
+        if not self.has_shared_headers and lines.count(b"STATE ") < 3:
+            return 0
+        end = len(lines)
+        while (end := lines.rfind(b"STATE ", 0, end)) > 0:
+            begin = lines.rfind(b"\n", 0, end) + 1
+            if lines[begin:end].strip() == b"NAME":
+                while lines[:begin].endswith(b"\n\n"):  # the blank line belongs to the header
+                    begin -= 1
+                return begin
+        return 0
 
     def parse(self, part: ListingPart) -> RecordsWithLines:
         listing = classify_lines(WordOffsets(part.data), part.lines_before, self, part.is_last)

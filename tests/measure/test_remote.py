@@ -33,7 +33,7 @@ from virtperf.measure.processes import MARK, Failure, Interrupted, LostHost
 from virtperf.measure.remote import (
     FACTS,
     KEEPER,
-    ClockReading,
+    ClockOffset,
     Connection,
     compared_clocks,
     open_connections,
@@ -368,7 +368,7 @@ def test_remote_facts_equal_local_facts():
 
 def test_clock_offset_is_recorded_and_unknown_offset_is_rejected():
     def compared(*readings, max_drift_s=0.1):
-        before, after = ({"g": ClockReading(*r)} for r in readings)
+        before, after = ({"g": ClockOffset(*r)} for r in readings)
         return compared_clocks(before, after, max_drift_s)
 
     found = compared((2.0, 0.01), (2.05, 0.02))

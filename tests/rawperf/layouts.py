@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.base import Format, Reading
+from rawperf.base import Format, ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import DeclaredFormat
 from rawperf.netstat import SPELLINGS
@@ -448,7 +448,7 @@ Records = dict[Key, tuple[float, int]]
 """Value and line of each record; of several equal keys by their number."""
 
 
-def read(form: Format, data: bytes) -> Reading | None:
+def read(form: Format, data: bytes) -> ParsedFile | None:
     """The reading of some bytes; None if they are refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -458,7 +458,7 @@ def read(form: Format, data: bytes) -> Reading | None:
             return None
 
 
-def _records(reading: Reading) -> Records:
+def _records(reading: ParsedFile) -> Records:
     assert reading.lines is not None
     counts: Counter[tuple[Any, ...]] = Counter()
     records: Records = {}
@@ -474,7 +474,7 @@ def _records(reading: Reading) -> Records:
 _PLACE = re.compile(re.escape(FILE) + r" line (\d+)")
 
 
-def judge(form: Format, intact: Reading, mutant: Mutant) -> tuple[Verdict, str]:
+def judge(form: Format, intact: ParsedFile, mutant: Mutant) -> tuple[Verdict, str]:
     """Compare the reading of a mutant with that of the intact file.
 
     Returns
@@ -823,7 +823,7 @@ class Score:
     failures: list[tuple[Verdict, str, str, str]] = field(default_factory=list)
     """Verdict, kind of change, change and reason."""
 
-    def add(self, form: Format, intact: Reading, mutant: Mutant) -> None:
+    def add(self, form: Format, intact: ParsedFile, mutant: Mutant) -> None:
         """Judge a mutant."""
         verdict, reason = judge(form, intact, mutant)
         self.counts[verdict] += 1

@@ -16,14 +16,14 @@ import pytest
 from rawperf import (
     RECORD_COLUMNS,
     Format,
-    Reading,
+    ParsedFile,
     all_formats,
     base,
     pieces,
     read_blocks,
     rechunk_by_sample,
 )
-from rawperf.base import Streaming, concat_readings
+from rawperf.base import Streaming, concat_parts
 from rawperf.core.errors import FormatError
 from rawperf.core.tables import decode_categories
 from rawperf.declared import read as declared_read
@@ -54,17 +54,17 @@ MAX_PARTS = 30
 """Most parts that a file is cut into."""
 
 
-def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
-    """Reading or error of a file, and its number of blocks."""
+def outcome(form: Format, data: bytes) -> tuple[ParsedFile | FormatError, int]:
+    """Content or error of a file, and its number of blocks."""
     try:
         blocks = list(read_blocks(form, io.BytesIO(data), file=FILE))
     except FormatError as err:
         return err, 0
     assert len({block.clock for block in blocks}) == 1
-    return concat_readings(blocks), len(blocks)
+    return concat_parts(blocks), len(blocks)
 
 
-def same(one: Reading, other: Reading) -> bool:
+def same(one: ParsedFile, other: ParsedFile) -> bool:
     """Whether two readings are equal, line numbers included."""
     assert one.lines is not None and other.lines is not None
     return (
@@ -84,12 +84,12 @@ def test_parts_give_the_reading_of_the_whole(name: str) -> None:
     most = 0
     for seed in SEEDS[name]:
         whole, number = outcome(all_formats()[name], seed)
-        assert isinstance(whole, Reading) and number == 1
+        assert isinstance(whole, ParsedFile) and number == 1
         with pytest.MonkeyPatch.context() as small:
             small.setattr(pieces, "PIECE_BYTES", max(SIZES[0], len(seed) // MAX_PARTS))
             small.setattr(declared_read, "BLOCK_RECORDS", 7)
             found, number = outcome(all_formats()[name], seed)
-        assert isinstance(found, Reading), found
+        assert isinstance(found, ParsedFile), found
         assert same(found, whole)
         most = max(most, number)
     assert most > 1 or name not in LONG
@@ -135,15 +135,15 @@ def test_records_of_one_time_stay_in_one_block(monkeypatch: pytest.MonkeyPatch) 
     records = pd.DataFrame(rows, columns=list(RECORD_COLUMNS))
     lines = np.arange(10)
 
-    def block(begin: int, end: int) -> Reading:
-        return Reading(
+    def block(begin: int, end: int) -> ParsedFile:
+        return ParsedFile(
             records.iloc[begin:end], "elapsed", {"to": str(end)}, (f"w{end}",), lines[begin:end]
         )
 
     parts = [block(0, 1), block(1, 5), block(5, 6), block(6, 8), block(8, 10)]
     found = list(rechunk_by_sample(parts))
     assert [part.records["t"].tolist() for part in found[:-1]] == [[1, 1, 2], [3, 3, 3, 3]]
-    assert same(concat_readings(found), concat_readings(parts))
+    assert same(concat_parts(found), concat_parts(parts))
     assert list(rechunk_by_sample([parts[0]])) == [parts[0]]
     monkeypatch.setattr(base, "MAX_SAMPLE_RECORDS", 2)
     assert len(list(rechunk_by_sample(parts))) > len(found)
@@ -161,9 +161,9 @@ def test_blocks_of_a_declared_file_end_at_a_sample(monkeypatch: pytest.MonkeyPat
     assert len(parts) > 10
     ends = [part.records["t"].iloc[[0, -1]].tolist() for part in parts]
     assert all(before[1] < after[0] for before, after in pairwise(ends))
-    assert same(concat_readings(parts), concat_readings(rechunk_by_sample(parts)))
+    assert same(concat_parts(parts), concat_parts(rechunk_by_sample(parts)))
     assert len(list(rechunk_by_sample(parts))) == len(parts)
-    assert concat_readings(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
+    assert concat_parts(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
 
 
 @pytest.mark.parametrize("coded", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.zvm.cms import FORMAT
 from tests.cases import each_case
@@ -41,13 +41,13 @@ Ready; T=0.01/0.02 00:03:15
 """
 
 
-def values(reading: Reading, report: str, entity: str) -> dict[str, float]:
+def values(reading: ParsedFile, report: str, entity: str) -> dict[str, float]:
     r = reading.records
     found = r[(r["report"] == report) & (r["entity"] == entity)]
     return dict(zip(found["field"], found["value"], strict=True))
 
 
-def commands(reading: Reading) -> list[str]:
+def commands(reading: ParsedFile) -> list[str]:
     r = reading.records
     return r.loc[r["field"] == "return code", "entity"].tolist()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rawperf import Reading, all_formats, pieces
+from rawperf import ParsedFile, all_formats, pieces
 from rawperf.base import Streaming
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
@@ -60,10 +60,10 @@ def test_damaged_file_gives_reading_or_error(name: str, monkeypatch: pytest.Monk
                 pieces, "PIECE_BYTES", max(SIZES[number % len(SIZES)], len(data) // MAX_PARTS)
             )
             found, _ = outcome(form, data)
-        if isinstance(found, Reading):
+        if isinstance(found, ParsedFile):
             check_reading(found, last_line(data))
             assert whole is None or same(found, whole), where
-        differ += isinstance(found, Reading) != (whole is not None)
+        differ += isinstance(found, ParsedFile) != (whole is not None)
     # some mutants are read, and some fail after their first line
     assert 0 < read < 0.95 * INPUTS
     assert differ <= 0.05 * INPUTS

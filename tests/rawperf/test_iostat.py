@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rawperf import Reading, sniff
+from rawperf import ParsedFile, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.iostat import FORMAT
 from tests.cases import each_case
@@ -33,7 +33,7 @@ STAMPED = (
 ).encode()
 
 
-def get(reading: Reading, entity: str, field: str) -> list[float]:
+def get(reading: ParsedFile, entity: str, field: str) -> list[float]:
     r = reading.records
     return r.loc[(r["entity"] == entity) & (r["field"] == field), "value"].tolist()
 

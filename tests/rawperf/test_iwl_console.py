@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.zvm.iwl.console import FORMAT, STATUS_FIELDS
 from tests.cases import each_case
@@ -27,11 +27,11 @@ IWL0059I HTTP avg. page element response time = 0 (with all clients concurrently
 LOG = STATUS.format(pg=100) + STATUS.format(pg=230) + SUMMARY
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedFile:
     return FORMAT.read(text.encode(), file="engine.log")
 
 
-def summary(reading: Reading) -> dict[str, float]:
+def summary(reading: ParsedFile) -> dict[str, float]:
     own = reading.records[reading.records["report"] == "summary"]
     return dict(zip(own["field"], own["value"], strict=True))
 

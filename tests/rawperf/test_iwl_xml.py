@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.zvm.iwl.xml import FORMAT, MAPPING_VARIABLE, SnapshotScanner, load_mapping
 from tests.cases import each_case
@@ -43,7 +43,7 @@ OWN_DOCUMENT = """\
 """
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedFile:
     return FORMAT.read(text.encode(), file="s.xml")
 
 

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from rawperf import Reading, all_formats
+from rawperf import ParsedFile, all_formats
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 
@@ -188,7 +188,7 @@ def numbers_of(line: str) -> np.ndarray:
     return np.array([*found, *([0.0] if "none" in line else [])])
 
 
-def read(name: str, data: bytes) -> tuple[Reading, list[int], list[str]]:
+def read(name: str, data: bytes) -> tuple[ParsedFile, list[int], list[str]]:
     """A reading, its line numbers, and the file's lines counted from 1."""
     reading = all_formats()[name].read(data)
     assert reading.lines is not None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rawperf import Reading, sniff
+from rawperf import ParsedFile, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.read import FORMAT as SAR
 from rawperf.sar.read import MPSTAT
@@ -39,7 +39,7 @@ TOPOLOGY = (
 ).encode()
 
 
-def get(reading: Reading, report: str, kind: str, entity: str, field: str) -> list[float]:
+def get(reading: ParsedFile, report: str, kind: str, entity: str, field: str) -> list[float]:
     r = reading.records
     return r.loc[
         (r["report"] == report)

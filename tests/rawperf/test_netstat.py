@@ -5,18 +5,18 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.netstat import FORMAT
 from tests.cases import each_case
 
 
-def get(reading: Reading, section: str, field: str) -> list[float]:
+def get(reading: ParsedFile, section: str, field: str) -> list[float]:
     r = reading.records
     return r.loc[(r["report"] == section) & (r["field"] == field), "value"].tolist()
 
 
-def snapshot(*lines: str) -> Reading:
+def snapshot(*lines: str) -> ParsedFile:
     return FORMAT.read("".join(f"{line}\n" for line in lines).encode())
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.zvm.perfkit import read as perfkit_read
 from rawperf.zvm.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, match_layout
@@ -141,11 +141,11 @@ LOG_HEADING = """\
 USER_PAGE = header("FCX112") + USER_HEADING + "\n" + USER_ROWS
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedFile:
     return FORMAT.read(text.encode(), file="vm.lst")
 
 
-def values(reading: Reading, entity: str = "") -> dict[str, float]:
+def values(reading: ParsedFile, entity: str = "") -> dict[str, float]:
     own = reading.records[reading.records["entity"] == entity]
     return dict(zip(own["field"], own["value"], strict=True))
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rawperf import Reading, sniff
+from rawperf import ParsedFile, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.pidstat import FORMAT
 from tests.cases import each_case
@@ -45,7 +45,7 @@ ONE_TABLE = (
 ).encode()
 
 
-def get(reading: Reading, kind: str, entity: str, field: str) -> list[float]:
+def get(reading: ParsedFile, kind: str, entity: str, field: str) -> list[float]:
     r = reading.records
     return r.loc[
         (r["entity_kind"] == kind) & (r["entity"] == entity) & (r["field"] == field), "value"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from rawperf import registry
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import StudyError
 from rawperf.recognition import SNIFFS, Recognised
 
@@ -23,7 +23,7 @@ class Mine:
     def sniff(self, head: bytes) -> float:
         return 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         raise NotImplementedError
 
 
@@ -82,7 +82,7 @@ def test_two_formats_of_one_name_are_refused(load):
 )
 def test_malformed_reading_is_refused(columns, clock, lines, problem):
     with pytest.raises(ValueError, match=problem):
-        Reading(pd.DataFrame(columns=list(columns)), clock, lines=lines)
+        ParsedFile(pd.DataFrame(columns=list(columns)), clock, lines=lines)
 
 
 def test_formats_of_the_package_are_recognised_without_their_readers():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.sadf import FORMAT
 from tests.cases import each_case
@@ -18,7 +18,7 @@ def epoch(*when: int) -> float:
 
 
 def get(
-    reading: Reading, report: str, entity: str, field: str, t: float | None = None
+    reading: ParsedFile, report: str, entity: str, field: str, t: float | None = None
 ) -> list[float]:
     r = reading.records
     mask = (r["report"] == report) & (r["entity"] == entity) & (r["field"] == field)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rawperf import Reading, all_formats, sniff
+from rawperf import ParsedFile, all_formats, sniff
 from rawperf.core.errors import FormatError
 from rawperf.registry import choose_format
 from tests.cases import each_case
@@ -109,7 +109,7 @@ REFUSED = {
 CLOCK = re.compile(r"\d\d:\d\d:\d\d$")
 
 
-def read(name: str) -> Reading:
+def read(name: str) -> ParsedFile:
     file = name if "pressure" in name else FILE  # the name identifies the resource
     return read_whole(all_formats()[format_of(name)], sample(name), file)
 
@@ -126,7 +126,7 @@ def epoch(day: str, time: str) -> float:
     return datetime.fromisoformat(f"{day}T{time}+00:00").timestamp()
 
 
-def table(reading: Reading) -> dict[tuple[Any, ...], float]:
+def table(reading: ParsedFile) -> dict[tuple[Any, ...], float]:
     """Values by entity, field and time."""
     r = reading.records
     keys = zip(r["entity"], r["field"], r["t"], strict=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf import Reading, get_format, sniff
+from rawperf import ParsedFile, get_format, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar import binary
 from rawperf.sar.binary import FORMAT
@@ -51,7 +51,7 @@ def test_missing_sadf_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_output_of_sadf_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
     sadf(f"test \"$1 $2 $4 $5\" = '-j -t -- -A' && test -z \"$S_COLORS\" && cat <<'E'\n{OUTPUT}E")
-    reading: Reading = FORMAT.read(MAGIC, file="sa03")
+    reading: ParsedFile = FORMAT.read(MAGIC, file="sa03")
     assert reading.records["value"].tolist() == [3]
     assert (reading.clock, reading.info["cpus"], reading.lines) == ("absolute", "2", None)
 

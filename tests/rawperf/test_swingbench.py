@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from rawperf import all_formats
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.swingbench.json import FORMAT as JSON
 from rawperf.swingbench.results import FIELDS, PERCENTILES, TRANSACTIONS
@@ -70,11 +70,11 @@ DOCUMENT = f"""\
 """
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedFile:
     return XML.read(text.encode(), file="results.xml")
 
 
-def value(reading: Reading, report: str, field: str, entity: str = "") -> float:
+def value(reading: ParsedFile, report: str, field: str, entity: str = "") -> float:
     r = reading.records
     (found,) = r.loc[
         (r["report"] == report) & (r["field"] == field) & (r["entity"] == entity), "value"
@@ -82,7 +82,7 @@ def value(reading: Reading, report: str, field: str, entity: str = "") -> float:
     return float(found)
 
 
-def series(reading: Reading) -> pd.DataFrame:
+def series(reading: ParsedFile) -> pd.DataFrame:
     return reading.records[reading.records["report"] == "TPSReadings"]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rawperf import all_formats
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.swingbench.console import FORMAT
 from tests.cases import each_case
@@ -33,11 +33,11 @@ ROWS = """\
 LOG = BANNER + HEADING + ROWS + "Saved results to out/results.xml\nCompleted Run.\n"
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedFile:
     return FORMAT.read(text.encode(), file="charbench.log")
 
 
-def table(reading: Reading) -> pd.DataFrame:
+def table(reading: ParsedFile) -> pd.DataFrame:
     return reading.records.pivot(index="t", columns="field", values="value")
 
 

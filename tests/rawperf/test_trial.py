@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rawperf import Reading
+from rawperf import ParsedFile
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.rows import RecordBuilder
 from tests.cases import each_case
@@ -22,38 +22,38 @@ class Reader:
 
     name, title = "given", "given"
 
-    def __init__(self, read: Callable[[str], Reading]) -> None:
+    def __init__(self, read: Callable[[str], ParsedFile]) -> None:
         self._read = read
 
     def sniff(self, head: bytes) -> float:
         return 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         return self._read(file)
 
-    def write(self, reading: Reading) -> bytes:
+    def write(self, reading: ParsedFile) -> bytes:
         return b""
 
 
-def one(line: int | None = 1, value: float = 1.0, said: tuple[str, ...] = ()) -> Reading:
+def one(line: int | None = 1, value: float = 1.0, said: tuple[str, ...] = ()) -> ParsedFile:
     rows = RecordBuilder()
     rows.add("", "host", "", "n", value)
-    return Reading(rows.take()[0], "none", {}, said, None if line is None else np.array([line]))
+    return ParsedFile(rows.take()[0], "none", {}, said, None if line is None else np.array([line]))
 
 
-def refuse(line: int | None, name: bool = True) -> Callable[[str], Reading]:
-    def read(file: str) -> Reading:
+def refuse(line: int | None, name: bool = True) -> Callable[[str], ParsedFile]:
+    def read(file: str) -> ParsedFile:
         raise FormatError("damaged", file=file if name else None, line=line)
 
     return read
 
 
-def warn(file: str) -> Reading:
+def warn(file: str) -> ParsedFile:
     warnings.warn("odd", RuntimeWarning, stacklevel=1)
     return one()
 
 
-def hang(file: str) -> Reading:
+def hang(file: str) -> ParsedFile:
     while True:
         pass
 
@@ -78,7 +78,7 @@ def test_readings_and_format_errors_pass() -> None:
         refuse(1, name=False),
     ],
 )
-def test_contract_violations_fail(read: Callable[[str], Reading]) -> None:
+def test_contract_violations_fail(read: Callable[[str], ParsedFile]) -> None:
     with pytest.raises(AssertionError):
         trial(Reader(read), b"1")
 
@@ -89,7 +89,7 @@ def test_other_exceptions_and_warnings_propagate() -> None:
     with pytest.raises(ZeroDivisionError):
         trial(Reader(lambda file: one(1 // 0)), b"1")
 
-    def other(file: str) -> Reading:
+    def other(file: str) -> ParsedFile:
         raise RawperfError("no error of a format", file=file)
 
     with pytest.raises(RawperfError, match="no error of a format"):

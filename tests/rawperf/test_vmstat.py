@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rawperf import Reading, sniff
+from rawperf import ParsedFile, sniff
 from rawperf.core.errors import FormatError
 from rawperf.vmstat import FORMAT
 from tests.cases import each_case
@@ -25,7 +25,7 @@ STAMPED = (
 ).encode()
 
 
-def get(reading: Reading, field: str) -> list[float]:
+def get(reading: ParsedFile, field: str) -> list[float]:
     r = reading.records
     return r.loc[r["field"] == field, "value"].tolist()
 

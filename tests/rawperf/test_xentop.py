@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rawperf import sniff
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.xentop import FORMAT
 from tests.cases import each_case
@@ -41,7 +41,7 @@ def listing(*lines: str) -> bytes:
 
 
 def get(
-    reading: Reading, entity: str, field: str, t: float | None = None, kind: str = "domain"
+    reading: ParsedFile, entity: str, field: str, t: float | None = None, kind: str = "domain"
 ) -> list[float]:
     r = reading.records
     mask = (r["entity"] == entity) & (r["field"] == field) & (r["entity_kind"] == kind)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, Reading, concat_readings
+from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, ParsedFile, concat_parts
 from rawperf.core.errors import FormatError
 from rawperf.registry import HEAD_BYTES, rank_formats, read_blocks
 
@@ -47,9 +47,9 @@ def bounded() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
+def read_whole(form: Format, data: bytes, file: str = FILE) -> ParsedFile:
     """The reading of a whole file, compressed or not."""
-    return concat_readings(read_blocks(form, io.BytesIO(data), file=file))
+    return concat_parts(read_blocks(form, io.BytesIO(data), file=file))
 
 
 def last_line(data: bytes) -> int:
@@ -57,8 +57,8 @@ def last_line(data: bytes) -> int:
     return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
-def check_reading(reading: Reading, end: int) -> None:
-    """Check the contract of `rawperf.base.Reading` for a file whose last line is `end`."""
+def check_reading(reading: ParsedFile, end: int) -> None:
+    """Check the contract of `rawperf.base.ParsedFile` for a file whose last line is `end`."""
     records = reading.records
     assert tuple(records.columns) == RECORD_COLUMNS
     assert records.index.equals(pd.RangeIndex(len(records)))
@@ -102,12 +102,12 @@ def check_places(sentences: tuple[str, ...], end: int) -> None:
         )
 
 
-def trial(form: Format, data: bytes, *, rank: bool = True) -> tuple[Reading | None, float]:
+def trial(form: Format, data: bytes, *, rank: bool = True) -> tuple[ParsedFile | None, float]:
     """Sniff and read some bytes; `rank`: every other format looks at them too.
 
     Returns
     -------
-    reading : Reading or None
+    reading : ParsedFile or None
         What they gave; None where they were refused.
     seconds : float
         Processor time of the reader.

@@ -156,7 +156,7 @@ class MetricDictionary:
         """Translate raw records into metrics.
 
         Counters stay cumulative. A value is NaN if parts of a sum, or the first part of a rest, are
-        missing. `records` has the columns of `Reading.records`; the parts of a combined metric have
+        missing. `records` has the columns of `ParsedFile.records`; the parts of a combined metric have
         equal times, and are equal in all further columns.
         """
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)

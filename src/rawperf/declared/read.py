@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rawperf.base import Reading, Streaming, last_sample_start
+from rawperf.base import ParsedFile, Streaming, last_sample_start
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
@@ -95,12 +95,14 @@ class DeclaredFormat(Streaming):
         )
         return by_name and (not match.text or self.sniff(head) > 0)
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read a file block by block as `categorical_blocks` does, with plain text columns."""
         for block in self.categorical_blocks(stream, file=file):
             yield replace(block, records=decode_categories(block.records))
 
-    def categorical_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def categorical_blocks(
+        self, stream: BinaryIO, *, file: str = "<bytes>"
+    ) -> Iterator[ParsedFile]:
         """Read a file block by block, with categorical text columns, which are faster to process.
 
         Files with rows without a time, and JSON and YAML documents, are read as a whole.
@@ -123,7 +125,7 @@ class DeclaredFormat(Streaming):
                 remedy="correct what the tool reports, and collect again.",
             ) from err
 
-    def _blocks(self, stream: BinaryIO, buffer: _TableBuffer, file: str) -> Iterator[Reading]:
+    def _blocks(self, stream: BinaryIO, buffer: _TableBuffer, file: str) -> Iterator[ParsedFile]:
         encoding_warnings = Warnings(file)
         if self.declaration.verified is not None and self.declaration.verified.none:
             buffer.messages.append(
@@ -273,7 +275,7 @@ class _TableBuffer:
             and all(t.clock != "none" for t in self._tables)
         )
 
-    def finish(self) -> Reading:
+    def finish(self) -> ParsedFile:
         """Emit the remaining records at the end of the file."""
         for table in self._tables:
             self.messages += [
@@ -301,11 +303,11 @@ class _TableBuffer:
             remedy="declare its fields under fields, or exclude the file in match.",
         )
 
-    def emit(self, has_more: bool = False) -> Reading:
+    def emit(self, has_more: bool = False) -> ParsedFile:
         """Emit the records since the last reading.
 
         With `has_more` to come, the last sample is held back for further records, which costs less than
-        joining finished readings. Raises `FormatError` if the file has no records, or two clocks.
+        joining finished parts. Raises `FormatError` if the file has no records, or two clocks.
         """
         tables = [table for table in self._tables if table.parts]
         if not tables and not self._clocks:
@@ -351,7 +353,7 @@ class _TableBuffer:
             records = _number_duplicates(decode_categories(records), lines, self.file)
         messages = tuple(self.messages)
         self.messages.clear()
-        return Reading(records, next(iter(clocks)), dict(self.info), messages, lines)
+        return ParsedFile(records, next(iter(clocks)), dict(self.info), messages, lines)
 
 
 def _has_duplicates(is_untimed: np.ndarray, *codes: np.ndarray) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.results.formats import ResultFormat
 from rawperf.results.read import read_results
 from rawperf.results.table import LINE, QUANTITY, VALUE
@@ -28,7 +28,7 @@ class ResultReader:
         """1 for a head that the format recognises, else 0."""
         return float(self.form.recognise(head))
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read the numbers; raises `FormatError` with file and line."""
         table = read_results(data, file, self.form)
         rows = table.rows
@@ -53,4 +53,4 @@ class ResultReader:
         )
         keys = {"keys": ", ".join(table.keys)} if table.keys else {}
         lines = rows[LINE].to_numpy(dtype=np.int64)
-        return Reading(records, "none", keys, (*table.warnings, *left_out), lines)
+        return ParsedFile(records, "none", keys, (*table.warnings, *left_out), lines)

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.recognition import Recognised
 from rawperf.sadf import FORMAT as SADF_JSON
@@ -36,7 +36,7 @@ class SarBinaryFormat(Recognised):
         done = subprocess.run([program, "-V"], capture_output=True, timeout=TIMEOUT_S, check=False)  # noqa: S603 - no shell
         return (done.stdout + done.stderr).decode("utf-8", "replace").strip().partition("\n")[0]
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read sadf's output for the file, in the local time of the monitored machine.
 
         The output is read as `sadf-json`. Raises `FormatError`: sadf is not installed, takes too
@@ -81,7 +81,7 @@ class SarBinaryFormat(Recognised):
                     "or with sadf -j where it was recorded.",
                 )
             try:
-                reading = SADF_JSON.read(output_file.read_bytes(), file=file)
+                parsed = SADF_JSON.read(output_file.read_bytes(), file=file)
             except FormatError as err:  # its line is one of sadf's output
                 raise err.copy_as(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None
@@ -90,7 +90,7 @@ class SarBinaryFormat(Recognised):
         complaints = tuple(
             f"{file}: sadf reports: {message}; records may be missing" for message in messages
         )
-        return replace(reading, lines=None, warnings=(*reading.warnings, *complaints))
+        return replace(parsed, lines=None, warnings=(*parsed.warnings, *complaints))
 
 
 FORMAT = SarBinaryFormat()

@@ -10,10 +10,10 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from rawperf.core.errors import FormatError
 from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
 from rawperf.sar.table import (
     MAX_CLOCK_WARNINGS,
+    REMEDY,
     SarRows,
     SysstatListing,
     TableHeading,
@@ -162,8 +162,8 @@ class IostatListing(SysstatListing):
             return True
         else:
             expected = "a row under avg-cpu: or Device"
-            raise self._line_error(
-                "not a line of iostat", line, table.line_number(number), expected
+            raise self.error(
+                "not a line of iostat", table.line_number(number), expected, line, REMEDY
             )
         return False
 
@@ -171,7 +171,7 @@ class IostatListing(SysstatListing):
         line_number = table.line_number(number)
         if match_system_line(line):
             expected = "one listing per file"
-            raise self._line_error("a second system line", line, line_number, expected)
+            raise self.error("a second system line", line_number, expected, line, REMEDY)
         if words[0] == "avg-cpu:":
             report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
         elif words[0] in ("Device", "Device:"):
@@ -180,16 +180,16 @@ class IostatListing(SysstatListing):
             report, kind, entity, fields = DISK, "device", -1, tuple(words[:-1])
         else:
             expected = "avg-cpu: or Device"
-            raise self._line_error("not a heading of iostat", line, line_number, expected)
+            raise self.error("not a heading of iostat", line_number, expected, line, REMEDY)
         if self._is_below_heading:
-            raise self._line_error("a heading below a heading", line, line_number, "a row")
+            raise self.error("a heading below a heading", line_number, "a row", line, REMEDY)
         self._is_below_heading = True
         if len(set(fields)) < len(fields) or not fields:
             problem, expected = (
                 "a heading with a duplicate or missing column",
                 "distinct column names",
             )
-            raise self._line_error(problem, line, line_number, expected)
+            raise self.error(problem, line_number, expected, line, REMEDY)
         if (self._last_report < 0 and not self._stamps) or report in self._seen:
             self._start_report(number, "")
         self._seen.add(report)
@@ -205,12 +205,6 @@ class IostatListing(SysstatListing):
     def _start_report(self, number: int, stamp: str) -> None:
         self._stamps.append((number, stamp))
         self._seen, self._first_number = set(), -1
-
-    def _line_error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
-        remedy = (
-            "it may come from another version or option, from a locale other than C, or be damaged."
-        )
-        return self.error(problem, number, expected, line, remedy)
 
 
 FORMAT = ListingFormat(IostatListing)

@@ -14,6 +14,7 @@ from rawperf.core.errors import FormatError
 from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
 from rawperf.sar.read import cut_before_table
 from rawperf.sar.table import (
+    REMEDY,
     RowTimes,
     SarRows,
     SysstatListing,
@@ -160,12 +161,12 @@ class PidstatListing(SysstatListing):
 
     def _parse_heading(self, body: str, number: int) -> _HeadingColumns:
         *words, last = body.split()
-        fields = [word for word in words if word not in _WORDS]
+        fields = tuple(word for word in words if word not in _WORDS)
         has_duplicates = len(set(words)) < len(words)
         if last != "Command" or not _IDS.keys() & set(words) or has_duplicates or not fields:
             expected, remedy = "UID PID, column names, Command", "restore the heading."
             raise self.error("not a heading of pidstat", number, expected, body, remedy)
-        columns = _HeadingColumns(words)
+        columns = _HeadingColumns(words, fields)
         if not columns.are_known:
             sentence = f"pidstat of sysstat 9 to 12 prints no table with the columns {body}"
             self.warnings.add_once(" ".join(words), number, sentence)
@@ -193,16 +194,15 @@ class PidstatListing(SysstatListing):
             number,
             "a row under UID PID ... Command, or Average:",
             line,
-            "it may come from another version or option, from a locale other than C, or be damaged.",
+            REMEDY,
         )
 
 
 class _HeadingColumns:
-    """Positions of the columns below a heading; `words` are those before the command."""
+    """Positions of the columns below a heading; `fields` are those of its `words` that are read."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str], fields: tuple[str, ...]) -> None:
         self.words = words
-        fields = tuple(word for word in words if word not in _WORDS)
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
         self._last_id_first = [
             (index, _IDS[word]) for index, word in enumerate(self.words) if word in _IDS

@@ -315,10 +315,8 @@ class SarListing(SysstatListing):
             "or collect it again.",
         )
         if not text.isascii():
-            problem, remedy = (
-                "a line in another locale",
-                f"print it again in the C locale: LC_ALL=C {self.name} ...",
-            )
+            problem = "a line in another locale"
+            remedy = f"print it again in the C locale: LC_ALL=C {self.name} ..."
         self._note_error(problem, number, "HH:MM:SS or Average:", text, remedy)
 
     def _note_error(self, *parts: Any, **named: Any) -> None:

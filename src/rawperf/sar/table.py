@@ -412,11 +412,12 @@ EARLIEST = 10**8
 """Smallest number in place of a time of day that is taken as seconds since 1970."""
 MAX_CLOCK_WARNINGS = 5
 """Largest number of warnings that a clock was set back."""
+REMEDY = "it may come from another version or option, from a locale other than C, or be damaged."
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
 
 def match_system_line(line: str) -> re.Match[str] | None:
-    """Match the first line of a listing; groups are named as in `Reading.info`."""
+    """Match the first line of a listing; groups are named as in `ParsedFile.info`."""
     return _SYSTEM_LINE.fullmatch(line) if len(line) < _MAX_SYSTEM_LINE_LENGTH else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import SURROGATE, first_line, parse_document
 from rawperf.recognition import Recognised
@@ -20,7 +20,7 @@ class SwingbenchJson(Recognised):
     name = "swingbench-json"
     title = "SwingBench results (JSON)"
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read the records, equal to those of `swingbench` for the XML of the same run.
 
         Raises `FormatError`: invalid JSON, a duplicate key, another structure, and the errors of
@@ -59,8 +59,8 @@ class SwingbenchJson(Recognised):
                         results.add(section, "", name, _scalar_text(value, name, file), at[name])
             else:
                 results.note_unread(section)
-        reading = results.reading()
-        return replace(reading, warnings=(*warnings, *reading.warnings))
+        parsed = results.parsed_file()
+        return replace(parsed, warnings=(*warnings, *parsed.warnings))
 
 
 def _add_transactions(results: ResultCollector, content: dict[str, Any], lines: Any) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings, build_records
 from rawperf.text import parse_numbers
@@ -86,7 +86,7 @@ MAX_UNKNOWN_NAMES = 50
 
 
 class ResultCollector:
-    """Collector of one run's results; `reading` returns them in the tool's own order."""
+    """Collector of one run's results; `parsed_file` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
         self.file, self._warnings = file, Warnings(file)
@@ -165,7 +165,7 @@ class ResultCollector:
                 line, "the times of TPSReadings do not increase; was the clock set back?"
             )
 
-    def reading(self) -> Reading:
+    def parsed_file(self) -> ParsedFile:
         """Records in the tool's own order, and the mean response over all transactions.
 
         The mean is weighted by counts and follows the transactions. Raises `FormatError`: no number
@@ -200,7 +200,7 @@ class ResultCollector:
             {NOT_READ: " ".join(sorted(self.unknown_elements))} if self.unknown_elements else {}
         )
         line_numbers = np.array(lines, dtype=np.int64)
-        return Reading(records, "absolute", info, self._warnings.drain(), line_numbers)
+        return ParsedFile(records, "absolute", info, self._warnings.drain(), line_numbers)
 
     def _by_transaction(self, field: str) -> dict[str, tuple[float, int]]:
         """Value and line of a field by transaction."""

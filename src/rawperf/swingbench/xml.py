@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.recognition import Recognised
 from rawperf.swingbench.results import (
     FIELDS,
@@ -26,7 +26,7 @@ class Swingbench(Recognised):
     name = "swingbench"
     title = "SwingBench results (XML)"
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
         """Read the numbers of the run with ``t`` NaN, then the series on the absolute clock.
 
         Raises `FormatError`: bad, hostile or foreign XML; an element that is duplicate or not a
@@ -39,8 +39,8 @@ class Swingbench(Recognised):
             warnings += (
                 f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
-        reading = target.results.reading()
-        return replace(reading, warnings=(*warnings, *reading.warnings))
+        parsed = target.results.parsed_file()
+        return replace(parsed, warnings=(*warnings, *parsed.warnings))
 
 
 class _ResultTarget(XmlTarget):

@@ -54,7 +54,7 @@ ROUND_TRIPS = 8
 
 
 @dataclass(frozen=True)
-class ClockReading:
+class ClockOffset:
     """Clock offset of a host (positive: ahead) in seconds; uncertainty is half the round trip."""
 
     offset_s: float
@@ -248,9 +248,9 @@ class Connection:
             raise Failure(f"{self.name}: {message}")
         return done.stdout.decode("utf-8", "replace")
 
-    def clock(self) -> ClockReading:
+    def clock(self) -> ClockOffset:
         """Estimate the host's clock offset, from the round trip with the shortest delay."""
-        best = ClockReading(0.0, float("inf"))
+        best = ClockOffset(0.0, float("inf"))
         for _ in range(ROUND_TRIPS):
             began = time.time()
             answer = self.ask("clock")
@@ -262,7 +262,7 @@ class Connection:
                     f"{self.name}: `date +%s.%N` printed {answer!r}, which is not a time"
                 ) from None
             if (ended - began) / 2 < best.uncertainty_s:
-                best = ClockReading(there - (began + ended) / 2, (ended - began) / 2)
+                best = ClockOffset(there - (began + ended) / 2, (ended - began) / 2)
         return best
 
     def processors(self) -> ProcessorTimes:
@@ -408,7 +408,7 @@ def open_connections(
 
 
 def compared_clocks(
-    before: Mapping[str, ClockReading], after: Mapping[str, ClockReading], max_drift_s: float
+    before: Mapping[str, ClockOffset], after: Mapping[str, ClockOffset], max_drift_s: float
 ) -> dict[str, Any]:
     """Entry `clocks` of run.yaml; raises `Failure` if an offset can't be corrected.
 

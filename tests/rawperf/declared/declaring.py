@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.declared.read import DeclaredFormat, load_declaration
 
 FILE = "a/b.txt"
@@ -21,9 +21,9 @@ def declared(text: str) -> DeclaredFormat:
         return load_declaration(path)
 
 
-def read(text: str, data: str | bytes, file: str = FILE) -> Reading:
+def read(text: str, data: str | bytes, file: str = FILE) -> ParsedFile:
     return declared(text).read(data.encode() if isinstance(data, str) else data, file=file)
 
 
-def rows(reading: Reading, *columns: str) -> list[tuple]:
+def rows(reading: ParsedFile, *columns: str) -> list[tuple]:
     return list(reading.records[list(columns)].itertuples(index=False, name=None))

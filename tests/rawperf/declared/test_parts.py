@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf import Reading, pieces
+from rawperf import ParsedFile, pieces
 from rawperf.declared import delimited, documents, elements
 from rawperf.declared import read as declared_read
 from tests.rawperf.declared.declaring import declared
@@ -57,9 +57,9 @@ def test_parts_give_the_reading_of_the_whole(case: str, monkeypatch: pytest.Monk
             patch.setattr(declared_read, "BLOCK_RECORDS", 1)
             found, blocks = outcome(form, damaged)
         most = max(most, blocks)
-        assert isinstance(found, Reading) == isinstance(whole, Reading), (
+        assert isinstance(found, ParsedFile) == isinstance(whole, ParsedFile), (
             f"mutant {number} ({history}): {found}, {whole}"
         )
-        if isinstance(found, Reading) and isinstance(whole, Reading):
+        if isinstance(found, ParsedFile) and isinstance(whole, ParsedFile):
             assert same(found, whole), f"mutant {number} ({history})"
     assert most > 1

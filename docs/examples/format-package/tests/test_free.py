@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from virtperf_free import FORMAT
 
 from rawperf import all_formats, sniff
-from rawperf.base import Reading
+from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from virtperf.cli import main
 
@@ -23,7 +23,7 @@ SAMPLE = (PLACE / "sample.txt").read_text()
 HEAD, MEM, SWAP = SAMPLE.splitlines(keepends=True)[:3]
 
 
-def get(reading: Reading, entity: str, field: str) -> list[float]:
+def get(reading: ParsedFile, entity: str, field: str) -> list[float]:
     r = reading.records
     return r.loc[(r["entity"] == entity) & (r["field"] == field), "value"].tolist()
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import Reading, concat_readings
+from rawperf.base import ParsedFile, concat_parts
 from rawperf.core.errors import FormatError
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.rows import Warnings, build_records
@@ -282,14 +282,14 @@ class IwlConsoleListing(Listing):
         self.warnings.add_always(number, "the log ends within this line, which was dropped")
         return body + newline
 
-    def _read_wrapped(self, text: str) -> Reading:
-        """Reading of a log with wrappers: one part per machine, or one if only one holds a run.
+    def _read_wrapped(self, text: str) -> ParsedFile:
+        """Parse a log with wrappers: one part per machine, or one if only one holds a run.
 
         Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its
         machine.
         """
         begins = [match.start() for match in _WRAPPER.finditer(text)]
-        parts, empty = list[Reading](), list[tuple[int, int, int]]()
+        parts, empty = list[ParsedFile](), list[tuple[int, int, int]]()
         if len(begins) > 1:
             parts.append(_RunParser(self.file).parse_part(text[: begins[0]], 1, True))
             if parts[0].lines is not None and len(parts[0].lines):
@@ -325,9 +325,7 @@ class IwlConsoleListing(Listing):
             warnings.add_always(line, "this wrapper contains no run")
         messages = (*parts[0].warnings, *warnings.drain())
         info = {key: text for part in parts for key, text in part.info.items()}
-        return replace(
-            concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info
-        )
+        return replace(concat_parts([replace(parts[0], warnings=messages), *parts[1:]]), info=info)
 
 
 class _RunParser:
@@ -338,8 +336,8 @@ class _RunParser:
         self._other_lines = OtherLineParser(self._warnings)
         self.samples, self._last_pages = 0, -np.inf
 
-    def parse_part(self, text: str, first: int, last: bool) -> Reading:
-        """Reading of a part of the log that begins on line `first` of the file."""
+    def parse_part(self, text: str, first: int, last: bool) -> ParsedFile:
+        """Parse a part of the log that begins on line `first` of the file."""
         status, lines, other = _status_values(text, first)
         samples, width = status.shape
         page_counts = status[:, STATUS_FIELDS.index("pg")]
@@ -373,7 +371,7 @@ class _RunParser:
                 if key != "data machine"
             }
         line_numbers = np.concatenate([lines.ravel(), summary_lines])
-        return Reading(records, "sample", dict(info), self._warnings.drain(), line_numbers)
+        return ParsedFile(records, "sample", dict(info), self._warnings.drain(), line_numbers)
 
 
 def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:

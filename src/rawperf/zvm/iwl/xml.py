@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import ParsedFile, Streaming
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
@@ -367,7 +367,7 @@ class IwlXml(Recognised, Streaming):
     name = "iwl-xml"
     title = "WebSphere Studio Workload Simulator XML snapshots"
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[ParsedFile]:
         """Read snapshots on the elapsed clock.
 
         Raises `FormatError` for bad, hostile or foreign XML.
@@ -392,7 +392,7 @@ class IwlXml(Recognised, Streaming):
                 found = scanner.scan(data[:end], lines_before, target.time)
                 if found is not None:
                     records, lines, target.time = found
-                    yield Reading(
+                    yield ParsedFile(
                         records, "elapsed", dict(target.info), warnings.drain(False), lines
                     )
                     lines_before, data = lines_before + data.count(b"\n", 0, end), data[end:]
@@ -422,7 +422,7 @@ class IwlXml(Recognised, Streaming):
             records, lines = target.rows.take()
             if pieces.is_last or len(records):
                 messages = warnings.drain(pieces.is_last)
-                yield Reading(records, "elapsed", dict(target.info), messages, lines)
+                yield ParsedFile(records, "elapsed", dict(target.info), messages, lines)
 
 
 FORMAT = IwlXml()

@@ -261,7 +261,7 @@ class PageHeader(NamedTuple):
     end: int = -1
     length: int = -1  # length of the interval in seconds from the header, -1 if missing
     day: date | None = None  # date of `begin`
-    facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
+    facts: dict[str, str] = {}  # machine, release and the like, for `ParsedFile.info`
     log: bool = False  # rows are intervals of the page's period
     # offsets in the page of `begin` and `end`, and of the first line's end or of what it has after
     # the last fact; none in a titled page

@@ -292,7 +292,7 @@ class EncodedRows:
 
 
 def concat_rows(parts: list[EncodedRows]) -> tuple[pd.DataFrame, IndexArray]:
-    """Concatenate to `Reading.records` and `Reading.lines`, ordered by line."""
+    """Concatenate to `ParsedFile.records` and `ParsedFile.lines`, ordered by line."""
     t, line, count, value = (
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("t", "line", "count", "value")

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rawperf import Format, Reading, read_blocks, rechunk_by_sample
+from rawperf import Format, ParsedFile, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replace_file
 from rawperf.core.metrics import MetricDictionary, Translation
@@ -288,7 +288,7 @@ class SampleCollector:
         self.metrics: set[str] = set()
         self.counts = np.zeros(files, dtype=np.int64)
 
-    def add(self, block: Reading, seconds: np.ndarray, number: int, name: str) -> None:
+    def add(self, block: ParsedFile, seconds: np.ndarray, number: int, name: str) -> None:
         """Add a part of file `number`, of format `name`, with its times on the run's clock."""
         pending = self._pending.setdefault(name, _PendingRecords())
         lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
@@ -608,7 +608,7 @@ def _not_read_reason(path: str, not_read: Mapping[str, str]) -> str:
 
 def file_blocks(
     folder: Path, file: RawFile, run_id: str, inputs: Sequence[DeclaredFormat] = ()
-) -> tuple[str, Iterator[Reading]] | None:
+) -> tuple[str, Iterator[ParsedFile]] | None:
     """Return format and content of one file; None for an unlisted file of unknown format."""
     place, path = f"{run_id}/{file.path}", folder / file.path
     with path.open("rb") as stream:
@@ -622,7 +622,7 @@ def file_blocks(
     return format_.name, _blocks(format_, path, place)
 
 
-def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
+def _blocks(format_: Format, path: Path, place: str) -> Iterator[ParsedFile]:
     try:
         with path.open("rb") as stream:
             yield from read_blocks(format_, stream, file=place, categorical=True)
@@ -642,7 +642,7 @@ def _read(
     file: RawFile,
     run: Run,
     name: str,
-    blocks: Iterator[Reading],
+    blocks: Iterator[ParsedFile],
     entry: dict[str, Any],
     collector: SampleCollector,
 ) -> tuple[FileClock, dict[str, str]]:
