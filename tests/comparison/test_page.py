@@ -15,7 +15,7 @@ from virtperf.cli import main
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Path:
     """A repository with the runs that the page compares."""
-    for part in ("data/published", "data/measured/xen-2026"):
+    for part in ("data/published", "data/measured/xen-2026", "data/measured/firecracker-nsdi-2020"):
         shutil.copytree(root / part, tmp_path / part)
     for part in ("data/readings.yaml", "params.yaml"):
         shutil.copy(root / part, tmp_path / part)

@@ -96,7 +96,10 @@ def _results(study: Study, claims: Claims | None, report: Report) -> None:
         found: list[StudyError] = []
         try:
             found += finding_problems(data, finding, level)
-            if not (finding.numbers and data.observations.empty):
+            computed = not data.ranges.empty or not any(
+                name in {d.id for d in study.derived} for name, _ in finding.quoted
+            )  # the ranges that it quotes, which a fresh clone lacks
+            if computed and not (finding.numbers and data.observations.empty):
                 state(data, finding, level)
         except StudyError as err:
             found.append(err)

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import nbformat
 from jupyter_client.kernelspec import KernelSpecManager
@@ -305,3 +306,5 @@ class LocalKernel(AsyncKernelManager):
         self.kernel_spec_manager = _OwnInterpreter()
         if sys.platform != "win32":
             self.transport = "ipc"
+            # without a file of its own, its sockets are in the working folder, by the first free number
+            self.connection_file = str(Path(tempfile.gettempdir(), f"kernel-{uuid4().hex}.json"))
