@@ -89,7 +89,7 @@ def test_claim_is_inserted_in_order(run, layout: Layout) -> None:
         run(*add, "twice", "value", f"of=2 {key} - {other}", "value=1", "half_width=0.5")
         assert study_claims(load_study(study.folder))["twice"].exhibits == ("figure-1",)
         files = {p: p.read_bytes() for p in layout.definition(study_id).glob("*.yaml")}
-        with pytest.raises(StudyError, match="ratio needs to"):
+        with pytest.raises(StudyError, match="'to' is missing"):
             add_claim(study, "other", "ratio", {"of": key, "value": 1, "half_width": 0.5})
         assert {p: p.read_bytes() for p in files} == files
 

@@ -70,7 +70,10 @@ def record_html(
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     behind = record.drawing is not None and bool(record.drawing.summary)
     told = notebook or (
-        len(record.caption) <= LONG_CAPTION and not behind and record.kind not in _INTERVALS
+        len(record.caption) <= LONG_CAPTION
+        and not record.shows
+        and not behind
+        and record.kind not in _INTERVALS
     )
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
         "."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.paths import Layout
+from virtperf.report.exhibit import fold
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
@@ -144,7 +145,7 @@ class Synthesis:
 
     def agreements(self) -> Shown:
         """Shared quantities, and whether the studies agree."""
-        return Shown(tables.agreements(self.file.questions, self.values))
+        return Shown(fold(tables.agreements(self.file.questions, self.values)))
 
     def capacity(self, of: str, ratios: Sequence[float], measure: str = "throughput") -> Shown:
         """Values of every study at overcommitment ratios of "cpu" or "memory"."""
@@ -209,5 +210,6 @@ def _with_drawing(record: Record, figure: Figure) -> Shown:
     from matplotlib import pyplot
 
     pyplot.close(figure)
-    picture = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
+    words = f"Picture of the numbers that answer the question: {record.title}"
+    picture = drawing(figure, f"synthesis-{record.id}", record.title, words, record.numbers)
     return Shown(record.model_copy(update={"drawing": picture}), figure)
