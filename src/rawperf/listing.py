@@ -7,6 +7,7 @@ parts of the file, encoding, warnings, a truncated last line, the result.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,7 +55,7 @@ class ListingPart:
             yield number + 1, rest, True
 
 
-class Listing:
+class Listing(ABC):
     """A file of a format while it is read: one object for each file.
 
     Attributes
@@ -84,13 +85,13 @@ class Listing:
         """
         return cut_after_line(lines)
 
+    @abstractmethod
     def parse(self, part: ListingPart) -> RecordsWithLines | None:
         """`ParsedFile.records` and `ParsedFile.lines` of a part; None if they follow with a later part.
 
         Raises `FormatError` at a line that the tool does not print, and at the end of a file without
         numbers.
         """
-        raise NotImplementedError
 
     def error(
         self,
@@ -121,9 +122,9 @@ class LineListing(Listing):
             self.finish()
         return self.rows.take()
 
+    @abstractmethod
     def parse_line(self, line: str, number: int, is_truncated: bool) -> None:
         """Parse a line; `is_truncated` for a last line without its end; raises as `parse`."""
-        raise NotImplementedError
 
     def finish(self) -> None:
         """Complete records, clock and info after the last line; raises as `parse`."""

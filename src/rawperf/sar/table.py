@@ -7,6 +7,7 @@ midnights and restarts.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -439,9 +440,9 @@ class SysstatListing(Listing):
             return None
         return self.parse_tables(part, self._parse_system_line(part))
 
+    @abstractmethod
     def parse_tables(self, part: ListingPart, start: int) -> RecordsWithLines | None:
         """Parse the tables of a part from its line `start` on; returns and raises as `parse`."""
-        raise NotImplementedError
 
     def _parse_system_line(self, part: ListingPart) -> int:
         """Parse the first line that is not blank; returns the number, in the part, of the next.

@@ -12,7 +12,7 @@ from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.numbers import as_precise, number, with_unit
-from virtperf.core.shown import Shown, ShownTable
+from virtperf.core.shown import Showable, Shown, ShownTable
 from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
@@ -32,7 +32,7 @@ class DifferentFact:
 
 
 @dataclass(frozen=True)
-class ComparisonTable:
+class ComparisonTable(Showable):
     """Result of a comparison of two or more sides or, of a single one, the A/A false alarm rate.
 
     `sides` are their names, the base first. `margin` is a share; `level` applies to intervals and to
@@ -193,9 +193,6 @@ class ComparisonTable:
         return [*notes, *_pooling_notes(self.rows), *self.notes, *splits]
 
     def __str__(self) -> str:
-        return self.to_markdown()
-
-    def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
 

@@ -33,6 +33,7 @@ intervals for functions of the normal mean and standard deviation. Stat. Methods
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -159,7 +160,7 @@ class LogRatio:
 
 
 @dataclass(frozen=True, eq=False)
-class _Quotient:
+class _Quotient(ABC):
     """Ratio ``over @ x / under @ x`` of linear combinations of values; the last one is the constant
     1.
     """
@@ -168,9 +169,9 @@ class _Quotient:
     under: np.ndarray
 
     @property
+    @abstractmethod
     def x(self) -> np.ndarray:
         """The values, shape (m + 1,)."""
-        raise NotImplementedError
 
     @property
     def parts(self) -> tuple[float, float]:

@@ -5,6 +5,7 @@ Text for a terminal is printed by `virtperf.cli._results`, a page by `virtperf.r
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,12 +58,12 @@ class Shown:
         return "\n\n".join(part for part in parts if part)
 
 
-class Showable:
+class Showable(ABC):
     """A result that is shown: as text and by a notebook as Markdown."""
 
+    @abstractmethod
     def shown(self) -> Shown:
         """What a reader sees of it."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return self.shown().to_markdown()

@@ -21,6 +21,7 @@ class ExtremumClaim(OrderClaim, CurveClaim):
 
     sign: ClassVar[tuple[str, str]]
     """Sign between the extreme and another value, and that of a strict claim."""
+    is_largest: ClassVar[bool]
 
     at: Level
     strict: Flag = True
@@ -35,6 +36,10 @@ class ExtremumClaim(OrderClaim, CurveClaim):
     @property
     def is_strict(self) -> bool:
         return self.strict
+
+    def steps(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, Expression]]:
+        first, *others = parts
+        yield from ((o, first) if self.is_largest else (first, o) for o in others)
 
     def consistent(self) -> None:
         super().consistent()
@@ -51,14 +56,11 @@ class ArgmaxClaim(ExtremumClaim):
     """The position of a maximum."""
 
     sign = ("≥", ">")
+    is_largest = True
     prints = "the position of the maximum"
     precedence = 0
 
     kind: Literal["argmax"]
-
-    def steps(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, Expression]]:
-        first, *others = parts
-        yield from ((other, first) for other in others)
 
 
 @final
@@ -66,11 +68,8 @@ class ArgminClaim(ExtremumClaim):
     """The position of a minimum."""
 
     sign = ("≤", "<")
+    is_largest = False
     prints = "the position of the minimum"
     precedence = 1
 
     kind: Literal["argmin"]
-
-    def steps(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, Expression]]:
-        first, *others = parts
-        yield from ((first, other) for other in others)
