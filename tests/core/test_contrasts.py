@@ -11,7 +11,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
-from virtperf.core.contrasts import Replicates, linear_ratio, log_ratio, pooled_error
+from virtperf.core.contrasts import Replicates, block_name, linear_ratio, log_ratio, pooled_error
 
 BLOCKS = ("1", "2", "3", "4")
 
@@ -39,6 +39,17 @@ def test_block_effects_cancel():
     for some in (conditions, drifted):
         assert pooled_error(some).deviation == pytest.approx(pooled_error(conditions).deviation)
         assert log_ratio(some[0], some[1]).se == pytest.approx(log_ratio(*conditions[:2]).se)
+
+
+def test_the_error_between_machines_is_not_pooled():
+    rng = np.random.default_rng(2)
+    conditions = [drawn(rng, mean) for mean in (1.0, 2.0, 5.0)]
+    machines = [replace(each, block_name="machine") for each in conditions]
+    assert pooled_error(conditions) is not None
+    assert pooled_error(machines) is None
+    assert log_ratio(*machines[:2]).design == "within 4 machines"
+    assert block_name("within 4 machines, error pooled over 3 conditions") == "machine"
+    assert block_name("by block means") == ""
 
 
 def test_pooled_error_equals_randomised_block_design():

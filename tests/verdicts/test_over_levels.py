@@ -107,6 +107,7 @@ def test_ratio_has_the_spread_between_machines(repository: Layout) -> None:
     ends = ["estimate", "estimate_low", "estimate_high"]
     assert found.loc["twice", ends].tolist() == pytest.approx(expected, rel=1e-4)
     assert found["measured_verdict"].to_dict() == {"twice": "undecided", "faster": "holds here"}
+    assert "18 runs per condition, within 3 machines" in str(found.loc["twice", "reason"])
     alone = by_level.set_index(["claim", by_level["level"].astype(str)])["measured_verdict"]
     words = [alone["twice", level] for level in ("1", "2", "3", "every")]
     assert words == ["holds here", "does not hold here", "does not hold here", "undecided"]

@@ -33,6 +33,7 @@ intervals for functions of the normal mean and standard deviation. Stat. Methods
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ import numpy as np
 from virtperf.core.estimate import Estimate
 from virtperf.core.statistics import fieller, t_quantile, welch_df
 
+BLOCK = "block"
 POOLED = "error pooled"
 """Words of a ratio's `design` if its error is pooled over conditions."""
 POOLING_ALPHA = 0.1
@@ -65,12 +67,16 @@ MIN_POOLED_CONDITIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """The runs of one condition: their values, blocks ("" where not known), days and ids."""
+    """The runs of one condition: their values, blocks ("" where not known), days and ids.
+
+    `block_name`: what a block is, such as a machine. Only the error of usual blocks is pooled.
+    """
 
     values: np.ndarray
     blocks: tuple[str, ...]
     days: tuple[str, ...] = ()
     run_ids: tuple[str, ...] = ()
+    block_name: str = BLOCK
 
     def scaled(self, factor: float) -> Replicates:
         """Rescale the values to another unit."""
@@ -82,7 +88,13 @@ class Replicates:
         def of(texts: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(texts[place] for place in places) if texts else ()
 
-        return Replicates(self.values[places], of(self.blocks), of(self.days), of(self.run_ids))
+        return replace(
+            self,
+            values=self.values[places],
+            blocks=of(self.blocks),
+            days=of(self.days),
+            run_ids=of(self.run_ids),
+        )
 
     @property
     def n(self) -> int:
@@ -341,9 +353,12 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
 def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
     """Return the pooled error of conditions with the same `Replicates.design`, from residuals.
 
-    None for values that are not positive, for too few units or conditions, and where the test
-    rejects a common coefficient of variation.
+    None for values that are not positive, for too few units or conditions, where the test rejects a
+    common coefficient of variation, and for blocks of another name: how machines differ is a property
+    of each condition.
     """
+    if any(condition.block_name != BLOCK for condition in conditions):
+        return None
     units = [condition.units for condition in conditions]
     n, k = len(units[0]), len(units)
     if n < MIN_POOLED_UNITS or k < MIN_POOLED_CONDITIONS or any(u.min() <= 0 for u in units):
@@ -404,12 +419,22 @@ def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
     common = [block for block in a.by_block if block in b.by_block]
     if len(common) > 1:
         x, y = (np.array([side.by_block[block] for block in common]) for side in (a, b))
-        return paired_log_ratio(x, y, f"within {len(common)} blocks")
+        return paired_log_ratio(x, y, _within(common, a))
     if common and _replicated_only_within(common[0], (a, b)):
         x, y = (side.within(common[0]) for side in (a, b))
         return independent_log_ratio(x, y, "within one block")
     x, y = (np.array([*side.by_block.values()]) for side in (a, b))
     return replace(independent_log_ratio(x, y, "by block means"), confounded=True)
+
+
+def _within(common: Sequence[str], side: Replicates) -> str:
+    return f"within {len(common)} {side.block_name}s"
+
+
+def block_name(design: str) -> str:
+    """What the blocks are within which a contrast with this `design` is taken; "" without blocks."""
+    match = re.match(r"within \d+ (.+?)s(?:,|$)", design)
+    return match[1] if match else ""
 
 
 def _replicated_only_within(block: str, sides: Sequence[Replicates]) -> bool:
@@ -492,7 +517,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
         covariance = np.zeros((m + 1, m + 1))
         covariance[:m, :m] = np.cov(x) / len(common)
         means = np.append(x.mean(axis=1), 1.0)
-        n, words = len(common), f"within {len(common)} blocks"
+        n, words = len(common), _within(common, samples[0])
         return LinearRatio(over, under, means, covariance, (n - 1.0,), n, words)
     if common and _replicated_only_within(common[0], samples):
         runs = [side.within(common[0]) for side in samples]

@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 
 from rawperf.core.errors import StudyError, did_you_mean
-from virtperf.core.contrasts import POOLED, Contrast
+from virtperf.core.contrasts import POOLED, Contrast, block_name
 from virtperf.core.groups import two_groups
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import DISPUTED
@@ -212,7 +212,7 @@ def _stated_number(
     if stated.show == "change" and low < 0:
         value, low, high = -value, -high, -low
     unit = _unit(data, stated)
-    runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
+    runs = plural(contrast.n, block_name(contrast.design) or "run")
     if not stated.mean:
         ends_of_range = f"{pretty(low, 2)} to {pretty(high, 2)}{unit}"
         return StatedNumber(ends_of_range, "", f"{runs}, which fall into two groups")

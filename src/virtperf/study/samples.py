@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.contrasts import (
+    BLOCK,
     LinearRatio,
     LogRatio,
     PooledError,
@@ -25,6 +26,7 @@ from virtperf.core.estimate import BUCKETED, Estimate, mean_over_bucketed, mean_
 from virtperf.core.provenance import Provenance
 from virtperf.study.conditions import rows_by_quantity, run_mean
 from virtperf.study.definition import Study
+from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
 
 DEFAULT_LEVEL = 0.95  # initial level of means whose interval is later recomputed at another level
@@ -154,6 +156,12 @@ def samples_by_quantity(
             independent[quantity] = mean_over_bucketed(means, level=level)
         elif len(rows) == 1 and (mean := run_mean(table.iloc[rows[0]], level)).of_samples:
             independent[quantity] = mean
+    over = study.pooled_factor
+    several = over is not None and len({*table[over.name]} - {EVERY}) > 1
+    names = {
+        quantity: over.label if over and several and quantity.level(over.name) == EVERY else BLOCK
+        for quantity in places
+    }
     return StudySamples(
         {
             quantity: Replicates(
@@ -161,6 +169,7 @@ def samples_by_quantity(
                 tuple(columns[1][place] for place in rows),
                 tuple(columns[2][place] for place in rows),
                 tuple(columns[3][place] for place in rows),
+                names[quantity],
             )
             for quantity, rows in places.items()
         },

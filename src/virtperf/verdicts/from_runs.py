@@ -5,7 +5,6 @@ verdict, the deciding estimate with its interval, and the runs needed to decide.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.model import Level
-from virtperf.core.contrasts import Contrast
+from virtperf.core.contrasts import Contrast, block_name
 from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
@@ -237,8 +236,6 @@ OF_A_HYPOTHESIS: Mapping[Decision, Verdict] = {
 }
 """Verdicts by decision: for a claim of a paper, and for a hypothesis about one's own machine.
 """
-WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
-"""Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
     "estimate": math.nan,
     "estimate_low": math.nan,
@@ -455,8 +452,8 @@ def _runs_needed_text(needed: float, compared: list[Comparison]) -> str:
             "; the spread between blocks is unknown for a condition in one block: conditions are needed "
             "in the same blocks, or in at least 2 blocks each"
         )
-    blocks = all(WITHIN_BLOCKS.match(each.contrast.design) for each in compared)
-    units = "blocks" if blocks else "runs per condition"
+    names = {block_name(each.contrast.design) for each in compared}
+    units = "runs per condition" if names == {""} or len(names) > 1 else f"{names.pop()}s"
     if math.isinf(needed):
         return f"; more than {MAX_RUNS_NEEDED:,} {units} would be needed"
     if math.isfinite(needed):
