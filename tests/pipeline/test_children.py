@@ -15,13 +15,17 @@ from rawperf.core.errors import RawperfError
 from virtperf.pipeline.run import Children
 
 PARENT = """
-import os, sys, threading
+import os, signal, sys, threading, time
 from pathlib import Path
 from virtperf.pipeline.run import children_ended_by_signals
 with children_ended_by_signals() as children:
     def work():
         command = ["sh", "-c", sys.argv[1]]
         with children.start(command, Path("."), os.environ) as process:
+            if len(sys.argv) > 2:  # to this thread: the main thread goes on waiting
+                while not Path("pids").is_file() or len(Path("pids").read_text().split()) < 2:
+                    time.sleep(0.01)
+                signal.pthread_kill(threading.get_ident(), int(sys.argv[2]))
             process.wait()
     thread = threading.Thread(target=work)
     thread.start()
@@ -34,6 +38,19 @@ STAGE = "{trap} echo $$ > pids; sleep 600 & echo $! >> pids; wait; wait"
 def running(pid: int) -> bool:
     status = Path(f"/proc/{pid}/stat")
     return status.is_file() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_children_end_if_the_main_thread_does_not_see_the_signal(tmp_path: Path) -> None:
+    arguments = [STAGE.format(trap=""), str(int(signal.SIGTERM))]
+    ended = subprocess.run(
+        [sys.executable, "-c", PARENT, *arguments],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert not any(running(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def default_signals() -> None:

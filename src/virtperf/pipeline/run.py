@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -166,16 +167,47 @@ def children_ended_by_signals() -> Iterator[Children]:
             raise KeyboardInterrupt
         raise SystemExit(128 + number)
 
-    before = {}
-    if threading.current_thread() is threading.main_thread():  # handlers need the main thread
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:
-                before[number] = signal.signal(number, stop)
-    try:
+    if threading.current_thread() is not threading.main_thread():  # handlers need the main thread
         yield children
+        return
+    numbers = [n for n in _ENDING if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        with _called_on_signals(numbers, children.end):
+            yield children
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def _called_on_signals(numbers: Sequence[int], call: Callable[[], None]) -> Iterator[None]:
+    """Call a function in a thread of its own when a signal arrives.
+
+    A handler waits until the main thread runs Python code. That never happens if the signal came just
+    before that thread began to wait for another one.
+    """
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+
+    def watch() -> None:
+        while received := receiver.recv(1):
+            if received[0] in numbers:
+                call()
+
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        sender.close()
+        watcher.join()
+        receiver.close()
 
 
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
