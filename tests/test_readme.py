@@ -126,3 +126,13 @@ def test_documentation_index_is_complete(root):
         if (page := path.relative_to(root / "docs")).parts[0] not in ("README.md", "examples")
     }
     assert pages <= links
+
+
+def test_output_in_the_readme_is_that_of_the_tested_page(root):
+    tested = (root / "docs" / "claims.md").read_text().splitlines()
+    lines = re.findall(r"^ {4}(\S.*)$", (root / "README.md").read_text(), re.M)
+    begin = next(n for n, line in enumerate(lines) if line.startswith("$ virtperf claim test"))
+    claim = lines[begin].split()[4]
+    assert any(claim in line for line in tested)
+    for line in lines[begin + 1 : begin + 3]:
+        assert line in tested

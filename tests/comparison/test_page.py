@@ -1,4 +1,4 @@
-"""The commands of docs/compare.md print what the page shows."""
+"""The commands of docs/compare.md and docs/claims.md print what the pages show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
     """A repository with the runs that the page compares."""
     for part in ("data/published", "data/measured/xen-2026", "data/measured/firecracker-nsdi-2020"):
         shutil.copytree(root / part, tmp_path / part)
-    for part in ("data/readings.yaml", "params.yaml"):
+    for part in ("data/readings.yaml", "params.yaml", "dvc.yaml"):
         shutil.copy(root / part, tmp_path / part)
     shutil.copytree(root / "docs/examples/history", tmp_path / "docs/examples/history")
     source, target = (base / "data" / "measured" / "linux-2026" for base in (root, tmp_path))
@@ -29,10 +29,12 @@ def workplace(root: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_commands_of_the_page_print_the_shown_output(root, workplace, monkeypatch):
+@pytest.mark.parametrize(("page", "least"), [("compare.md", 6), ("claims.md", 4)])
+def test_commands_of_the_page_print_the_shown_output(root, workplace, monkeypatch, page, least):
     monkeypatch.chdir(workplace)
-    found = steps((root / "docs" / "compare.md").read_text(encoding="utf-8"))
-    assert len(found) >= 6
+    (workplace / "notebooks").mkdir()
+    found = steps((root / "docs" / page).read_text(encoding="utf-8"))
+    assert len(found) >= least
     for step in found:
         result = CliRunner().invoke(main, plain_call(step.command))
         assert isinstance(result.exception, SystemExit | None), step.command

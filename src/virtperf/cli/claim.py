@@ -30,6 +30,7 @@ def claim() -> None:
         virtperf claim list encryption throughput
         virtperf claim show PAPER/CLAIM
         virtperf claim test PAPER/CLAIM 'with-tls/*.txt' 'without-tls/*.txt' --quantity throughput
+        virtperf claim plan PAPER/CLAIM STUDY
     """
 
 
@@ -131,6 +132,39 @@ def test(
     write_and_print(lambda _: result.shown(), _page, output_format, output)
     if result.decision.value in fail_on:
         raise SystemExit(1)
+
+
+@claim.command()
+@click.argument("name", metavar="PAPER/CLAIM")
+@click.argument("study_id", metavar="STUDY")
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Which of the paper's conditions: a level of a factor that its claim is stated for; repeatable.",
+)
+@click.pass_obj
+def plan(layout: Layout, name: str, study_id: str, at: tuple[str, ...]) -> None:
+    """Write a study that measures the conditions of a claim.
+
+    Creates the measured study STUDY in the repository: the claim is its hypothesis, and work.py is to be
+    filled in with what produces one value of each condition. Then `virtperf measure STUDY` measures
+    the runs, and `virtperf pipeline STUDY` gives the verdict.
+    """
+    from virtperf.comparison.claim import find_claim
+    from virtperf.comparison.claim_plan import plan as written
+
+    with usage_errors():
+        found = find_claim(layout, name)
+        if at or len(found.claim.instances) > 1:
+            found = found.at(parse_levels(at))
+        paths = written(layout, found, study_id)
+    for path in paths:
+        click.echo(path.relative_to(layout.root))
+    click.echo(
+        f"\nWrite in work.py how a condition is measured, then: virtperf check {study_id}; "
+        f"virtperf measure {study_id}; virtperf pipeline {study_id}"
+    )
 
 
 def _page(shown: Shown) -> str:

@@ -25,10 +25,13 @@ _PAPER = {
     "claims.yaml": "claims.yaml.j2",
     "tables/table-1.csv": "table-1.csv.j2",
 }
-_MEASURED = {
-    name: f"measured/{name}.j2"
-    for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
-}
+_MEASURED, _PLANNED = (
+    {
+        name: f"{folder}/{name}.j2"
+        for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
+    }
+    for folder in ("measured", "planned")
+)
 """File names of a study and their templates."""
 _ARTIFACT = "import_runs.py"
 
@@ -40,6 +43,7 @@ def write_study(
     *,
     measured: bool = False,
     artifact: bool = False,
+    plan: Mapping[str, object] | None = None,
 ) -> list[Path]:
     """Write the files of a new study and its line in params.yaml, and return their paths; on error
     everything is rolled back.
@@ -53,6 +57,8 @@ def write_study(
     artifact : bool
         Whether the paper's authors published their data: adds a script that converts them to run
         folders, a notice, and a section of `study.yaml`.
+    plan : mapping of str to object, optional
+        Of a measured study that tests one claim: what its templates (`planned`) state.
 
     Raises
     ------
@@ -83,8 +89,9 @@ def write_study(
         "id": study_id,
         "title": title or f"EXAMPLE, replace this title: {study_id}",
         "artifact": artifact,
+        **(plan or {}),
     }
-    names = _MEASURED if measured else _PAPER
+    names = _PLANNED if plan else _MEASURED if measured else _PAPER
     written = [folder / name for name in names]
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
