@@ -94,12 +94,6 @@ class Fits(Mapping[Hashable, Any]):
         intervals = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
         return pd.concat(intervals) if intervals else pd.DataFrame(columns=[0, 1])
 
-    def plot(self, alpha: float = 0.05) -> Any:
-        """Plot the rows and the curves of all fits on one pair of axes, and return it."""
-        from virtperf.models.drawing import draw_all
-
-        return draw_all(self._available(), self.x, self.y, alpha)
-
     def _available(self) -> dict[Hashable, FitResult]:
         return {label: fit for label, fit in self.items() if not isinstance(fit, Missing)}
 

@@ -444,15 +444,11 @@ def _split_arguments(
                 picture = item.figure
             else:
                 fits.append(item)
-        elif hasattr(item, "estimates") or any(map(_is_fit, item.values())):
+        elif hasattr(item, "estimates") or any(hasattr(v, "predict") for v in item.values()):
             fits.append(item)
         else:
             estimates.append(item)
     return picture, fits, estimates
-
-
-def _is_fit(item: Any) -> bool:
-    return hasattr(item, "predict") or hasattr(item, "get_prediction")
 
 
 def _shown(record: Record, figure: Figure | None) -> Shown:
