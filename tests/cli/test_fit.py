@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ParameterError
 from tools.validation.curves import throughput
 from virtperf import models
 from virtperf.cli import _terminal
@@ -73,7 +73,7 @@ def test_repeated_keys_of_pairs_are_named_with_their_lines(run, table, tmp_path)
     assert "found 2 rows (line 9, line 23). Average the repeated rows, or add a column" in said
     sides = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
     frame = pd.concat([table, table], ignore_index=True)
-    with pytest.raises(ModelError, match=r"guests = 1 is repeated.*\(index 7, 21\)"):
+    with pytest.raises(ParameterError, match=r"guests = 1 is repeated.*\(index 7, 21\)"):
         models.pairs("throughput", frame, on="guests", **sides)
 
 

@@ -97,7 +97,7 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from rawperf.core.errors import ModelError
+    from rawperf.core.errors import ModelError, ParameterError
     from virtperf.cli._table import filter_numeric, read_table, row_names
     from virtperf.cli._terminal import status, warn
 
@@ -111,7 +111,7 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
     warn(warnings)
     try:
         call(model, file, frame, y, alpha, options)
-    except ModelError as err:
+    except (ModelError, ParameterError) as err:
         raise err.copy_as(type(err), file=file) from err
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError, did_you_mean
+from rawperf.core.errors import ModelError, ParameterError, did_you_mean
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import Origin, origin_of
-from virtperf.models.checks import ArgumentError
 from virtperf.models.result import FitResult, set_origin
 
 Levels = Mapping[str, Any]
@@ -46,7 +45,7 @@ class Fits(Mapping[Hashable, Any]):
 
     def __getitem__(self, label: Hashable) -> Any:
         if label not in self._fits:
-            raise ArgumentError(
+            raise ParameterError(
                 f"there is no fit {label!r}",
                 expected=", ".join(map(repr, self._fits)) or "none",
                 remedy=did_you_mean(label, self._fits),
@@ -67,9 +66,9 @@ class Fits(Mapping[Hashable, Any]):
 
     @property
     def only(self) -> Any:
-        """The single fit; raises `ArgumentError` for several."""
+        """The single fit; raises `ParameterError` for several."""
         if len(self) > 1:
-            raise ArgumentError(
+            raise ParameterError(
                 f"there are {len(self)} fits", expected="one", remedy="select one: fits[label]"
             )
         return next(iter(self.values()), Missing("there are no rows"))
@@ -130,15 +129,13 @@ class Fits(Mapping[Hashable, Any]):
 
         Raises
         ------
-        ArgumentError
+        ParameterError
             An x is not finite, or outside the domain of the curves.
         """
         tables, warnings = [], []
         for label, fit in self._available().items():
             try:
                 predicted = fit.predict(x, interval, alpha)
-            except ArgumentError:
-                raise
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
@@ -210,18 +207,16 @@ def call_with_origin(
     """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
     try:
         return set_origin(function(*arguments, **named), origin)
-    except ArgumentError:
-        raise
     except ModelError as err:
         return Missing(str(err), origin)
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise `ArgumentError` for a missing column, listing the existing ones, or for an argument that
+    """Raise `ParameterError` for a missing column, listing the existing ones, or for an argument that
     is not a frame.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise ArgumentError(
+        raise ParameterError(
             "the table is not a DataFrame",
             expected="a pandas DataFrame with one row per run",
             found=f"{type(frame).__name__} {frame!r}",
@@ -229,7 +224,7 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
         )
     for name in names:
         if name not in frame.columns:
-            raise ArgumentError(
+            raise ParameterError(
                 f"the frame has no column {name!r}",
                 expected=f"one of {', '.join(map(str, frame.columns))}",
                 remedy=did_you_mean(name, frame.columns),
@@ -241,7 +236,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
     Raises
     ------
-    ArgumentError
+    ParameterError
         An unknown column, or a level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
@@ -254,7 +249,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
             else column.unique()
         )
         if known and level not in known:
-            raise ArgumentError(
+            raise ParameterError(
                 f"no row has {name} {level!r}",
                 expected=f"one of {', '.join(map(repr, known[:20]))}",
                 remedy=did_you_mean(level, known),
@@ -293,12 +288,12 @@ def source(frame: pd.DataFrame) -> Origin | None:
     ------
     ProvenanceError
         Rows of several provenances.
-    ArgumentError
+    ParameterError
         Rows of several quantities.
     """
     kinds = list(frame["quantity"].unique()) if "quantity" in frame.columns else []
     if len(kinds) > 1:
-        raise ArgumentError(
+        raise ParameterError(
             f"one estimate would mix the quantities {' and '.join(map(str, kinds))}",
             remedy=f"choose one, for example frame[frame['quantity'] == {kinds[0]!r}], "
             f"or --where quantity={kinds[0]} of the command.",

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
-from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.checks import Array
 from virtperf.models.fits import (
     By,
     EstimateTable,
@@ -124,7 +124,7 @@ def contrasts(
 def _frame_of(results: Any) -> pd.DataFrame:
     frame = getattr(getattr(getattr(results, "model", None), "data", None), "frame", None)
     if frame is None:
-        raise ArgumentError(
+        raise ParameterError(
             "contrasts need a model fitted from a formula",
             expected="for example smf.ols('np.log(value) ~ C(host) + C(block)', frame).fit()",
             found=type(results).__name__,
@@ -200,7 +200,7 @@ def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     if isinstance(model, MixedLM):
         return _mixed_fixed_effects(results, row)
     if not isinstance(model, RegressionModel | GLM):
-        raise ArgumentError(
+        raise ParameterError(
             "contrasts of this model are not supported",
             expected="a fit of ols, wls, gls, glm or mixedlm",
             found=type(model).__name__,

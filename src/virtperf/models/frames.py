@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
-from virtperf.models.checks import ArgumentError
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
@@ -250,7 +250,7 @@ def pairs(
 
     Raises
     ------
-    ArgumentError
+    ParameterError
         Several rows of a side have the same levels of `on`; names the rows.
     """
 
@@ -294,7 +294,7 @@ def ratios_over(
 
 
 def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> None:
-    """Raise `ArgumentError` for the first level of `on` with several rows."""
+    """Raise `ParameterError` for the first level of `on` with several rows."""
     repeated = rows[rows.duplicated(list(on), keep=False)]
     if repeated.empty:
         return
@@ -303,7 +303,7 @@ def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> 
     labels = [str(label) for label in same.index[:MAX_NAMED_ROWS]]
     more = ", ..." if len(same) > MAX_NAMED_ROWS else ""
     index = "" if isinstance(same.index[0], str) else "index "
-    raise ArgumentError(
+    raise ParameterError(
         f"rows can't be paired: {at} is repeated",
         expected=f"one row of {side} at each level of {', '.join(on)}",
         found=f"{len(same)} rows ({index}{', '.join(labels)}{more})",
@@ -325,7 +325,7 @@ def ratio_of_printed(
 
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         if len(a) != 1 or len(b) != 1:
-            raise ArgumentError(
+            raise ParameterError(
                 "a ratio of printed numbers needs one row per side", found=f"{len(a)} and {len(b)}"
             )
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
@@ -366,7 +366,7 @@ def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)
     if len(values) != len(frame):
-        raise ArgumentError(
+        raise ParameterError(
             f"{name} needs one value per row",
             expected=f"{len(frame)} numbers",
             found=str(len(values)),
@@ -389,7 +389,7 @@ def _name_rows(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]
 def _formula_sides(formula: str) -> tuple[str, str]:
     left, tilde, right = formula.partition("~")
     if not (tilde and left.strip() and right.strip()):
-        raise ArgumentError(
+        raise ParameterError(
             "the formula lacks a left or right side",
             expected='for example "value ~ guests"',
             found=repr(formula),

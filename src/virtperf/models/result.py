@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate, Missing, student
 from virtperf.core.provenance import Origin
 from virtperf.core.statistics import t_pvalue, t_quantile
@@ -307,7 +307,7 @@ class FitResult(ABC):
 
         Raises
         ------
-        ArgumentError
+        ParameterError
             An x is not finite, beyond `MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         ModelError
@@ -494,13 +494,13 @@ class FitResult(ABC):
         return "\n".join(lines) + "\n"
 
     def _checked_x(self, new: ArrayLike) -> Array:
-        """Validate new x, in the domain of the curve; raises `ArgumentError`."""
+        """Validate new x, in the domain of the curve; raises `ParameterError`."""
         values = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
             return checks.column(values, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:
-            raise err.copy_as(checks.ArgumentError) from None
+            raise err.copy_as(ParameterError) from None
 
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
