@@ -12,7 +12,7 @@ from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.numbers import as_precise, number, with_unit
-from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.core.shown import Showable, Shown, ShownTable, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
@@ -93,7 +93,7 @@ class ComparisonTable(Showable):
         return {
             "a": self.a,
             "b": self.b,
-            **_finite(asdict(self)),
+            **finite_values(asdict(self)),
             "sentences": list(self.sentences),
         }
 
@@ -393,17 +393,6 @@ def _without_sentence(row: RatioRow) -> str:
 
 def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
-
-
-def _finite(value: Any) -> Any:
-    """Replace numbers that JSON can't hold by None."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return _finite(value._asdict())
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _join(names: Sequence[str]) -> str:

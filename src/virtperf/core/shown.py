@@ -5,6 +5,7 @@ Text for a terminal is printed by `virtperf.cli._results`, a page by `virtperf.r
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Shown:
 
     def to_json(self) -> str:
         """Serialise the data and the sentences."""
-        return json_text({**self.data, "sentences": list(self.sentences)})
+        return json_text(finite_values({**self.data, "sentences": list(self.sentences)}))
 
     def to_markdown(self) -> str:
         """Format as Markdown: a list of sentences, the tables, a list of notes."""
@@ -70,6 +71,17 @@ class Showable(ABC):
 
     def _repr_markdown_(self) -> str:
         return str(self)
+
+
+def finite_values(value: Any) -> Any:
+    """Replace numbers that JSON can't hold by None, also in mappings and sequences."""
+    if isinstance(value, Mapping):
+        return {key: finite_values(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return finite_values(value._asdict())
+    if isinstance(value, list | tuple):
+        return [finite_values(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
