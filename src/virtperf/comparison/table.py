@@ -11,7 +11,7 @@ from typing import Any
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
-from virtperf.core.numbers import as_precise, number, with_unit
+from virtperf.core.numbers import number, signed, unsigned, with_unit
 from virtperf.core.shown import Showable, Shown, ShownTable, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
 
@@ -159,7 +159,7 @@ class ComparisonTable(Showable):
         rows = []
         for row in self.rows:
             if row.ranks is not None:
-                by, low, high = change(row.ranks.ratio, row.ranks.low, row.ranks.high)
+                by, low, high = signed(*_percent(row.ranks.ratio, row.ranks.low, row.ranks.high))
                 if not (row.ranks.low > 0 and math.isfinite(row.ranks.high)):
                     low = high = ""
                 rows.append(
@@ -216,20 +216,10 @@ def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
         yield f"{pooling}: {join_names(list(dict.fromkeys(names)), separator='; ')}"
 
 
-def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
-    """Format a ratio and its limits as signed changes in %: ``-2.8 %``."""
-    percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
-    return _signed(*percent, exact=low is None or high is None)
-
-
-def _signed(value: float, low: float, high: float, *, exact: bool) -> list[str]:
-    limits = [value] * 3 if exact else [value, low, high]
-    shown = (number(value, 3),) * 3 if exact else as_precise(*limits)
-    signed = [
-        f"+{text}" if of > 0 and not text.startswith(("+", "-", "−")) else text
-        for text, of in zip(shown, limits, strict=True)
-    ]
-    return [text.replace("−", "-") for text in signed]
+def _percent(*ratios: float | None) -> tuple[float, float, float]:
+    """Convert a ratio and its limits to changes in %; NaN for a missing one."""
+    value, low, high = (math.nan if v is None else 100 * (v - 1) for v in ratios)
+    return value, low, high
 
 
 def _change_texts(row: RatioRow) -> tuple[str, str]:
@@ -237,12 +227,12 @@ def _change_texts(row: RatioRow) -> tuple[str, str]:
     if row.difference is not None:
         factor = 100 if row.unit in ("", "1") else 1.0
         unit = "points" if row.unit in ("", "1") else row.unit
-        limits = [math.nan if v is None else factor * v for v in (row.low, row.high)]
-        by, low, high = _signed(factor * row.difference, *limits, exact=row.low is None)
+        limits = (math.nan if v is None else factor * v for v in (row.low, row.high))
+        by, low, high = signed(factor * row.difference, *limits)
         return f"{by} {unit}", f"{low} to {high} {unit}" if row.low is not None else "none"
     if row.ratio is None:
         return "n/a", "none"
-    by, low, high = change(row.ratio, row.low, row.high)
+    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
     known = row.low is not None and row.high is not None
     return f"{by} %", f"{low} to {high} %" if known else "exact" if row.exact else "none"
 
@@ -277,7 +267,7 @@ def _cells(row: RatioRow) -> tuple[str, ...]:
 
 def _verdict_text(row: RatioRow) -> str:
     if row.without is not None:
-        by, low, high = change(row.without.ratio, row.without.low, row.without.high)
+        by, low, high = signed(*_percent(row.without.ratio, row.without.low, row.without.high))
         limits = f", {low} to {high} %" if row.without.low is not None else ""
         return f"{row.verdict} (without {row.without.run}: {by} %{limits}: {row.without.verdict})"
     return row.verdict + (f" ({row.more_runs} more runs per side needed)" if row.more_runs else "")
@@ -334,7 +324,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
         value = _mean_texts(row)[0]
         each = f"{value} in every run" if value else "equal in every run"
         return f"{b} is exactly the same as {a} {of}: {each}."
-    by, low, high = change(row.ratio, row.low, row.high)
+    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
     within = f", {low} to {high} %" if row.low is not None else ""
     matters = row.without is not None and row.without.verdict != row.verdict
     alone = f" {_without_sentence(row)}" if matters else ""
@@ -346,11 +336,10 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     if row.verdict == "same within the margin":
         return f"{b} is the same as {a} within {number(100 * row.margin, 2)} % {of}: {by} %{within}.{alone}"
     down = row.ratio < 1
-    ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
-    ends = ends[::-1] if down and _excludes_one(row) else ends
-    reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
+    size, limits = unsigned(*_percent(row.ratio, row.low, row.high))
+    reach = f", {limits} %" if row.low is not None else ""
     reach += ", in every run" if row.exact else ""
-    amount = f"{by.lstrip('+-')} %"
+    amount = f"{size} %"
     if row.better == "higher" and (row.unit.endswith("/s") or row.is_mean):
         less = "less" if down else "more"
         return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
@@ -379,9 +368,9 @@ def _without_sentence(row: RatioRow) -> str:
     """Describe the result without one outlying run."""
     assert row.without is not None
     one = row.without
-    away = change(one.deviation)[0].lstrip("+-")
+    away, _ = unsigned(*_percent(one.deviation, None, None))
     where = "above" if one.deviation > 1 else "below"
-    by, low, high = change(one.ratio, one.low, one.high)
+    by, low, high = signed(*_percent(one.ratio, one.low, one.high))
     limits = f", {low} to {high} %" if one.low is not None else ""
     apart = (
         f"One run is apart from the others: {one.run} of {one.side} is {away} % {where} them."
@@ -389,10 +378,6 @@ def _without_sentence(row: RatioRow) -> str:
         else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
     )
     return f"{apart} Without it: {by} %{limits}: {one.verdict}."
-
-
-def _excludes_one(row: RatioRow) -> bool:
-    return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
 
 
 def _join(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from virtperf.core.numbers import as_precise as as_precise
 from virtperf.core.numbers import interval as interval
 from virtperf.core.numbers import number as number
 from virtperf.core.numbers import pretty as pretty
+from virtperf.core.numbers import with_interval as with_interval
 from virtperf.core.verdicts import Verdict
 
 STATED_ONCE, STATED_REPEATEDLY = "stated once", "stated repeatedly"
