@@ -133,12 +133,14 @@ def write_and_print(
 def print_shown(shown: Shown) -> None:
     """Print a result as text."""
     from virtperf.cli._terminal import print_line, print_table
+    from virtperf.core.shown import plain_text
 
     for sentence in shown.sentences:
         print_line(sentence, style="bold")
     for table in shown.tables:
-        print_line(table.title, before=1)
-        print_table(table.columns, table.rows[: table.most], right=[*table.right])
+        print_line(table.label, before=1)
+        rows = [[plain_text(cell) for cell in row] for row in table.rows[: table.most]]
+        print_table(table.columns, rows, right=[table.columns[k] for k in table.numeric])
         if table.more:
             print_line(table.more)
     for note in shown.notes:

@@ -26,7 +26,7 @@ from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
 from virtperf.core.numbers import signed, unsigned
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.core.shown import Grid, Showable, Shown
 from virtperf.runs.run_values import ComparedQuantity
 
 COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
@@ -131,7 +131,7 @@ class HistoryTable(Showable):
 
     def shown(self) -> Shown:
         """Sentences, the table and notes, as every medium shows them."""
-        cells = [
+        cells = tuple(
             (
                 row.benchmark,
                 str(len(row.measured)),
@@ -143,8 +143,8 @@ class HistoryTable(Showable):
                 row.verdict,
             )
             for row in self.rows
-        ]
-        table = ShownTable(COLUMNS, cells, "Changes", frozenset({"revisions", "autocorrelation"}))
+        )
+        table = Grid(label="Changes", columns=COLUMNS, rows=cells, numeric=(1, 5))
         title = f"History of {self.place}"
         return Shown(title, self.sentences, [table], self.notes, self.to_dict())
 

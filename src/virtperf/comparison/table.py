@@ -12,7 +12,7 @@ from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.numbers import number, signed, unsigned, with_unit
-from virtperf.core.shown import Showable, Shown, ShownTable, finite_values
+from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
@@ -107,10 +107,10 @@ class ComparisonTable(Showable):
             tables.append(self._rank_table())
         if self.facts:
             tables.append(
-                ShownTable(
-                    ("differs", *self._headings),
-                    [(f.fact, *(join_names(v) for v in f.values)) for f in self.facts],
-                    "Machine, tools and labels",
+                Grid(
+                    label="Machine, tools and labels",
+                    columns=("differs", *self._headings),
+                    rows=tuple((f.fact, *map(join_names, f.values)) for f in self.facts),
                 )
             )
         title = f"{_join(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
@@ -120,20 +120,28 @@ class ComparisonTable(Showable):
     def _headings(self) -> tuple[str, ...]:
         return ("A", "B") if len(self.sides) == 2 else self.sides
 
-    def _main_table(self, most: int | None) -> ShownTable:
+    def _main_table(self, most: int | None) -> Grid:
         if len(self.sides) > 2:
             return self._table_of_sides(most)
-        rows = [_cells(row) for row in self.rows]
-        return ShownTable(
-            ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict"),
-            rows,
-            f"A is {self.a}, B is {self.b}; change of B against A",
-            frozenset({"A", "B", "change", "interval", "p (Holm)"}),
-            most,
-            _rest_sentence(self.rows, most),
+        return Grid(
+            label=f"A is {self.a}, B is {self.b}; change of B against A",
+            columns=(
+                "quantity",
+                "condition",
+                "A",
+                "B",
+                "change",
+                "interval",
+                "p (Holm)",
+                "verdict",
+            ),
+            rows=tuple(map(_cells, self.rows)),
+            numeric=(2, 3, 4, 5, 6),
+            most=most,
+            more=_rest_sentence(self.rows, most),
         )
 
-    def _table_of_sides(self, most: int | None) -> ShownTable:
+    def _table_of_sides(self, most: int | None) -> Grid:
         """A column a side: the base's mean, and of the others the mean, change and verdict."""
         by_cell: dict[tuple[str, str], dict[str, RatioRow]] = {}
         for row in self.rows:
@@ -146,16 +154,16 @@ class ComparisonTable(Showable):
                 _side_cell(of_sides[name]) if name in of_sides else "" for name in self.sides[1:]
             ]
             rows.append((quantity, condition, base, *others))
-        return ShownTable(
-            ("quantity", "condition", *self.sides),
-            rows,
-            f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
-            frozenset(self.sides),
-            most,
-            _rest_sentence(self.rows, most) if most and len(rows) > most else "",
+        return Grid(
+            label=f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
+            columns=("quantity", "condition", *self.sides),
+            rows=tuple(rows),
+            numeric=tuple(range(2, 2 + len(self.sides))),
+            most=most,
+            more=_rest_sentence(self.rows, most) if most and len(rows) > most else "",
         )
 
-    def _rank_table(self) -> ShownTable:
+    def _rank_table(self) -> Grid:
         rows = []
         for row in self.rows:
             if row.ranks is not None:
@@ -173,11 +181,11 @@ class ComparisonTable(Showable):
                         row.ranks.test,
                     )
                 )
-        return ShownTable(
-            ("quantity", "condition", "side", "change", "interval", "p", "test"),
-            rows,
-            "By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
-            frozenset({"change", "interval", "p"}),
+        return Grid(
+            label="By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
+            columns=("quantity", "condition", "side", "change", "interval", "p", "test"),
+            rows=tuple(rows),
+            numeric=(3, 4, 5),
         )
 
     def to_markdown(self) -> str:

@@ -9,23 +9,77 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from rawperf.core.files import json_text
 
 
-@dataclass(frozen=True)
-class ShownTable:
-    """A table of texts.
+class Part(BaseModel):
+    """Base class of what is shown; a record is made of such parts."""
 
-    `right` names the columns of numbers. Of `rows`, `most` are shown as text and Markdown, with
-    `more` as a sentence on the others; pages have all.
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _short(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Serialize without fields at their default, which keeps notebooks small."""
+        fields = type(self).model_fields
+        return {
+            k: v
+            for k, v in handler(self).items()
+            if k == "block" or getattr(self, k) != fields[k].default
+        }
+
+
+class Span(Part):
+    """A styled span of text within a paragraph or a cell.
+
+    `style`: ``verdict`` is a badge, ``small`` is shown below the rest, ``folded`` is collapsed behind
+        `summary`.
+    `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
+        another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
+        ``https://...``.
     """
 
+    text: str
+    style: Literal[
+        "plain",
+        "strong",
+        "code",
+        "small",
+        "verdict",
+        "deleted",
+        "inserted",
+        "mark",
+        "empty",
+        "folded",
+    ] = "plain"
+    link: str = ""
+    summary: str = ""
+
+
+Words = str | tuple[str | Span, ...]  # plain or styled text; templates escape all of it
+
+
+class Grid(Part):
+    """A table: `numeric` columns are right-aligned; `ids` are the anchors of rows; `stacks` shows
+    rows as cards on phones; `layout` claims gives columns fixed shares of the width.
+
+    `points`: row k is the point in row k of the record's first `numbers` (exhibit, series, level on
+    the axis), so that pages link its value to its trace. Of `rows`, `most` are shown as text and
+    Markdown, with `more` as a sentence on the others; pages have all.
+    """
+
+    block: Literal["grid"] = "grid"
+    label: str = ""
     columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    title: str = ""
-    right: frozenset[str] = frozenset()
+    rows: tuple[tuple[Words, ...], ...]
+    numeric: tuple[int, ...] = ()
+    ids: tuple[str, ...] = ()
+    stacks: bool = False
+    layout: Literal["plain", "claims"] = "plain"
+    points: bool = False
     most: int | None = None
     more: str = ""
 
@@ -36,7 +90,7 @@ class Shown:
 
     title: str
     sentences: Sequence[str]
-    tables: Sequence[ShownTable]
+    tables: Sequence[Grid]
     notes: Sequence[str]
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -48,8 +102,8 @@ class Shown:
         """Format as Markdown: a list of sentences, the tables, a list of notes."""
         parts = ["\n".join(f"- {_escaped(sentence)}" for sentence in self.sentences)]
         for table in self.tables:
-            if table.title:
-                parts.append(f"{_escaped(table.title)}:")
+            if table.label:
+                parts.append(f"{_escaped(table.label)}:")
             rows = [table.columns, ["---"] * len(table.columns), *table.rows[: table.most]]
             parts.append("\n".join(_markdown_row(row) for row in rows))
             if table.more:
@@ -84,8 +138,20 @@ def finite_values(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+def plain_text(words: Words) -> str:
+    """Plain text of words, without small and collapsed spans."""
+    if isinstance(words, str):
+        return words
+    return "".join(
+        w if isinstance(w, str) else _FORMS.get(w.style, "{}").format(w.text) for w in words
+    )
+
+
+_FORMS = {"small": "", "folded": "", "deleted": "[printed: {}]", "mark": "[{}]"}
+
+
+def _markdown_row(cells: Iterable[Words]) -> str:
+    return "| " + " | ".join(_escaped(plain_text(cell)) for cell in cells) + " |"
 
 
 def _escaped(text: str) -> str:
