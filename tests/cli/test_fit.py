@@ -12,7 +12,6 @@ import pytest
 from rawperf.core.errors import ParameterError
 from tools.validation.curves import throughput
 from virtperf import models
-from virtperf.cli import _terminal
 from virtperf.cli.fit import COMPARISONS, CURVES
 
 fit = importlib.import_module("virtperf.cli.fit")
@@ -91,7 +90,7 @@ def test_progress_is_shown_for_many_rows(run, table, monkeypatch):
         shown.append(title)
         yield None
 
-    monkeypatch.setattr(_terminal, "status", status)
+    monkeypatch.setattr(fit, "status", status)
     run("fit", "line", "load.csv", *COLUMNS)
     assert shown == ["reading load.csv"]
     monkeypatch.setattr(fit, "MANY_ROWS", 13)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import level_option
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
     input_format_option,
+    level_option,
+    parse_levels,
     result_options,
     usage_errors,
     where_option,

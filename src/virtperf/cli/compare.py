@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import FiniteRange, level_option
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
+    FiniteRange,
     benchmark_options,
     exit_by_verdict,
+    level_option,
+    parse_levels,
     result_options,
     usage_errors,
     write_and_print,

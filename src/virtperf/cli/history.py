@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
     benchmark_options,
     exit_by_verdict,
+    parse_levels,
     result_options,
     usage_errors,
     write_and_print,
