@@ -280,18 +280,20 @@ def usage_errors() -> Iterator[None]:
 
 def write_and_print(
     shown: Callable[[bool], Shown],
-    page: Callable[[Shown], str],
+    command: str,
     output_format: str,
     output: Sequence[Path],
 ) -> None:
     """Write a result to the files `output`, and print it.
 
-    `shown` returns the result, complete (for pages and JSON) or not; `page` renders it in HTML.
+    `shown` returns the result of the `command`, complete (for pages and JSON) or not.
     """
 
     def render(form: str) -> str:
         if form == "html":
-            return page(shown(True))
+            from virtperf.report.html.results import results_page
+
+            return results_page(shown(True), command)
         return shown(True).to_json() if form == "json" else shown(False).to_markdown() + "\n"
 
     for path in output:

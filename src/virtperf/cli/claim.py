@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +16,6 @@ from virtperf.cli._shared import (
     write_and_print,
 )
 from virtperf.core.paths import Layout
-
-if TYPE_CHECKING:
-    from virtperf.core.shown import Shown
 
 
 @click.group()
@@ -44,7 +40,7 @@ def list_(
     from virtperf.comparison.claim import listed
 
     found = listed(layout, words)
-    write_and_print(lambda _: found, _page, output_format, output)
+    write_and_print(lambda _: found, "claim", output_format, output)
 
 
 @claim.command()
@@ -57,7 +53,7 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
 
     with usage_errors():
         found = described(find_claim(layout, name))
-    write_and_print(lambda _: found, _page, output_format, output)
+    write_and_print(lambda _: found, "claim", output_format, output)
 
 
 @claim.command()
@@ -128,12 +124,6 @@ def test(
         )
     if keep is not None:
         test.write(keep)
-    write_and_print(lambda _: result.shown(), _page, output_format, output)
+    write_and_print(lambda _: result.shown(), "claim", output_format, output)
     if result.decision.value in fail_on:
         raise SystemExit(1)
-
-
-def _page(shown: Shown) -> str:
-    from virtperf.report.html.results import results_page
-
-    return results_page(shown, "claim")
