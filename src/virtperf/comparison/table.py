@@ -11,7 +11,7 @@ from typing import Any
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
-from virtperf.core.numbers import number, signed, unsigned, with_unit
+from virtperf.core.numbers import join_words, number, signed, unsigned, with_unit
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
 
@@ -80,7 +80,7 @@ class ComparisonTable(Showable):
         if len(without) == 1 and all(
             row.low is None and row.verdict == "undecided" for row in self.rows
         ):
-            whole = f"Whether {_join(self.sides[1:])} differs from {self.a} is undecided"
+            whole = f"Whether {join_words(self.sides[1:])} differs from {self.a} is undecided"
             return (f"{whole}: {without.pop()}.", *offer)
         first = _summary_rows(self.rows)
         n_more = len(first) - MAX_SENTENCES
@@ -113,7 +113,9 @@ class ComparisonTable(Showable):
                     rows=tuple((f.fact, *map(join_names, f.values)) for f in self.facts),
                 )
             )
-        title = f"{_join(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        title = (
+            f"{join_words(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        )
         return Shown(title, self.sentences, tables, self.remarks(), self.to_dict())
 
     @property
@@ -386,10 +388,6 @@ def _without_sentence(row: RatioRow) -> str:
         else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
     )
     return f"{apart} Without it: {by} %{limits}: {one.verdict}."
-
-
-def _join(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _aa_sentence(equal: EqualSplits) -> str:

@@ -1,10 +1,10 @@
-"""Rounding and formatting of numbers and intervals for display."""
+"""Rounding and formatting of numbers and intervals for display; lists and counts in sentences."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import format_number as number
@@ -123,3 +123,16 @@ def with_unit(values: Sequence[float | None], unit: str) -> list[str]:
         digits = PROSE_SIGNIFICANT if abs(value) < 1000 * factor else SIGNIFICANT
         texts.append(f"{pretty(value / factor, digits)} {name}".strip())
     return texts
+
+
+def join_words(parts: Iterable[str]) -> str:
+    """``a, b and c``."""
+    items = list(parts)
+    return (
+        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+    )
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
