@@ -69,8 +69,9 @@ class BenchmarkHistory:
     """History of one benchmark over its revisions, oldest first.
 
     Changes are in %; where values are not all positive, in their unit. `newest` compares the newest
-    revision with the level before it; `drift` is a gradual change from the oldest to the newest. `reason` tells why a history is not tested. `verdict` is that of the
-    changes that hold and are not accepted.
+    revision with the level before it; `drift` is a gradual change from the oldest to the newest.
+    `reason` tells why a history is not tested. `verdict` is that of the changes that hold and are not
+    accepted.
     """
 
     benchmark: str

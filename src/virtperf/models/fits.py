@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
-from virtperf.core.estimate import Estimate, Missing
+from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.result import FitResult, set_origin
 
@@ -100,7 +100,7 @@ class Fits(Mapping[Hashable, Any]):
         fits = self._available()
         return pd.DataFrame([getattr(fit, name) for fit in fits.values()], index=list(fits))
 
-    def estimates(self, name: str, *arguments: Any, **named: Any) -> EstimateTable:
+    def estimates(self, name: str, *arguments: Any, **named: Any) -> Estimates:
         """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
         or `Missing` with the reason.
 
@@ -111,7 +111,7 @@ class Fits(Mapping[Hashable, Any]):
         *arguments, **named
             Passed to the method, for example ``alpha=0.1``.
         """
-        return EstimateTable(
+        return Estimates(
             (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
         )
 
@@ -163,30 +163,6 @@ class Fits(Mapping[Hashable, Any]):
             f"{label}\n" + (f"{fit}\n" if isinstance(fit, Missing) else fit.summary(alpha))
             for label, fit in self.items()
         )
-
-
-class EstimateTable(dict[Hashable, Any]):
-    """Estimates by label; displayed in notebooks as the table of `frame`."""
-
-    def frame(self) -> pd.DataFrame:
-        """Return a frame with one row per label: value, low, high, level, method, warnings; for a
-        `Missing` NaN, with its reason as the warning.
-        """
-        rows = {
-            label: {
-                **{name: getattr(e, name) for name in ("value", "low", "high", "level", "method")},
-                "warnings": e.reason if isinstance(e, Missing) else "; ".join(e.warnings),
-            }
-            for label, e in self.items()
-            if isinstance(e, Estimate | Missing)
-        }
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html())
-
-    def __repr__(self) -> str:
-        return "\n".join(f"{label}: {e}" for label, e in self.items())
 
 
 def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:

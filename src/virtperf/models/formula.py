@@ -22,14 +22,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import ModelError, ParameterError
-from virtperf.core.estimate import Estimate, Missing
+from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.fits import (
     By,
-    EstimateTable,
     Levels,
     groups,
     levels_of,
@@ -52,7 +51,7 @@ def contrasts(
     ratio: bool | None = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios or differences between levels from a statsmodels formula fit.
 
     Parameters
@@ -72,7 +71,7 @@ def contrasts(
 
     Returns
     -------
-    EstimateTable
+    Estimates
         `Estimate` by label, or `Missing` where the model has no rows at one side.
 
     Raises
@@ -99,7 +98,7 @@ def contrasts(
     for side in (of, to):
         rows_at(frame, side)
     words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}
-    estimates = EstimateTable()
+    estimates = Estimates()
     for at, group in groups(frame, by):
         fixed = levels_of(by, at)
         pattern = label or ("{of} / {to}" if shown_as_ratio else "{of} - {to}")

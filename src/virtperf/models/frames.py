@@ -17,13 +17,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ParameterError
-from virtperf.core.estimate import Estimate, Missing
+from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
-    EstimateTable,
     Fits,
     Levels,
     call_with_origin,
@@ -189,7 +188,7 @@ def ratios(
     label: str | None = None,
     method: str = "log-ratio",
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
     "Xen"}, by="guests")``.
 
@@ -225,7 +224,7 @@ def differences(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
@@ -244,7 +243,7 @@ def pairs(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate the typical ratio of pairs: rows are matched on equal levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
 
@@ -274,7 +273,7 @@ def ratios_over(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios that hold over sessions or machines, the levels of the columns `over`: a
     random effect; see `ratios`.
 
@@ -320,7 +319,7 @@ def ratio_of_printed(
     half_width: str = "half_width",
     by: By = None,
     label: str | None = None,
-) -> EstimateTable:
+) -> Estimates:
     """Bound ratios of printed numbers by their rounding errors; one row per side; see `ratios`."""
 
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
@@ -406,7 +405,7 @@ def _compare_sides(
     by: By,
     label: str | None,
     pooled: str = "",
-) -> EstimateTable:
+) -> Estimates:
     """Compare two sides at each level of `by`; `Missing` where one of them has no rows.
 
     With `pooled`, "ratio" or "difference", the rows of a side are treated as replicates: a warning
@@ -414,12 +413,12 @@ def _compare_sides(
     """
     require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
-        return EstimateTable()
+        return Estimates()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    estimates = EstimateTable()
+    estimates = Estimates()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at
