@@ -200,10 +200,10 @@ class Estimates(dict[Hashable, Any]):
         rows = {
             label: {
                 **{name: getattr(e, name) for name in ("value", "low", "high", "level", "method")},
-                "warnings": e.reason if isinstance(e, Missing) else "; ".join(e.warnings),
+                "warnings": "; ".join(e.warnings) if e.available else e.reason,
             }
             for label, e in self.items()
-            if isinstance(e, Estimate | Missing)
+            if hasattr(e, "low")  # not a test
         }
         return pd.DataFrame.from_dict(rows, orient="index")
 

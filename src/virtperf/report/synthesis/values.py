@@ -297,13 +297,13 @@ def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
         data.result(reference.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
-    convert = ratio_of_percent if claim.in_percent and unit == RATIO else _identity
+    convert = ratio_of_percent if claim.in_percent and unit == RATIO else float
     pieces: tuple[Piece, ...] = ()
     if unit and not (math.isnan(low) or math.isnan(high)):
         pieces = ((convert(low), convert(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
     words = claim.says
-    if pieces and claim.value is not None and (convert is _identity or not claim.word):
+    if pieces and claim.value is not None and (convert is float or not claim.word):
         words = _printed(claim.word, convert(claim.value), pieces[0])
     elif pieces:
         words = _range_text(informative_limits(pieces[0]), bounds)
@@ -347,8 +347,4 @@ def unit_conversion(number: Derivation, unit: str) -> Callable[[float], float]:
     if unit == RATIO and (not number.derived.of_reference or number.unit):
         expected = "a ratio of two numbers of one unit, or a change in per cent"
         raise _problem(f"{number.derived.id} is not a ratio", expected=expected)
-    return _identity
-
-
-def _identity(value: float) -> float:
-    return value
+    return float
