@@ -12,7 +12,7 @@ import yaml
 
 from tests.cli.conftest import Run
 from tests.toy_runs import STUDY, console, netstat, sar, write_run
-from virtperf.cli import _terminal
+from virtperf.cli import _shared
 from virtperf.core.paths import Layout
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.runs.ingest.stage import INDEX, ingest
@@ -178,7 +178,7 @@ def test_all_missing_options_are_reported_at_once(run: Run, repository, folder):
 def test_terminal_prompts_for_missing_values_and_confirmation(
     run: Run, repository, folder, monkeypatch
 ):
-    monkeypatch.setattr(_terminal, "interactive", lambda: True)
+    monkeypatch.setattr(_shared, "interactive", lambda: True)
     answers = ["", "b", "3", "2009-01-09T14:00:00", "10", "10"]
     output = run(
         "add",

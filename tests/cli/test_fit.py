@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ParameterError
 from tools.validation.curves import throughput
 from virtperf import models
-from virtperf.cli import _terminal
 from virtperf.cli.fit import COMPARISONS, CURVES
 
 fit = importlib.import_module("virtperf.cli.fit")
@@ -73,7 +72,7 @@ def test_repeated_keys_of_pairs_are_named_with_their_lines(run, table, tmp_path)
     assert "found 2 rows (line 9, line 23). Average the repeated rows, or add a column" in said
     sides = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
     frame = pd.concat([table, table], ignore_index=True)
-    with pytest.raises(ModelError, match=r"guests = 1 is repeated.*\(index 7, 21\)"):
+    with pytest.raises(ParameterError, match=r"guests = 1 is repeated.*\(index 7, 21\)"):
         models.pairs("throughput", frame, on="guests", **sides)
 
 
@@ -91,7 +90,7 @@ def test_progress_is_shown_for_many_rows(run, table, monkeypatch):
         shown.append(title)
         yield None
 
-    monkeypatch.setattr(_terminal, "status", status)
+    monkeypatch.setattr(fit, "status", status)
     run("fit", "line", "load.csv", *COLUMNS)
     assert shown == ["reading load.csv"]
     monkeypatch.setattr(fit, "MANY_ROWS", 13)

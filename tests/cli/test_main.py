@@ -71,7 +71,7 @@ print(sorted(set({SLOW!r}) & set(sys.modules)), file=sys.stderr)
 
 
 def test_private_modules_are_not_commands():
-    assert "_terminal" not in cli._modules().values()
+    assert "_shared" not in cli._modules().values()
     assert main.get_command(click.Context(main), "-terminal") is None
 
 

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from tools.validation.curves import throughput
 from virtperf.models import (
@@ -24,7 +24,6 @@ from virtperf.models import (
     ratio_of_means,
     ratio_of_pairs,
 )
-from virtperf.models.checks import ArgumentError
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 CURVE = throughput(LOAD, np.array([0.03, 0.002, 10.0])) + 0.03 * np.array(
@@ -78,10 +77,10 @@ def test_numbers_with_overflowing_squares_are_reported_with_their_row(value):
 def test_prediction_at_nan_is_rejected(name):
     fit = CURVES[name](LOAD, CURVE)
     for x, problem in ((math.nan, "not a finite number"), (math.inf, "not a finite number")):
-        with pytest.raises(ArgumentError, match=f"new x in row 2 of 2 is {problem}"):
+        with pytest.raises(ParameterError, match=f"new x in row 2 of 2 is {problem}"):
             fit.predict([4, x])
     if name in SCALING:
-        with pytest.raises(ArgumentError, match="new x in row 2 of 2 is not positive"):
+        with pytest.raises(ParameterError, match="new x in row 2 of 2 is not positive"):
             fit.predict([4, 0])
 
 
@@ -122,7 +121,7 @@ def test_invalid_weight_is_reported_with_its_row(name, value):
 
 @each_case("name", [name for name in CURVES if name != "robust line"])
 def test_weights_with_a_noise_model_are_rejected(name):
-    with pytest.raises(ModelError, match="mutually exclusive"):
+    with pytest.raises(ParameterError, match="mutually exclusive"):
         CURVES[name](LOAD, CURVE, weights=np.ones(7), noise="constant")
 
 

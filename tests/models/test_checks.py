@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from virtperf.models import checks
 
@@ -63,7 +63,7 @@ def test_unequal_lengths_invalid_weights_levels_and_options_are_rejected():
         checks.weights_or_ones([0, 1], 2)
     with pytest.raises(ModelError, match="weight has 3 rows"):
         checks.weights_or_ones([1, 1, 1], 2)
-    with pytest.raises(ModelError, match="alpha is out of range"):
+    with pytest.raises(ParameterError, match="alpha is out of range"):
         checks.level(1.0)
-    with pytest.raises(ModelError, match="unknown form; expected 'a' or 'b'; found 'c'"):
+    with pytest.raises(ParameterError, match="unknown form; expected 'a' or 'b'; found 'c'"):
         checks.require_one_of("c", ("a", "b"), "form")

@@ -192,13 +192,12 @@ def test_result_names_equal_statsmodels(clean):
     assert list(fit.params.index) == ["alpha", "beta", "gamma"] == list(fit.conf_int().index)
     assert fit.pvalues["beta"] < 0.05
     assert (fit.conf_int().loc["beta", 0] > 0) == (fit.pvalues["beta"] < 0.05)
-    frame = fit.get_prediction([48]).summary_frame()
-    assert (frame["mean_ci_lower"] < frame["mean"]).all()
-    assert (frame["obs_ci_upper"] > frame["mean_ci_upper"]).all()
+    mean, observation = (fit.predict([48], interval) for interval in ("mean", "observation"))
+    assert (mean["low"] < mean["value"]).all()
+    assert (observation["high"] > mean["high"]).all()
     assert fit.aic == pytest.approx(fit.results.aic)
     assert list(inspect.signature(fit.peak_load).parameters) == ["alpha", "method"]
     assert fit.peak_load.__doc__.startswith("Return the load of greatest throughput")
-    assert len(fit.plot().lines) == 2
 
 
 def test_too_many_rows_for_a_breakpoint_are_rejected():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf import models
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import ProvenanceError
@@ -122,7 +122,7 @@ def test_mixed_provenances_are_rejected(runs: pd.DataFrame) -> None:
     ],
 )
 def test_unknown_names_suggest_close_names(runs: pd.DataFrame, call: object, words: str) -> None:
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ParameterError, match=words):
         call(runs)  # type: ignore[operator]
 
 
@@ -141,7 +141,7 @@ def test_empty_frame(runs: pd.DataFrame) -> None:
     assert dict(models.line("value ~ guests", none)) == {}
     with pytest.raises(ModelError, match=r"no slope, because .* no rows"):
         models.line("value ~ guests", none).only.slope()
-    with pytest.raises(ModelError, match="no column"):
+    with pytest.raises(ParameterError, match="no column"):
         models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
 
 
@@ -175,5 +175,5 @@ def test_an_argument_that_is_no_frame_is_refused():
         lambda: models.pairs("value", None, on="guests", **sides),
         lambda: models.variance_components("value", "load.csv", levels=["guests"]),
     ):
-        with pytest.raises(ModelError, match="not a DataFrame; expected a pandas DataFrame"):
+        with pytest.raises(ParameterError, match="not a DataFrame; expected a pandas DataFrame"):
             call()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from virtperf.models.linear import fit_line
 
@@ -98,7 +98,7 @@ def test_new_observation_of_a_weighted_fit_needs_a_weight():
         fit.predict([3], "observation")
     wide, narrow = (fit.predict([3], "observation", weights=[w]) for w in (0.5, 2.0))
     assert wide["low"][0] < narrow["low"][0]
-    with pytest.raises(ModelError, match="mutually exclusive"):
+    with pytest.raises(ParameterError, match="mutually exclusive"):
         fit_line(X, Y, weights=np.ones(len(X)), noise="proportional")
 
 

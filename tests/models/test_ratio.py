@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from virtperf.core.statistics import fieller
 from virtperf.models.ratio import METHODS, fit_log_link, ratio_of_means, ratio_of_pairs
@@ -107,7 +107,7 @@ def test_invalid_input_is_rejected():
         ratio_of_means([1, 2], [-1, 1], method="pooled")
     with pytest.raises(ModelError, match="log-ratio interval needs positive means"):
         ratio_of_means([1, 2], [-1, -2], method="log-ratio")
-    with pytest.raises(ModelError, match="unknown interval method"):
+    with pytest.raises(ParameterError, match="unknown interval method"):
         ratio_of_means([1, 2], [1, 2], method="delta")
 
 

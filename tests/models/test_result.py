@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.models.linear import fit_line
 from virtperf.models.result import f_test, inverse_gram, t_interval
 
@@ -14,7 +14,7 @@ def test_t_interval_against_scipy():
     assert (e.low, e.high) == pytest.approx(stats.t.interval(0.95, 4, loc=1, scale=0.5), rel=1e-12)
     assert t_interval(1.0, 0.5, 0, 0.05).low == -math.inf
     assert t_interval(1.0, math.nan, 4, 0.05).warnings == ("there is no standard error at a bound",)
-    with pytest.raises(ModelError):
+    with pytest.raises(ParameterError):
         t_interval(1.0, 0.5, 4, 0.0)
 
 
@@ -61,5 +61,5 @@ def test_bands_are_ordered_and_contain_the_curve():
     assert (observation["low"] < mean["low"]).all()
     assert (mean["low"] < mean["value"]).all()
     assert (mean["high"] < observation["high"]).all()
-    with pytest.raises(ModelError, match="unknown interval"):
+    with pytest.raises(ParameterError, match="unknown interval"):
         fit.predict(new, interval="confidence")

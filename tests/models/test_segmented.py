@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from tools.validation.lines import place_pvalue
 from virtperf.models.breakpoint_search import FORMS
@@ -197,7 +197,7 @@ def test_invalid_input_is_rejected():
         fit_segmented([1, 2, 3], [1, 2, 3])
     with pytest.raises(ModelError, match="x has too few distinct values"):
         fit_segmented([1, 1, 2, 2, 3], [1, 2, 3, 4, 5])
-    with pytest.raises(ModelError, match="unknown form"):
+    with pytest.raises(ParameterError, match="unknown form"):
         fit_segmented(X, FLAT_THEN_DOWN, form="hockey-stick")
     with pytest.raises(ModelError, match="y in row 7 of 7"):
         fit_segmented(X, [*FLAT_THEN_DOWN[:6], np.nan])

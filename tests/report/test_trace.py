@@ -73,7 +73,7 @@ def test_window_and_lines_equal_the_lineage(tmp_path: Path) -> None:
 
 def test_plotted_mean_equals_the_stored_one(entries: dict[str, Trace]) -> None:
     (measured,) = at(entries, "8").means
-    assert (measured.provenance, measured.value, measured.n, measured.level) == (
+    assert (measured.origin.provenance, measured.value, measured.n, measured.level) == (
         "measured",
         152,
         3,
@@ -158,4 +158,4 @@ def test_run_without_reference_is_excluded_with_a_reason(tmp_path: Path) -> None
     found = at(traced(data), "4")
     assert "measured-a-4-r1" not in [r.run for r in found.runs]
     assert ("measured-a-4-r1", "its reference was not run") in found.excluded
-    assert "NaN" not in json_text(asdict(found))
+    assert "NaN" not in json_text(found.to_dict())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from virtperf.cli._terminal import clean, console, print_line
+from virtperf.cli._shared import clean, console, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table

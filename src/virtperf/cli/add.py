@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rawperf.cli import SuggestingGroup
+from virtperf.cli import _shared
+from virtperf.cli._shared import print_line, print_table, warn
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -113,7 +115,6 @@ def run(
     """
     import tempfile
 
-    from virtperf.cli import _terminal
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
@@ -167,7 +168,7 @@ def run(
                 "example" if example else "measured",
             )
             assumed = set(study.factors) - set(facts.factors)
-            ask = _prompt if _terminal.interactive() and not yes else None
+            ask = _prompt if _shared.interactive() and not yes else None
             notes = describe(study, copy, raw, facts, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
@@ -186,7 +187,7 @@ def run(
         ]
         _show(study, previewed, notes, shown, assumed)
         where = target.relative_to(layout.root)
-        if not yes and not _terminal.interactive():
+        if not yes and not _shared.interactive():
             click.echo(f"\nNothing was copied. To copy the run to {where}, add --yes.")
             return
         if not yes:
@@ -324,7 +325,6 @@ def _show(
     warnings: Sequence[str],
     assumed: Set[str],
 ) -> None:
-    from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
     title, *facts = _run_lines(study, previewed.run, assumed)

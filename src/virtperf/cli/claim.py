@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import level_option
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
     input_format_option,
+    level_option,
+    parse_levels,
     result_options,
     usage_errors,
     where_option,
     write_and_print,
 )
 from virtperf.core.paths import Layout
-
-if TYPE_CHECKING:
-    from virtperf.core.shown import Shown
 
 
 @click.group()
@@ -45,7 +41,7 @@ def list_(
     from virtperf.comparison.claim import listed
 
     found = listed(layout, words)
-    write_and_print(lambda _: found, _page, output_format, output)
+    write_and_print(lambda _: found, "claim", output_format, output)
 
 
 @claim.command()
@@ -58,7 +54,7 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
 
     with usage_errors():
         found = described(find_claim(layout, name))
-    write_and_print(lambda _: found, _page, output_format, output)
+    write_and_print(lambda _: found, "claim", output_format, output)
 
 
 @claim.command()
@@ -129,7 +125,7 @@ def test(
         )
     if keep is not None:
         test.write(keep)
-    write_and_print(lambda _: result.shown(), _page, output_format, output)
+    write_and_print(lambda _: result.shown(), "claim", output_format, output)
     if result.decision.value in fail_on:
         raise SystemExit(1)
 
@@ -165,9 +161,3 @@ def plan(layout: Layout, name: str, study_id: str, at: tuple[str, ...]) -> None:
         f"\nWrite in work.py how a condition is measured, then: virtperf check {study_id}; "
         f"virtperf measure {study_id}; virtperf pipeline {study_id}"
     )
-
-
-def _page(shown: Shown) -> str:
-    from virtperf.report.html.results import results_page
-
-    return results_page(shown, "claim")

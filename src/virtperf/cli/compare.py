@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._numbers import FiniteRange, level_option
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
+    FiniteRange,
     benchmark_options,
     exit_by_verdict,
+    level_option,
+    parse_levels,
     result_options,
     usage_errors,
     write_and_print,
@@ -20,8 +21,6 @@ from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from virtperf.core.shown import Shown
 
 
 class _Percent(click.ParamType[float]):
@@ -181,12 +180,9 @@ def compare(
                 a, *others, factor=factor, revisions=revisions, splits=splits or 0, **options
             )
     write_and_print(
-        lambda complete: table.shown(all_rows=complete or all_rows), _page, output_format, output
+        lambda complete: table.shown(all_rows=complete or all_rows),
+        "compare",
+        output_format,
+        output,
     )
     exit_by_verdict(table.verdicts, fail_on, directed=table.judges_direction)
-
-
-def _page(shown: Shown) -> str:
-    from virtperf.report.html.results import comparison_page
-
-    return comparison_page(shown)

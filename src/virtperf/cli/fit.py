@@ -8,7 +8,18 @@ from typing import Any
 
 import click
 
-from virtperf.cli._numbers import FiniteRange, level_option
+from virtperf.cli._shared import (
+    FiniteRange,
+    filter_level,
+    filter_numeric,
+    level_option,
+    print_table,
+    read_table,
+    require_columns,
+    row_names,
+    status,
+    warn,
+)
 
 CURVES = {
     "usl": "Universal Scalability Law",
@@ -30,8 +41,6 @@ COMPARISONS = {
 
 def _list_models(context: click.Context, _: click.Parameter, is_set: bool) -> None:
     if is_set:
-        from virtperf.cli._terminal import print_table
-
         print_table(("model", "description"), (CURVES | COMPARISONS).items())
         context.exit()
 
@@ -97,9 +106,7 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from rawperf.core.errors import ModelError
-    from virtperf.cli._table import filter_numeric, read_table, row_names
-    from virtperf.cli._terminal import status, warn
+    from rawperf.core.errors import ModelError, ParameterError
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
     options = {name: value for name, value in named.items() if value not in (None, (), False)}
@@ -111,13 +118,12 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
     warn(warnings)
     try:
         call(model, file, frame, y, alpha, options)
-    except ModelError as err:
+    except (ModelError, ParameterError) as err:
         raise err.copy_as(type(err), file=file) from err
 
 
 def _progress(model: str, frame: Any) -> AbstractContextManager[Any]:
     """Status line on a terminal while a model is fitted to many rows."""
-    from virtperf.cli._terminal import status
 
     rows = len(frame)
     return status(f"fitting {model} to {rows:,} rows") if rows > MANY_ROWS else nullcontext()
@@ -147,8 +153,6 @@ def _curve(
 ) -> None:
     from rawperf.core.errors import ModelError
     from virtperf import models
-    from virtperf.cli._table import require_columns
-    from virtperf.cli._terminal import warn
     from virtperf.models import Missing
 
     by = list(named_options.get("by", ())) or None
@@ -188,7 +192,6 @@ def _curve(
 
 def _closed_options(options: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
     """Options of the closed queueing network: columns or numbers."""
-    from virtperf.cli._table import require_columns
 
     values: dict[str, Any] = {}
     for name in ("think", "servers", "cv2"):
@@ -213,7 +216,6 @@ def _comparison(
 ) -> None:
     from rawperf.core.errors import ModelError
     from virtperf import models
-    from virtperf.cli._table import filter_level, require_columns
 
     group, by = named_options["group"], list(named_options.get("by", ())) or None
     require_columns(frame, [group, *(by or []), *named_options.get("on", ())], file)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import parse_levels
-from virtperf.cli._results import (
+from virtperf.cli._shared import (
     benchmark_options,
     exit_by_verdict,
+    parse_levels,
     result_options,
     usage_errors,
     write_and_print,
@@ -18,8 +18,6 @@ from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from virtperf.core.shown import Shown
 
 
 @click.command()
@@ -110,14 +108,8 @@ def history(
             format=input_format,
             root=layout.root,
         )
-    write_and_print(lambda _: table.shown(), _page, output_format, output)
+    write_and_print(lambda _: table.shown(), "history", output_format, output)
     directed = any(row.better for row in table.rows)
     exit_by_verdict(
         {verdict.replace(" ", "-") for verdict in table.verdicts}, fail_on, directed=directed
     )
-
-
-def _page(shown: Shown) -> str:
-    from virtperf.report.html.panels import history_page
-
-    return history_page(shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from virtperf.cli._stage import stage
+from virtperf.cli._shared import stage
 from virtperf.core.paths import Layout
 
 

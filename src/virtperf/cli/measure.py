@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rawperf.core.errors import RawperfError, RunError
+from virtperf.cli._shared import clean, console, print_line, print_table, warn
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -95,7 +96,6 @@ def measure(
     `virtperf power` computes the number of replicates that a question needs; docs/measure.md explains
     measure.yaml.
     """
-    from virtperf.cli._terminal import print_line
     from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.plan import equal_runs, load_definition, plan
@@ -182,7 +182,6 @@ class _PrecisionTracker:
     precisions: dict[str, Precision] = field(default_factory=dict)
 
     def add(self, run: PlannedRun, folder: RunFolder) -> None:
-        from virtperf.cli._terminal import print_line
         from virtperf.comparison.precision import Precision
 
         name, until = run.experiment.name, run.experiment.until
@@ -228,7 +227,6 @@ def _output_folder(out: Path, layout: Layout) -> Path:
 
 def _warn_of_missing(harness: Harness, runs: Sequence[PlannedRun]) -> None:
     """Warn only: the measurement may be planned for another machine."""
-    from virtperf.cli._terminal import warn
 
     if missing := harness.missing_locally(runs):
         warn([f"not found on this machine: {', '.join(missing)}"])
@@ -239,7 +237,6 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
 
     Exits with status 3 if a requirement is not met.
     """
-    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.machine import machine, machine_state
     from virtperf.measure.requirements import fact_rows
 
@@ -268,7 +265,6 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
 
 def _warn_of_refusal(harness: Harness, todo: Sequence[PlannedRun]) -> None:
     """Warn if the runs would not be comparable with the earlier ones."""
-    from virtperf.cli._terminal import warn
 
     try:
         harness.describe_comparable(todo)
@@ -284,7 +280,6 @@ def _show_overview(
     todo: Sequence[PlannedRun],
 ) -> None:
     """Print each experiment of the plan, and what each hypothesis can detect with it."""
-    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.overview import (
         POWER,
         ExperimentOverview,
@@ -366,7 +361,6 @@ def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[Plan
     """Print the runs in order, and the commands of each experiment's first run."""
     import shlex
 
-    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.definition import PHASES
     from virtperf.measure.harness import STATE_FOLDER
 
@@ -411,8 +405,6 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]
     Yields a function that receives events.
     """
     from rich.text import Text
-
-    from virtperf.cli._terminal import clean, console
 
     def line(event: MeasureEvent, console: Console) -> None:
         if event.words:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from virtperf.cli._progress import progress
-from virtperf.cli._terminal import warn
+from virtperf.cli._shared import warn
 from virtperf.core.paths import Layout
 
 

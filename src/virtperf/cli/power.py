@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._numbers import FiniteRange, level_option
+from virtperf.cli._shared import (
+    FiniteRange,
+    filter_numeric,
+    level_option,
+    print_shown,
+    read_table,
+    require_columns,
+    warn,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,9 +101,9 @@ def power(
         virtperf power pilot.csv --y throughput --group guests --margin 3
         virtperf power --cv 3 --effect -18 --low 0.80 --high 0.84
     """
-    from virtperf.cli._terminal import print_line, print_table
+    from virtperf.core.numbers import number
+    from virtperf.core.shown import Grid, Shown
     from virtperf.models.power import power_table, runs_needed
-    from virtperf.report.wording import number
 
     spread, source = _estimate_spread(file, y, group, where, cv)
     question, question_text = _question(effect, margin, low, high)
@@ -103,17 +111,14 @@ def power(
     needed = runs_needed(target=target, **options)
     counts = sorted({*LISTED_RUNS, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)
-    print_line(question_text, style="bold")
-    print_line(f"coefficient of variation between runs: {number(100 * spread)} % ({source})")
-    rows = [(str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False)]
-    print_table(("runs per condition", "power"), rows, right=("runs per condition", "power"))
-    words = f"a power of {100 * target:g} %"
-    print_line(
-        f"{words} needs {needed} runs per condition"
-        if needed
-        else f"{words} needs more than 1000 runs per condition",
-        style="bold",
+    sentences = (
+        question_text,
+        f"coefficient of variation between runs: {number(100 * spread)} % ({source})",
+        f"a power of {100 * target:g} % needs {needed or 'more than 1000'} runs per condition",
     )
+    rows = tuple((str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False))
+    grid = Grid(columns=("runs per condition", "power"), rows=rows, numeric=(0, 1))
+    print_shown(Shown("", sentences, (grid,), ()))
     if output is not None:
         _draw(
             power_table(range(2, max(10, 2 * (needed or 50)) + 1), **options),
@@ -126,8 +131,6 @@ def power(
 def _estimate_spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
-    from virtperf.cli._table import filter_numeric, read_table, require_columns
-    from virtperf.cli._terminal import warn
     from virtperf.models.power import relative_spread
     from virtperf.models.replication import explaining_column
 

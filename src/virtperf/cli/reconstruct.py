@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from rawperf.core.errors import RawperfError
-from virtperf.cli._stage import stage
-from virtperf.cli._terminal import status
+from virtperf.cli._shared import stage, status
 from virtperf.core.paths import Layout
 
 

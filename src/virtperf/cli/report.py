@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from virtperf.cli._stage import stage
-from virtperf.cli._terminal import status
+from virtperf.cli._shared import stage, status
 from virtperf.core.paths import Layout
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from virtperf.cli._stage import checked
-from virtperf.cli._terminal import status
+from virtperf.cli._shared import checked, status
 from virtperf.core.paths import Layout
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from virtperf.cli._stage import checked
+from virtperf.cli._shared import checked
 from virtperf.core.paths import Layout
 
 

@@ -60,7 +60,7 @@ def trace(layout: Layout, key: str, as_json: bool, show: bool) -> None:
     if as_json:
         parts = []
         for found in (known[name] for name in matching):
-            parts.append(asdict(found))
+            parts.append(found.to_dict() if isinstance(found, Trace) else asdict(found))
             if lines_of is not None and isinstance(found, Trace):
                 parts[-1]["raw_lines"] = lines_behind(found, lines_of)
         click.echo(json_text(parts[0] if key in known else parts))

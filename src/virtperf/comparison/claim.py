@@ -22,7 +22,7 @@ from virtperf.comparison.sides import Side, read_sides
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.core.shown import Grid, Showable, Shown
 from virtperf.runs.addresses import Addresses
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
@@ -195,7 +195,7 @@ def listed(layout: Layout, words: Sequence[str]) -> Shown:
     return Shown(
         title="Claims",
         sentences=[f"Claims with all of these words: {len(rows):,}."],
-        tables=[ShownTable(("claim", "says", "allows"), rows)] if rows else [],
+        tables=[Grid(columns=("claim", "says", "allows"), rows=tuple(rows))] if rows else [],
         notes=[],
         data={"claims": data},
     )
@@ -215,8 +215,8 @@ def described(found: FoundClaim) -> Shown:
         title=found.name,
         sentences=[claim.says, f"{found.study.title}."],
         tables=[
-            ShownTable(("", ""), facts),
-            ShownTable(("", "condition"), rows, title="A test needs runs of"),
+            Grid(columns=("", ""), rows=tuple(facts)),
+            Grid(label="A test needs runs of", columns=("", "condition"), rows=tuple(rows)),
         ],
         notes=[],
         data={"claim": found.name, "says": claim.says, "conditions": [row[1] for row in rows]},
@@ -270,12 +270,16 @@ class ClaimVerdict(Showable):
             title=f"{found.name} on one's own runs",
             sentences=[found.claim.says, f"{self.verdict}: {self.row['reason']}."],
             tables=[
-                ShownTable(
-                    ("the paper's condition", "your runs", "number"),
-                    conditions,
-                    right=frozenset({"number"}),
+                Grid(
+                    columns=("the paper's condition", "your runs", "number"),
+                    rows=tuple(conditions),
+                    numeric=(2,),
                 ),
-                *([ShownTable(("machine", ""), facts, title="Machines")] if facts else []),
+                *(
+                    [Grid(label="Machines", columns=("machine", ""), rows=tuple(facts))]
+                    if facts
+                    else []
+                ),
             ],
             notes=[
                 f"quantity of your runs: {self.quantity}",

@@ -24,9 +24,9 @@ from virtperf.comparison.changes import (
 from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
 from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
-from virtperf.core.numbers import as_precise
+from virtperf.core.numbers import signed, unsigned
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.core.shown import Grid, Showable, Shown
 from virtperf.runs.run_values import ComparedQuantity
 
 COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
@@ -38,56 +38,7 @@ VERDICTS = ("slower", "faster", "lower", "higher", DRIFTS, NOT_TESTED)
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change with its interval: as a ratio, or as a `difference` where values are not all positive."""
-
-    ratio: float | None
-    difference: float | None
-    low: float
-    high: float
-
-    @property
-    def size(self) -> str:
-        """The change without its sign: ``7 %``."""
-        return self._texts()[0].lstrip("+-")
-
-    @property
-    def limits(self) -> str:
-        """Its limits, the smaller first: ``6 to 8``."""
-        _, low, high = self._texts()
-        if low[:1] == high[:1] and low[:1] in "+-":
-            low, high = low.lstrip("+-"), high.lstrip("+-")
-            if self.word == "lower":
-                low, high = high, low
-        return f"{low} to {high}"
-
-    @property
-    def word(self) -> str:
-        return "higher" if self._values()[0] > 0 else "lower"
-
-    def __str__(self) -> str:
-        by, low, high = self._texts()
-        unit = "" if self.ratio is None else " %"
-        return f"{by}{unit} ({low} to {high})"
-
-    def _values(self) -> tuple[float, float, float]:
-        """Estimate and limits, of a ratio in %."""
-        if self.ratio is None:
-            assert self.difference is not None
-            return self.difference, self.low, self.high
-        return 100 * (self.ratio - 1), 100 * (self.low - 1), 100 * (self.high - 1)
-
-    def _texts(self) -> list[str]:
-        values = self._values()
-        shown = [text.replace("−", "-") for text in as_precise(*values)]
-        return [
-            f"+{text}" if value > 0 and not text.startswith("-") else text
-            for value, text in zip(values, shown, strict=True)
-        ]
-
-
-@dataclass(frozen=True)
-class LevelShift(Change):
+class LevelShift:
     """A change of level, most likely at `revision`, at one of `revisions` in at least 95 % of cases.
 
     `present` is the change from the level before to the present one: the change `holds` if both
@@ -97,27 +48,30 @@ class LevelShift(Change):
     revision: str
     date: str
     revisions: tuple[str, ...]
-    present: Change
+    change: Estimate
+    present: Estimate
     holds: bool
     accepted: bool
     verdict: str
 
 
 @dataclass(frozen=True)
-class NoisyRevision(Change):
+class NoisyRevision:
     """A single revision apart from those before and after it."""
 
     revision: str
     date: str
+    change: Estimate
 
 
 @dataclass(frozen=True)
 class BenchmarkHistory:
     """History of one benchmark over its revisions, oldest first.
 
-    `newest` compares the newest revision with the level before it; `drift` is a gradual change from
-    the oldest to the newest. `reason` tells why a history is not tested. `verdict` is that of the
-    changes that hold and are not accepted.
+    Changes are in %; where values are not all positive, in their unit. `newest` compares the newest
+    revision with the level before it; `drift` is a gradual change from the oldest to the newest.
+    `reason` tells why a history is not tested. `verdict` is that of the changes that hold and are not
+    accepted.
     """
 
     benchmark: str
@@ -129,8 +83,8 @@ class BenchmarkHistory:
     verdict: str
     changes: tuple[LevelShift, ...] = ()
     noisy: tuple[NoisyRevision, ...] = ()
-    newest: Change | None = None
-    drift: Change | None = None
+    newest: Estimate | None = None
+    drift: Estimate | None = None
     autocorrelation: float | None = None
     starts: tuple[int, ...] = ()
     levels: tuple[float, ...] = ()
@@ -160,10 +114,11 @@ class HistoryTable(Showable):
         """Verbal summary: changes that hold, noisy revisions, and what else was tested or not."""
         sentences = [_sentence(row, shift) for row in self.rows for shift in row.open_changes]
         sentences += [
-            f"{row.benchmark} is {row.drift.size}{_unit(row)} {row.drift.word} than at the oldest "
-            f"revision, gradually, {row.drift.limits}{_unit(row)}: no revision can be named."
+            f"{row.benchmark} is {size} than at the oldest revision, gradually, {limits}: no revision "
+            "can be named."
             for row in self.rows
             if row.drift is not None
+            for size, limits in [_words(row.drift, _unit(row))]
         ]
         sentences += [_noisy_sentence(row) for row in self.rows if row.noisy]
         if accepted := sum(c.holds and c.accepted for row in self.rows for c in row.changes):
@@ -177,20 +132,20 @@ class HistoryTable(Showable):
 
     def shown(self) -> Shown:
         """Sentences, the table and notes, as every medium shows them."""
-        cells = [
+        cells = tuple(
             (
                 row.benchmark,
                 str(len(row.measured)),
-                "; ".join(f"{_named(each)}: {each}" for each in row.changes)
+                "; ".join(f"{_named(each)}: {_cell(each.change, row)}" for each in row.changes)
                 or ("none" if row.tested else ""),
-                "; ".join(f"{each.revision}: {each}" for each in row.noisy),
-                str(row.newest or ""),
+                "; ".join(f"{each.revision}: {_cell(each.change, row)}" for each in row.noisy),
+                "" if row.newest is None else _cell(row.newest, row),
                 "" if row.autocorrelation is None else f"{row.autocorrelation:.2f}",
                 row.verdict,
             )
             for row in self.rows
-        ]
-        table = ShownTable(COLUMNS, cells, "Changes", frozenset({"revisions", "autocorrelation"}))
+        )
+        table = Grid(label="Changes", columns=COLUMNS, rows=cells, numeric=(1, 5))
         title = f"History of {self.place}"
         return Shown(title, self.sentences, [table], self.notes, self.to_dict())
 
@@ -363,10 +318,10 @@ def _analyze(
     until = revisions.index(accepted) if accepted in revisions else -1
     shifts = tuple(
         LevelShift(
-            **vars(_change(step.shift, positive)),
             revision=revisions[step.at],
             date=measured[step.at].date,
             revisions=tuple(revisions[step.first : step.last + 1]),
+            change=_change(step.shift, positive),
             present=_change(step.since, positive),
             holds=step.holds,
             accepted=step.first <= until,
@@ -379,9 +334,7 @@ def _analyze(
         tested=True,
         changes=shifts,
         noisy=tuple(
-            NoisyRevision(
-                **vars(_change(shift, positive)), revision=revisions[at], date=measured[at].date
-            )
+            NoisyRevision(revisions[at], measured[at].date, _change(shift, positive))
             for at, shift in found.noisy
         ),
         newest=_change(found.newest, positive) if found.newest else None,
@@ -400,18 +353,27 @@ def _levels(found: Changes, positive: bool) -> tuple[float, ...]:
     return tuple(math.exp(level) if positive else level for level in found.levels)
 
 
-def _change(shift: Estimate, positive: bool) -> Change:
-    limits = (shift.value, shift.low, shift.high)
-    if positive:
-        ratio, low, high = (math.exp(min(value, 700.0)) for value in limits)
-        return Change(ratio, None, low, high)
-    return Change(None, *limits)
+def _change(shift: Estimate, positive: bool) -> Estimate:
+    """Convert a shift of logarithms to %."""
+    return shift.map(lambda log: 100 * math.expm1(min(log, 700.0))) if positive else shift
 
 
 def _direction(is_up: bool, better: str) -> str:
     if not better:
         return "higher" if is_up else "lower"
     return "faster" if is_up == (better == "higher") else "slower"
+
+
+def _cell(change: Estimate, row: BenchmarkHistory) -> str:
+    """``+7 % (+6 to +8)``."""
+    by, low, high = signed(change.value, change.low, change.high)
+    return f"{by}{_unit(row)} ({low} to {high})"
+
+
+def _words(change: Estimate, unit: str) -> tuple[str, str]:
+    """``7 % higher`` and ``6 to 8 %``."""
+    size, limits = unsigned(change.value, change.low, change.high)
+    return f"{size}{unit} {'higher' if change.value > 0 else 'lower'}", f"{limits}{unit}"
 
 
 def _unit(row: BenchmarkHistory) -> str:
@@ -432,22 +394,17 @@ def _sentence(row: BenchmarkHistory, shift: LevelShift) -> str:
     since = f"{shift.revision} ({shift.date})" if shift.date else shift.revision
     if len(shift.revisions) > 1:
         since = f"one of {_named(shift)} (most likely {since})"
-    unit, present = _unit(row), shift.present
+    size, limits = _words(shift.present, _unit(row))
     verdict = f": {shift.verdict}" if row.better else ""
     so_far = "; it is the newest revision" if shift.revision == row.measured[-1].revision else ""
-    return (
-        f"{row.benchmark} is {present.size}{unit} {present.word} since {since}, "
-        f"{present.limits}{unit}{verdict}{so_far}."
-    )
+    return f"{row.benchmark} is {size} since {since}, {limits}{verdict}{so_far}."
 
 
 def _noisy_sentence(row: BenchmarkHistory) -> str:
-    unit, last = _unit(row), row.noisy[-1]
+    last = row.noisy[-1]
+    size, _ = _words(last.change, _unit(row))
     others = f"; so are {len(row.noisy) - 1} earlier ones" if len(row.noisy) > 1 else ""
-    return (
-        f"{row.benchmark}: {last.revision} alone is {last.size}{unit} {last.word}, one noisy "
-        f"revision{others}."
-    )
+    return f"{row.benchmark}: {last.revision} alone is {size}, one noisy revision{others}."
 
 
 def _rates_note() -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
-from virtperf.core.numbers import as_precise, number, with_unit
-from virtperf.core.shown import Showable, Shown, ShownTable
+from virtperf.core.numbers import join_words, number, signed, unsigned, with_unit
+from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
@@ -80,7 +80,7 @@ class ComparisonTable(Showable):
         if len(without) == 1 and all(
             row.low is None and row.verdict == "undecided" for row in self.rows
         ):
-            whole = f"Whether {_join(self.sides[1:])} differs from {self.a} is undecided"
+            whole = f"Whether {join_words(self.sides[1:])} differs from {self.a} is undecided"
             return (f"{whole}: {without.pop()}.", *offer)
         first = _summary_rows(self.rows)
         n_more = len(first) - MAX_SENTENCES
@@ -93,7 +93,7 @@ class ComparisonTable(Showable):
         return {
             "a": self.a,
             "b": self.b,
-            **_finite(asdict(self)),
+            **finite_values(asdict(self)),
             "sentences": list(self.sentences),
         }
 
@@ -107,33 +107,43 @@ class ComparisonTable(Showable):
             tables.append(self._rank_table())
         if self.facts:
             tables.append(
-                ShownTable(
-                    ("differs", *self._headings),
-                    [(f.fact, *(join_names(v) for v in f.values)) for f in self.facts],
-                    "Machine, tools and labels",
+                Grid(
+                    label="Machine, tools and labels",
+                    columns=("differs", *self._headings),
+                    rows=tuple((f.fact, *map(join_names, f.values)) for f in self.facts),
                 )
             )
-        title = f"{_join(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        title = (
+            f"{join_words(self.sides[1:])} against {self.a}" if self.b else f"A/A test: {self.a}"
+        )
         return Shown(title, self.sentences, tables, self.remarks(), self.to_dict())
 
     @property
     def _headings(self) -> tuple[str, ...]:
         return ("A", "B") if len(self.sides) == 2 else self.sides
 
-    def _main_table(self, most: int | None) -> ShownTable:
+    def _main_table(self, most: int | None) -> Grid:
         if len(self.sides) > 2:
             return self._table_of_sides(most)
-        rows = [_cells(row) for row in self.rows]
-        return ShownTable(
-            ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict"),
-            rows,
-            f"A is {self.a}, B is {self.b}; change of B against A",
-            frozenset({"A", "B", "change", "interval", "p (Holm)"}),
-            most,
-            _rest_sentence(self.rows, most),
+        return Grid(
+            label=f"A is {self.a}, B is {self.b}; change of B against A",
+            columns=(
+                "quantity",
+                "condition",
+                "A",
+                "B",
+                "change",
+                "interval",
+                "p (Holm)",
+                "verdict",
+            ),
+            rows=tuple(map(_cells, self.rows)),
+            numeric=(2, 3, 4, 5, 6),
+            most=most,
+            more=_rest_sentence(self.rows, most),
         )
 
-    def _table_of_sides(self, most: int | None) -> ShownTable:
+    def _table_of_sides(self, most: int | None) -> Grid:
         """A column a side: the base's mean, and of the others the mean, change and verdict."""
         by_cell: dict[tuple[str, str], dict[str, RatioRow]] = {}
         for row in self.rows:
@@ -146,20 +156,20 @@ class ComparisonTable(Showable):
                 _side_cell(of_sides[name]) if name in of_sides else "" for name in self.sides[1:]
             ]
             rows.append((quantity, condition, base, *others))
-        return ShownTable(
-            ("quantity", "condition", *self.sides),
-            rows,
-            f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
-            frozenset(self.sides),
-            most,
-            _rest_sentence(self.rows, most) if most and len(rows) > most else "",
+        return Grid(
+            label=f"Changes against {self.a}, with intervals; verdicts are tested jointly (Holm)",
+            columns=("quantity", "condition", *self.sides),
+            rows=tuple(rows),
+            numeric=tuple(range(2, 2 + len(self.sides))),
+            most=most,
+            more=_rest_sentence(self.rows, most) if most and len(rows) > most else "",
         )
 
-    def _rank_table(self) -> ShownTable:
+    def _rank_table(self) -> Grid:
         rows = []
         for row in self.rows:
             if row.ranks is not None:
-                by, low, high = change(row.ranks.ratio, row.ranks.low, row.ranks.high)
+                by, low, high = signed(*_percent(row.ranks.ratio, row.ranks.low, row.ranks.high))
                 if not (row.ranks.low > 0 and math.isfinite(row.ranks.high)):
                     low = high = ""
                 rows.append(
@@ -173,11 +183,11 @@ class ComparisonTable(Showable):
                         row.ranks.test,
                     )
                 )
-        return ShownTable(
-            ("quantity", "condition", "side", "change", "interval", "p", "test"),
-            rows,
-            "By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
-            frozenset({"change", "interval", "p"}),
+        return Grid(
+            label="By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
+            columns=("quantity", "condition", "side", "change", "interval", "p", "test"),
+            rows=tuple(rows),
+            numeric=(3, 4, 5),
         )
 
     def to_markdown(self) -> str:
@@ -216,20 +226,10 @@ def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
         yield f"{pooling}: {join_names(list(dict.fromkeys(names)), separator='; ')}"
 
 
-def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
-    """Format a ratio and its limits as signed changes in %: ``-2.8 %``."""
-    percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
-    return _signed(*percent, exact=low is None or high is None)
-
-
-def _signed(value: float, low: float, high: float, *, exact: bool) -> list[str]:
-    limits = [value] * 3 if exact else [value, low, high]
-    shown = (number(value, 3),) * 3 if exact else as_precise(*limits)
-    signed = [
-        f"+{text}" if of > 0 and not text.startswith(("+", "-", "−")) else text
-        for text, of in zip(shown, limits, strict=True)
-    ]
-    return [text.replace("−", "-") for text in signed]
+def _percent(*ratios: float | None) -> tuple[float, float, float]:
+    """Convert a ratio and its limits to changes in %; NaN for a missing one."""
+    value, low, high = (math.nan if v is None else 100 * (v - 1) for v in ratios)
+    return value, low, high
 
 
 def _change_texts(row: RatioRow) -> tuple[str, str]:
@@ -237,12 +237,12 @@ def _change_texts(row: RatioRow) -> tuple[str, str]:
     if row.difference is not None:
         factor = 100 if row.unit in ("", "1") else 1.0
         unit = "points" if row.unit in ("", "1") else row.unit
-        limits = [math.nan if v is None else factor * v for v in (row.low, row.high)]
-        by, low, high = _signed(factor * row.difference, *limits, exact=row.low is None)
+        limits = (math.nan if v is None else factor * v for v in (row.low, row.high))
+        by, low, high = signed(factor * row.difference, *limits)
         return f"{by} {unit}", f"{low} to {high} {unit}" if row.low is not None else "none"
     if row.ratio is None:
         return "n/a", "none"
-    by, low, high = change(row.ratio, row.low, row.high)
+    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
     known = row.low is not None and row.high is not None
     return f"{by} %", f"{low} to {high} %" if known else "exact" if row.exact else "none"
 
@@ -277,7 +277,7 @@ def _cells(row: RatioRow) -> tuple[str, ...]:
 
 def _verdict_text(row: RatioRow) -> str:
     if row.without is not None:
-        by, low, high = change(row.without.ratio, row.without.low, row.without.high)
+        by, low, high = signed(*_percent(row.without.ratio, row.without.low, row.without.high))
         limits = f", {low} to {high} %" if row.without.low is not None else ""
         return f"{row.verdict} (without {row.without.run}: {by} %{limits}: {row.without.verdict})"
     return row.verdict + (f" ({row.more_runs} more runs per side needed)" if row.more_runs else "")
@@ -334,7 +334,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
         value = _mean_texts(row)[0]
         each = f"{value} in every run" if value else "equal in every run"
         return f"{b} is exactly the same as {a} {of}: {each}."
-    by, low, high = change(row.ratio, row.low, row.high)
+    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
     within = f", {low} to {high} %" if row.low is not None else ""
     matters = row.without is not None and row.without.verdict != row.verdict
     alone = f" {_without_sentence(row)}" if matters else ""
@@ -346,11 +346,10 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     if row.verdict == "same within the margin":
         return f"{b} is the same as {a} within {number(100 * row.margin, 2)} % {of}: {by} %{within}.{alone}"
     down = row.ratio < 1
-    ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
-    ends = ends[::-1] if down and _excludes_one(row) else ends
-    reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
+    size, limits = unsigned(*_percent(row.ratio, row.low, row.high))
+    reach = f", {limits} %" if row.low is not None else ""
     reach += ", in every run" if row.exact else ""
-    amount = f"{by.lstrip('+-')} %"
+    amount = f"{size} %"
     if row.better == "higher" and (row.unit.endswith("/s") or row.is_mean):
         less = "less" if down else "more"
         return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
@@ -379,9 +378,9 @@ def _without_sentence(row: RatioRow) -> str:
     """Describe the result without one outlying run."""
     assert row.without is not None
     one = row.without
-    away = change(one.deviation)[0].lstrip("+-")
+    away, _ = unsigned(*_percent(one.deviation, None, None))
     where = "above" if one.deviation > 1 else "below"
-    by, low, high = change(one.ratio, one.low, one.high)
+    by, low, high = signed(*_percent(one.ratio, one.low, one.high))
     limits = f", {low} to {high} %" if one.low is not None else ""
     apart = (
         f"One run is apart from the others: {one.run} of {one.side} is {away} % {where} them."
@@ -389,25 +388,6 @@ def _without_sentence(row: RatioRow) -> str:
         else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
     )
     return f"{apart} Without it: {by} %{limits}: {one.verdict}."
-
-
-def _excludes_one(row: RatioRow) -> bool:
-    return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
-
-
-def _finite(value: Any) -> Any:
-    """Replace numbers that JSON can't hold by None."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return _finite(value._asdict())
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _join(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _aa_sentence(equal: EqualSplits) -> str:

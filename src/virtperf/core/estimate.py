@@ -7,9 +7,9 @@ condition.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from virtperf.core.statistics import (
     t_pvalue,
     t_quantile,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INDEPENDENT, ORDERED, COUNTED = "independent samples", "order statistics", "binomial"
 BUCKETED = "buckets"
@@ -68,6 +71,11 @@ class Estimate:
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both limits are finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
 
     @property
     def of_samples(self) -> bool:
@@ -172,6 +180,38 @@ class Missing:
 
     def __format__(self, spec: str) -> str:
         return str(self)
+
+
+class Estimates(dict[Hashable, Any]):
+    """Estimates by label, with the title of their table; displayed in notebooks as `frame`."""
+
+    def __init__(
+        self, estimates: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = (), title: str = ""
+    ) -> None:
+        super().__init__(estimates)
+        self.title = title
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame with one row per label: value, low, high, level, method, warnings; for a
+        `Missing` NaN, with its reason as the warning.
+        """
+        import pandas as pd
+
+        rows = {
+            label: {
+                **{name: getattr(e, name) for name in ("value", "low", "high", "level", "method")},
+                "warnings": "; ".join(e.warnings) if e.available else e.reason,
+            }
+            for label, e in self.items()
+            if hasattr(e, "low")  # not a test
+        }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _repr_html_(self) -> str:
+        return str(self.frame().to_html())
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{label}: {e}" for label, e in self.items())
 
 
 def student(

@@ -1,10 +1,10 @@
-"""Rounding and formatting of numbers and intervals for display."""
+"""Rounding and formatting of numbers and intervals for display; lists and counts in sentences."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import format_number as number
@@ -68,6 +68,31 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
     return cells[0], cells[1], cells[2]
 
 
+def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
+    """Format as `as_precise`: ``12.3 (11.9 to 12.8)``; only the value without an interval."""
+    text, first, last = as_precise(value, low, high)
+    return f"{text}{unit}" if first == last else f"{text} ({first} to {last}){unit}"
+
+
+def signed(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """Format a change as `as_precise`, each number with its sign, in ASCII: ``+7``, ``-2.8``."""
+    by, first, last = (
+        f"+{text}" if of > 0 else text.replace("−", "-")
+        for of, text in zip((value, low, high), as_precise(value, low, high), strict=True)
+    )
+    return by, first, last
+
+
+def unsigned(value: float, low: float, high: float) -> tuple[str, str]:
+    """Format the size of a change and its limits, the smaller first: ``7`` and ``6 to 8``; limits
+    on both sides of 0 keep their signs.
+    """
+    by, *ends = signed(value, low, high)
+    if ends[0][0] == ends[1][0] and ends[0][0] in "+-":
+        ends = [end[1:] for end in (ends if value > 0 else reversed(ends))]
+    return by.lstrip("+-"), " to ".join(ends)
+
+
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
     "B": ((1.0, "B"), (1024.0, "KiB"), (1024.0**2, "MiB"), (1024.0**3, "GiB")),
@@ -98,3 +123,16 @@ def with_unit(values: Sequence[float | None], unit: str) -> list[str]:
         digits = PROSE_SIGNIFICANT if abs(value) < 1000 * factor else SIGNIFICANT
         texts.append(f"{pretty(value / factor, digits)} {name}".strip())
     return texts
+
+
+def join_words(parts: Iterable[str]) -> str:
+    """``a, b and c``."""
+    items = list(parts)
+    return (
+        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+    )
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

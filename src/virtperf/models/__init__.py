@@ -4,8 +4,8 @@ Functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and column 
 arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) implement the methods.
 """
 
-from virtperf.core.estimate import Estimate, Missing
-from virtperf.models.fits import EstimateTable, Fits
+from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.models.fits import Fits
 from virtperf.models.formula import contrasts
 from virtperf.models.frames import (
     amdahl,
@@ -33,7 +33,7 @@ from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
     "Estimate",
-    "EstimateTable",
+    "Estimates",
     "FitResult",
     "Fits",
     "Missing",

@@ -10,14 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from rawperf.core.numbers import MAX_NUMBER
 
 Array = NDArray[np.float64]
-
-
-class ArgumentError(ModelError):
-    """An invalid argument (an unknown name, a level out of range), regardless of the data."""
 
 
 def column(
@@ -153,7 +149,7 @@ def enough(x: Array, params: Sequence[str], *, name: str) -> None:
 def level(alpha: float) -> float:
     """Return the confidence level 1 - alpha after checking that alpha lies in (0, 1)."""
     if not 0.0 < alpha < 1.0:
-        raise ArgumentError(
+        raise ParameterError(
             "alpha is out of range", expected="a number between 0 and 1", found=repr(alpha)
         )
     return 1.0 - alpha
@@ -162,7 +158,7 @@ def level(alpha: float) -> float:
 def require_one_of(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`, else raise ModelError."""
     if value not in allowed:
-        raise ArgumentError(
+        raise ParameterError(
             f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value)
         )
     return value

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError, did_you_mean
-from virtperf.core.estimate import Estimate, Missing
+from rawperf.core.errors import ModelError, ParameterError, did_you_mean
+from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, origin_of
-from virtperf.models.checks import ArgumentError
 from virtperf.models.result import FitResult, set_origin
 
 Levels = Mapping[str, Any]
@@ -46,7 +45,7 @@ class Fits(Mapping[Hashable, Any]):
 
     def __getitem__(self, label: Hashable) -> Any:
         if label not in self._fits:
-            raise ArgumentError(
+            raise ParameterError(
                 f"there is no fit {label!r}",
                 expected=", ".join(map(repr, self._fits)) or "none",
                 remedy=did_you_mean(label, self._fits),
@@ -67,9 +66,9 @@ class Fits(Mapping[Hashable, Any]):
 
     @property
     def only(self) -> Any:
-        """The single fit; raises `ArgumentError` for several."""
+        """The single fit; raises `ParameterError` for several."""
         if len(self) > 1:
-            raise ArgumentError(
+            raise ParameterError(
                 f"there are {len(self)} fits", expected="one", remedy="select one: fits[label]"
             )
         return next(iter(self.values()), Missing("there are no rows"))
@@ -94,12 +93,6 @@ class Fits(Mapping[Hashable, Any]):
         intervals = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
         return pd.concat(intervals) if intervals else pd.DataFrame(columns=[0, 1])
 
-    def plot(self, alpha: float = 0.05) -> Any:
-        """Plot the rows and the curves of all fits on one pair of axes, and return it."""
-        from virtperf.models.drawing import draw_all
-
-        return draw_all(self._available(), self.x, self.y, alpha)
-
     def _available(self) -> dict[Hashable, FitResult]:
         return {label: fit for label, fit in self.items() if not isinstance(fit, Missing)}
 
@@ -107,7 +100,7 @@ class Fits(Mapping[Hashable, Any]):
         fits = self._available()
         return pd.DataFrame([getattr(fit, name) for fit in fits.values()], index=list(fits))
 
-    def estimates(self, name: str, *arguments: Any, **named: Any) -> EstimateTable:
+    def estimates(self, name: str, *arguments: Any, **named: Any) -> Estimates:
         """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
         or `Missing` with the reason.
 
@@ -118,7 +111,7 @@ class Fits(Mapping[Hashable, Any]):
         *arguments, **named
             Passed to the method, for example ``alpha=0.1``.
         """
-        return EstimateTable(
+        return Estimates(
             (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
         )
 
@@ -136,15 +129,13 @@ class Fits(Mapping[Hashable, Any]):
 
         Raises
         ------
-        ArgumentError
+        ParameterError
             An x is not finite, or outside the domain of the curves.
         """
         tables, warnings = [], []
         for label, fit in self._available().items():
             try:
                 predicted = fit.predict(x, interval, alpha)
-            except ArgumentError:
-                raise
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
@@ -174,30 +165,6 @@ class Fits(Mapping[Hashable, Any]):
         )
 
 
-class EstimateTable(dict[Hashable, Any]):
-    """Estimates by label; displayed in notebooks as the table of `frame`."""
-
-    def frame(self) -> pd.DataFrame:
-        """Return a frame with one row per label: value, low, high, level, method, warnings; for a
-        `Missing` NaN, with its reason as the warning.
-        """
-        rows = {
-            label: {
-                **{name: getattr(e, name) for name in ("value", "low", "high", "level", "method")},
-                "warnings": e.reason if isinstance(e, Missing) else "; ".join(e.warnings),
-            }
-            for label, e in self.items()
-            if isinstance(e, Estimate | Missing)
-        }
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html())
-
-    def __repr__(self) -> str:
-        return "\n".join(f"{label}: {e}" for label, e in self.items())
-
-
 def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     if isinstance(fit, Missing):
         return fit
@@ -216,18 +183,16 @@ def call_with_origin(
     """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
     try:
         return set_origin(function(*arguments, **named), origin)
-    except ArgumentError:
-        raise
     except ModelError as err:
         return Missing(str(err), origin)
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise `ArgumentError` for a missing column, listing the existing ones, or for an argument that
+    """Raise `ParameterError` for a missing column, listing the existing ones, or for an argument that
     is not a frame.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise ArgumentError(
+        raise ParameterError(
             "the table is not a DataFrame",
             expected="a pandas DataFrame with one row per run",
             found=f"{type(frame).__name__} {frame!r}",
@@ -235,7 +200,7 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
         )
     for name in names:
         if name not in frame.columns:
-            raise ArgumentError(
+            raise ParameterError(
                 f"the frame has no column {name!r}",
                 expected=f"one of {', '.join(map(str, frame.columns))}",
                 remedy=did_you_mean(name, frame.columns),
@@ -247,7 +212,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
     Raises
     ------
-    ArgumentError
+    ParameterError
         An unknown column, or a level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
@@ -260,7 +225,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
             else column.unique()
         )
         if known and level not in known:
-            raise ArgumentError(
+            raise ParameterError(
                 f"no row has {name} {level!r}",
                 expected=f"one of {', '.join(map(repr, known[:20]))}",
                 remedy=did_you_mean(level, known),
@@ -299,12 +264,12 @@ def source(frame: pd.DataFrame) -> Origin | None:
     ------
     ProvenanceError
         Rows of several provenances.
-    ArgumentError
+    ParameterError
         Rows of several quantities.
     """
     kinds = list(frame["quantity"].unique()) if "quantity" in frame.columns else []
     if len(kinds) > 1:
-        raise ArgumentError(
+        raise ParameterError(
             f"one estimate would mix the quantities {' and '.join(map(str, kinds))}",
             remedy=f"choose one, for example frame[frame['quantity'] == {kinds[0]!r}], "
             f"or --where quantity={kinds[0]} of the command.",

@@ -21,15 +21,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import ModelError
-from virtperf.core.estimate import Estimate, Missing
+from rawperf.core.errors import ModelError, ParameterError
+from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
-from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.checks import Array
 from virtperf.models.fits import (
     By,
-    EstimateTable,
     Levels,
     groups,
     levels_of,
@@ -52,7 +51,7 @@ def contrasts(
     ratio: bool | None = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios or differences between levels from a statsmodels formula fit.
 
     Parameters
@@ -72,7 +71,7 @@ def contrasts(
 
     Returns
     -------
-    EstimateTable
+    Estimates
         `Estimate` by label, or `Missing` where the model has no rows at one side.
 
     Raises
@@ -99,7 +98,7 @@ def contrasts(
     for side in (of, to):
         rows_at(frame, side)
     words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}
-    estimates = EstimateTable()
+    estimates = Estimates()
     for at, group in groups(frame, by):
         fixed = levels_of(by, at)
         pattern = label or ("{of} / {to}" if shown_as_ratio else "{of} - {to}")
@@ -124,7 +123,7 @@ def contrasts(
 def _frame_of(results: Any) -> pd.DataFrame:
     frame = getattr(getattr(getattr(results, "model", None), "data", None), "frame", None)
     if frame is None:
-        raise ArgumentError(
+        raise ParameterError(
             "contrasts need a model fitted from a formula",
             expected="for example smf.ols('np.log(value) ~ C(host) + C(block)', frame).fit()",
             found=type(results).__name__,
@@ -200,7 +199,7 @@ def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     if isinstance(model, MixedLM):
         return _mixed_fixed_effects(results, row)
     if not isinstance(model, RegressionModel | GLM):
-        raise ArgumentError(
+        raise ParameterError(
             "contrasts of this model are not supported",
             expected="a fit of ols, wls, gls, glm or mixedlm",
             found=type(model).__name__,

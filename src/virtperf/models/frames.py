@@ -16,14 +16,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.estimate import Estimate, Missing
+from rawperf.core.errors import ParameterError
+from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
-from virtperf.models.checks import ArgumentError
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
-    EstimateTable,
     Fits,
     Levels,
     call_with_origin,
@@ -189,7 +188,7 @@ def ratios(
     label: str | None = None,
     method: str = "log-ratio",
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
     "Xen"}, by="guests")``.
 
@@ -225,7 +224,7 @@ def differences(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
@@ -244,13 +243,13 @@ def pairs(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate the typical ratio of pairs: rows are matched on equal levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
 
     Raises
     ------
-    ArgumentError
+    ParameterError
         Several rows of a side have the same levels of `on`; names the rows.
     """
 
@@ -274,7 +273,7 @@ def ratios_over(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate ratios that hold over sessions or machines, the levels of the columns `over`: a
     random effect; see `ratios`.
 
@@ -294,7 +293,7 @@ def ratios_over(
 
 
 def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> None:
-    """Raise `ArgumentError` for the first level of `on` with several rows."""
+    """Raise `ParameterError` for the first level of `on` with several rows."""
     repeated = rows[rows.duplicated(list(on), keep=False)]
     if repeated.empty:
         return
@@ -303,7 +302,7 @@ def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> 
     labels = [str(label) for label in same.index[:MAX_NAMED_ROWS]]
     more = ", ..." if len(same) > MAX_NAMED_ROWS else ""
     index = "" if isinstance(same.index[0], str) else "index "
-    raise ArgumentError(
+    raise ParameterError(
         f"rows can't be paired: {at} is repeated",
         expected=f"one row of {side} at each level of {', '.join(on)}",
         found=f"{len(same)} rows ({index}{', '.join(labels)}{more})",
@@ -320,12 +319,12 @@ def ratio_of_printed(
     half_width: str = "half_width",
     by: By = None,
     label: str | None = None,
-) -> EstimateTable:
+) -> Estimates:
     """Bound ratios of printed numbers by their rounding errors; one row per side; see `ratios`."""
 
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         if len(a) != 1 or len(b) != 1:
-            raise ArgumentError(
+            raise ParameterError(
                 "a ratio of printed numbers needs one row per side", found=f"{len(a)} and {len(b)}"
             )
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
@@ -366,7 +365,7 @@ def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)
     if len(values) != len(frame):
-        raise ArgumentError(
+        raise ParameterError(
             f"{name} needs one value per row",
             expected=f"{len(frame)} numbers",
             found=str(len(values)),
@@ -389,7 +388,7 @@ def _name_rows(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]
 def _formula_sides(formula: str) -> tuple[str, str]:
     left, tilde, right = formula.partition("~")
     if not (tilde and left.strip() and right.strip()):
-        raise ArgumentError(
+        raise ParameterError(
             "the formula lacks a left or right side",
             expected='for example "value ~ guests"',
             found=repr(formula),
@@ -406,7 +405,7 @@ def _compare_sides(
     by: By,
     label: str | None,
     pooled: str = "",
-) -> EstimateTable:
+) -> Estimates:
     """Compare two sides at each level of `by`; `Missing` where one of them has no rows.
 
     With `pooled`, "ratio" or "difference", the rows of a side are treated as replicates: a warning
@@ -414,12 +413,12 @@ def _compare_sides(
     """
     require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
-        return EstimateTable()
+        return Estimates()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    estimates = EstimateTable()
+    estimates = Estimates()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at

@@ -9,8 +9,9 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import special
 
+from rawperf.core.errors import ParameterError
 from virtperf.models import checks
-from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.checks import Array
 
 NOISES: Mapping[str, int] = {"proportional": 2, "counts": 1, "constant": 0}
 """Noise model to power of the mean: Gamma, (quasi-)Poisson and Gaussian models."""
@@ -25,7 +26,7 @@ def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) ->
 
     Raises
     ------
-    ArgumentError
+    ParameterError
         An unknown noise model, or one together with weights, which also define the variance.
     """
     if weights is None:
@@ -33,7 +34,7 @@ def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) ->
             default if noise is None else noise, tuple(NOISES), "noise model"
         )
     if noise is not None:
-        raise ArgumentError(
+        raise ParameterError(
             "weights and a noise model are mutually exclusive", remedy="choose one of them"
         )
     return WEIGHTS

@@ -25,11 +25,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate
 from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
-from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.checks import Array
 from virtperf.models.fits import By, groups, names_of, require_columns
 from virtperf.models.result import exp, t_interval
 
@@ -87,7 +87,7 @@ class VarianceComponents:
         relative to the mean.
         """
         if missing := [name for name in self.levels if name not in counts]:
-            raise ArgumentError(f"no number of repetitions is given for {missing[0]!r}")
+            raise ParameterError(f"no number of repetitions is given for {missing[0]!r}")
         below, variance = 1.0, 0.0
         for name, component in zip(self.levels, self.variances, strict=True):
             below *= counts[name]
@@ -124,9 +124,9 @@ class VarianceComponents:
             are not enough.
         """
         if wrong := [name for name in self.levels if not costs.get(name, 0) > 0]:
-            raise ArgumentError(f"no positive cost is given for {wrong[0]!r}")
+            raise ParameterError(f"no positive cost is given for {wrong[0]!r}")
         if not half_width > 0:
-            raise ArgumentError("the half-width is not positive", found=repr(half_width))
+            raise ParameterError("the half-width is not positive", found=repr(half_width))
         counts = dict.fromkeys(self.levels, 1)
         above = 0
         for place in range(1, len(self.levels)):
@@ -312,7 +312,7 @@ def stop_when(
     """
     y = checks.column(blocks, "block", positive=log, remedy="use log=False")
     if not (half_width > 0 and at_most >= MIN_BLOCKS):
-        raise ArgumentError(
+        raise ParameterError(
             "the parameters of the stopping rule are out of range",
             expected=f"a positive half-width, and at least {MIN_BLOCKS} blocks",
             found=f"{half_width!r}, {at_most!r}",
@@ -348,7 +348,7 @@ def blocks_needed(
     """
     y = checks.column(pilot, "block", positive=log, remedy="use log=False")
     if len(y) < 2 or not half_width > 0:
-        raise ArgumentError(
+        raise ParameterError(
             "too few pilot blocks, or no positive half-width",
             expected="at least two blocks and a positive half-width",
         )

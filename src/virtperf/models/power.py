@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
@@ -143,7 +143,7 @@ def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
     not enough.
     """
     if not 0 < target < 1:
-        raise checks.ArgumentError(
+        raise ParameterError(
             "the power is out of range", expected="a number between 0 and 1", found=repr(target)
         )
     if power(MAX_RUNS, **question) < target:

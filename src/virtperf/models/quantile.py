@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import ModelError
-from virtperf.core.estimate import mean_over_runs
+from virtperf.core.estimate import Estimates, mean_over_runs
 from virtperf.models import checks
-from virtperf.models.fits import By, EstimateTable, groups, names_of, require_columns, source
+from virtperf.models.fits import By, groups, names_of, require_columns, source
 from virtperf.models.result import t_interval
 
 MIN_LEVELS = 3
@@ -40,7 +40,7 @@ def quantile_regression(
     share: float = 0.5,
     over: By = None,
     alpha: float = 0.05,
-) -> EstimateTable:
+) -> Estimates:
     """Estimate the coefficients of a linear model of a quantile.
 
     Parameters
@@ -59,7 +59,7 @@ def quantile_regression(
 
     Returns
     -------
-    EstimateTable
+    Estimates
         `Estimate` by term of the formula, in the unit of the response per unit of the term:
         Student's t over levels, or with statsmodels' robust standard errors (Koenker 2005, section
         3.4) and residual degrees of freedom.
@@ -81,7 +81,7 @@ def quantile_regression(
     if over is None:
         fit = _fitted(formula, frame, share)
         repeated = "run_id" in frame and frame["run_id"].duplicated().any()
-        return EstimateTable(
+        return Estimates(
             {
                 term: replace(
                     t_interval(fit.params[term], fit.bse[term], fit.df_resid, alpha, "t"),
@@ -105,7 +105,7 @@ def quantile_regression(
             f"a level of {', '.join(names_of(over))} lacks rows of some term of the formula",
             expected=f"rows that determine {', '.join(table.columns)} at each level",
         )
-    found = EstimateTable()
+    found = Estimates()
     for term in table.columns:
         mean = mean_over_runs(table[term].tolist(), level=checks.level(alpha))
         found[term] = replace(mean, method="t", origin=origin)

@@ -30,10 +30,10 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate
 from virtperf.models import checks
-from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.checks import Array
 from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.result import (
     NO_DF,
@@ -64,7 +64,7 @@ def service_demand(utilization: float, throughput: float, servers: int = 1) -> f
         Requests completed per unit of time.
     """
     if not (0 <= utilization <= 1 and throughput > 0):
-        raise ArgumentError(
+        raise ParameterError(
             "the utilization or the throughput is out of range",
             expected="a utilization from 0 to 1 and a positive throughput",
             found=f"{utilization!r} and {throughput!r}",
@@ -105,14 +105,16 @@ def mva(
     populations = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
     if min(populations) < 1 or max(populations) > MAX_CLIENTS:
-        raise ArgumentError("the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}")
+        raise ParameterError(
+            "the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}"
+        )
     if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
-        raise ArgumentError(
+        raise ParameterError(
             "a parameter of the network is missing or out of range",
             expected="positive demands, at least one server each, a think time of 0 or more",
         )
     if unknown := set(servers or {}) - set(demands):
-        raise ArgumentError(f"there is no station {sorted(unknown)[0]!r}")
+        raise ParameterError(f"there is no station {sorted(unknown)[0]!r}")
     n = np.arange(max(populations) + 1)
     unit = max(demand / count[name] for name, demand in demands.items())
     weights = {
@@ -179,7 +181,7 @@ class OpenStation:
     def response_quantile(self, share: float) -> float:
         """Quantile of the response time under first come, first served."""
         if not 0 < share < 1:
-            raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
+            raise ParameterError("the share is out of range", expected="a number between 0 and 1")
         root = scipy.optimize.brentq(
             lambda t: self._survival(t) - (1 - share),
             0.0,
@@ -206,7 +208,7 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
         The offered load exceeds the capacity: there is no steady state.
     """
     if not (arrival_rate > 0 and service_time > 0 and servers >= 1):
-        raise ArgumentError(
+        raise ParameterError(
             "a parameter of the open station is out of range",
             expected="a positive arrival rate and service time, at least one server",
         )

@@ -7,24 +7,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rawperf.core.errors import ModelError
+from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate, Missing, student
 from virtperf.core.provenance import Origin
 from virtperf.core.statistics import t_pvalue, t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import WEIGHTS, power_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -104,8 +100,7 @@ def set_origin(result: Any, origin: Origin | None) -> Any:
 class FitResult(ABC):
     """Base class of fitted regression models, with the attribute names of statsmodels results:
     ``params``, ``bse``, ``tvalues``, ``pvalues``, ``conf_int()``, ``cov_params()``, ``llf``,
-    ``aic``, ``bic``, ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``get_prediction()``,
-    ``summary()``.
+    ``aic``, ``bic``, ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``predict()``, ``summary()``.
 
     Residuals are assumed independent and normal with variance ``scale / weights``. Quantities that
     the rows do not determine raise a ModelError.
@@ -312,7 +307,7 @@ class FitResult(ABC):
 
         Raises
         ------
-        ArgumentError
+        ParameterError
             An x is not finite, beyond `MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         ModelError
@@ -378,12 +373,6 @@ class FitResult(ABC):
             )
         return np.full(rows, fitted[0])
 
-    def get_prediction(self, exog: ArrayLike | None = None) -> CurvePrediction:
-        """Predictions at values of x (default: those of the rows), with a ``summary_frame(alpha)``
-        like that of statsmodels; the limits are those of `predict`.
-        """
-        return CurvePrediction(self, self.x if exog is None else self._checked_x(exog))
-
     def row_deviation(self) -> Array:
         """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
         the absolute one.
@@ -418,18 +407,6 @@ class FitResult(ABC):
         from virtperf.models.diagnostics import influence
 
         return influence(self)
-
-    def plot(self, ax: Axes | None = None, alpha: float = 0.05) -> Axes:
-        """Plot the rows, the curve and, if available, the confidence band of its mean.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Target axes; a new figure by default.
-        """
-        from virtperf.models.drawing import draw
-
-        return draw(self, ax, alpha)
 
     @with_origin
     def lack_of_fit(self) -> FTest:
@@ -517,13 +494,13 @@ class FitResult(ABC):
         return "\n".join(lines) + "\n"
 
     def _checked_x(self, new: ArrayLike) -> Array:
-        """Validate new x, in the domain of the curve; raises `ArgumentError`."""
+        """Validate new x, in the domain of the curve; raises `ParameterError`."""
         values = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
             return checks.column(values, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:
-            raise err.copy_as(checks.ArgumentError) from None
+            raise err.copy_as(ParameterError) from None
 
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
@@ -545,43 +522,3 @@ def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
             half = vt.T / s / norms[:, None]
             return half @ half.T, True
     return np.full((p, p), np.nan), False
-
-
-@dataclass(frozen=True, eq=False)
-class CurvePrediction:
-    """Predictions of a fitted curve, with the attribute names of statsmodels."""
-
-    fit: FitResult
-    x: Array
-
-    @property
-    def predicted_mean(self) -> Array:
-        """Fitted curve at `x`."""
-        return np.asarray(self.fit.predict(self.x))
-
-    def conf_int(self, alpha: float = 0.05, obs: bool = False) -> Array:
-        """Limits of the mean, or with `obs` of a new observation, shape (m, 2)."""
-        table = self.fit.predict(self.x, "observation" if obs else "mean", alpha)
-        assert isinstance(table, pd.DataFrame)  # with an interval it is one
-        return table[["low", "high"]].to_numpy()
-
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Columns ``mean, mean_se, mean_ci_lower, mean_ci_upper, obs_ci_lower, obs_ci_upper``; the
-        last two are NaN where the noise of a new row is unknown.
-        """
-        table = self.fit.predict(self.x, "mean", alpha)
-        assert isinstance(table, pd.DataFrame)  # with an interval it is one
-        try:
-            new = self.conf_int(alpha, obs=True)
-        except ModelError:
-            new = np.full((len(self.x), 2), math.nan)
-        return pd.DataFrame(
-            {
-                "mean": table["value"],
-                "mean_se": table["se"],
-                "mean_ci_lower": table["low"],
-                "mean_ci_upper": table["high"],
-                "obs_ci_lower": new[:, 0],
-                "obs_ci_upper": new[:, 1],
-            }
-        )

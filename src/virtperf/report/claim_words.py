@@ -12,13 +12,7 @@ from typing import Any
 
 from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
-from virtperf.report.wording import (
-    as_precise,
-    interval,
-    placed_verdict,
-    plural,
-    shown_verdict,
-)
+from virtperf.report.wording import interval, placed_verdict, plural, shown_verdict, with_interval
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Instance, Quantity
@@ -67,18 +61,16 @@ def sections_sentence(claim: Claim) -> str:
 def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     """Text of a claim for tables."""
     result, unit = data.result(claim.id), claim.unit_suffix(data.study)
-    values = [
+    value, low, high = (
         float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
-    ]
-    value, low, high = as_precise(*values)
-    measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
+    )
     reason = result.get("reason")
     verdicts = verdict_words(claim, result)
     return ClaimWords(
         claim.printed_number(unit),
         implied(claim, result, unit),
         *verdicts,
-        measured=measured if math.isfinite(values[0]) else "",
+        measured=with_interval(value, low, high, unit) if math.isfinite(value) else "",
         reason=reason if isinstance(reason, str) else "",
         shown=placed_verdict(verdicts[0], claim.n_places),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import ModelError
-from virtperf.core.estimate import Missing
+from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
@@ -24,14 +24,6 @@ from virtperf.study.derived import derivations
 DERIVED = "Derived numbers"
 ESTIMATES = "Estimates"
 MAX_OPEN_ROWS = 4  # longer tables of derived numbers are collapsed
-
-
-class Estimates(dict[str, Any]):
-    """Estimates by label, with the title of their table."""
-
-    def __init__(self, title: str, estimates: Mapping[str, Any]) -> None:
-        super().__init__(estimates)
-        self.title = title
 
 
 def derived_ids(context: Context, exhibit: Exhibit) -> list[str]:
@@ -193,7 +185,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
         }
         for label, fit in fits.items()
     }
-    return Estimates(title, estimates)
+    return Estimates(estimates, title)
 
 
 def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
@@ -252,4 +244,4 @@ def ratios_to_baseline(
     if not any(estimate.available for estimate in ratios.values()):
         ratios = {}
     against = level_words(factor, level) if column == factor.name else str(level)
-    return Estimates(f"Ratio to {against}", ratios)
+    return Estimates(ratios, f"Ratio to {against}")

@@ -29,6 +29,7 @@ from virtperf.report.wording import (
     plural,
     pretty,
     short_number,
+    with_interval,
 )
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
@@ -201,12 +202,11 @@ def _stated_number(
         value, ends = math.nan, _range_over_units(data, name, of, to)
     value, low, high = (scale * v + shift for v in (value, *ends))
     if not (stated.low <= low and high <= stated.high):
-        shown = as_precise(value, low, high)
         raise StudyError(
             f"findings: the runs do not support the limits given for {name}",
             file="study.yaml",
             expected=f"a {100 * level:g} % interval within {interval(stated.low, stated.high)}",
-            found=f"{shown[0]} ({shown[1]} to {shown[2]})" if stated.mean else interval(low, high),
+            found=with_interval(value, low, high) if stated.mean else interval(low, high),
             remedy="adapt the sentence and its limits to the interval, or measure more runs.",
         )
     if stated.show == "change" and low < 0:
@@ -394,9 +394,7 @@ def _elsewhere(
                 continue
             if stated.show == "change" and value < 0:
                 value, low, high = -value, -high, -low
-            shown = as_precise(value, low, high)
-            number_there = f"{shown[0]} ({shown[1]} to {shown[2]}){_unit(data, stated)}"
-            yield f"{factor.place(at)}: {number_there}"
+            yield f"{factor.place(at)}: {with_interval(value, low, high, _unit(data, stated))}"
 
 
 def _unit(data: StudyData, stated: MeasuredNumber) -> str:

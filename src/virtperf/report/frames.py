@@ -464,14 +464,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
             file="study.yaml",
             expected="kind: timeseries",
         )
-    table = data.timelines[data.timelines["exhibit"] == figure.id]
-    kinds = [
-        k
-        for k in RUN_KINDS
-        if (examples or k != Provenance.EXAMPLE) and k in set(table["provenance"])
-    ]
-    shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
-    return shown.assign(study=data.study.id)[["study", *table.columns]]
+    return _best_provenance(data, figure, data.timelines, examples)
 
 
 def over_time(data: StudyData) -> pd.DataFrame:
@@ -508,20 +501,27 @@ def distribution(
             file="study.yaml",
             expected="kind: distribution",
         )
-    table = data.distributions[data.distributions["exhibit"] == figure.id]
-    kinds = [
-        k
-        for k in RUN_KINDS
-        if (examples or k != Provenance.EXAMPLE) and k in set(table["provenance"])
-    ]
-    shown = table[table["provenance"] == str(kinds[0] if kinds else "")]
+    shown = _best_provenance(data, figure, data.distributions, examples)
     order = [series.label for series in figure.series]
     shown = shown.sort_values(
         "series", key=lambda column: column.map(order.index), kind="stable"
     ).reset_index(drop=True)
-    shown = shown.assign(study=data.study.id)[["study", *table.columns]]
     shown.attrs["axes"] = axis_metadata(data.study, figure)
     return shown
+
+
+def _best_provenance(
+    data: StudyData, figure: Exhibit, table: pd.DataFrame, examples: bool
+) -> pd.DataFrame:
+    """Rows of a figure, of the first of `RUN_KINDS` that has some."""
+    table = table[table["exhibit"] == figure.id]
+    kinds = [
+        k
+        for k in RUN_KINDS
+        if k in set(table["provenance"]) and (examples or k != Provenance.EXAMPLE)
+    ]
+    shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
+    return shown.assign(study=data.study.id)[["study", *table.columns]]
 
 
 def find_exhibit(data: StudyData, exhibit: str | Exhibit) -> Exhibit:

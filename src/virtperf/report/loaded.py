@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames, origins
 from virtperf.report import frames as stored
 from virtperf.report.exhibit import (
     ESTIMATES,
-    Estimates,
     build_parts,
     derived_ids,
     fit_estimates,
@@ -254,11 +254,8 @@ class LoadedStudy:
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         fitted = [fit_estimates(self.context, exhibit, fit) for fit in fits if fit]
-        fitted += [
-            item if isinstance(item, Estimates) else Estimates(ESTIMATES, item)
-            for item in estimates
-        ]
-        fitted += [Estimates(title, table) for title, table in tables.items()]
+        fitted += [Estimates(item, getattr(item, "title", "") or ESTIMATES) for item in estimates]
+        fitted += [Estimates(table, title) for title, table in tables.items()]
         measured = self.study.kind == "measured"
         derived = derived_ids(self.context, exhibit) if ranges is True else list(ranges or ())
         parts = build_parts(
@@ -444,15 +441,11 @@ def _split_arguments(
                 picture = item.figure
             else:
                 fits.append(item)
-        elif hasattr(item, "estimates") or any(map(_is_fit, item.values())):
+        elif hasattr(item, "estimates") or any(hasattr(v, "predict") for v in item.values()):
             fits.append(item)
         else:
             estimates.append(item)
     return picture, fits, estimates
-
-
-def _is_fit(item: Any) -> bool:
-    return hasattr(item, "predict") or hasattr(item, "get_prediction")
 
 
 def _shown(record: Record, figure: Figure | None) -> Shown:

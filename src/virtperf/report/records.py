@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from rawperf.core.tables import round_digits
 from virtperf.core.provenance import Provenance
+from virtperf.core.shown import Grid as Grid
+from virtperf.core.shown import Part, plain_text
+from virtperf.core.shown import Span as Span
+from virtperf.core.shown import Words as Words
 from virtperf.report.wording import printable
 
 if TYPE_CHECKING:
@@ -36,51 +33,7 @@ MIME = "application/vnd.virtperf+json"
 RECORD_DIGITS = 6  # significant digits of numbers in a record, and so of downloads
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @model_serializer(mode="wrap")
-    def _short(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Serialize without fields at their default, which keeps notebooks small."""
-        fields = type(self).model_fields
-        return {
-            k: v
-            for k, v in handler(self).items()
-            if k == "block" or getattr(self, k) != fields[k].default
-        }
-
-
-class Span(_Part):
-    """A styled span of text within a paragraph or a cell.
-
-    `style`: ``verdict`` is a badge, ``small`` is shown below the rest, ``folded`` is collapsed behind
-        `summary`.
-    `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
-        another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
-        ``https://...``.
-    """
-
-    text: str
-    style: Literal[
-        "plain",
-        "strong",
-        "code",
-        "small",
-        "verdict",
-        "deleted",
-        "inserted",
-        "mark",
-        "empty",
-        "folded",
-    ] = "plain"
-    link: str = ""
-    summary: str = ""
-
-
-Words = str | tuple[str | Span, ...]  # plain or styled text; templates escape all of it
-
-
-class Paragraph(_Part):
+class Paragraph(Part):
     """Prose; `style` note is set apart, small is a remark."""
 
     block: Literal["paragraph"] = "paragraph"
@@ -88,14 +41,14 @@ class Paragraph(_Part):
     style: Literal["plain", "note", "small"] = "plain"
 
 
-class Heading(_Part):
+class Heading(Part):
     """A heading within an exhibit."""
 
     block: Literal["heading"] = "heading"
     text: str
 
 
-class Listing(_Part):
+class Listing(Part):
     """A list of points; `style` lead and findings are the sentences at the head of a report."""
 
     block: Literal["list"] = "list"
@@ -103,26 +56,7 @@ class Listing(_Part):
     style: Literal["plain", "lead", "findings"] = "plain"
 
 
-class Grid(_Part):
-    """A table: `numeric` columns are right-aligned; `ids` are the anchors of rows; `stacks` shows
-    rows as cards on phones; `layout` claims gives columns fixed shares of the width.
-
-    `points`: row k is the point in row k of the record's first `numbers` (exhibit, series, level on
-    the axis), so that pages link its value to its trace.
-    """
-
-    block: Literal["grid"] = "grid"
-    label: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Words, ...], ...]
-    numeric: tuple[int, ...] = ()
-    ids: tuple[str, ...] = ()
-    stacks: bool = False
-    layout: Literal["plain", "claims"] = "plain"
-    points: bool = False
-
-
-class Fact(_Part):
+class Fact(Part):
     """One headline number, such as ``12``, with its label (``claims``) and a remark."""
 
     value: str
@@ -130,14 +64,14 @@ class Fact(_Part):
     note: str = ""
 
 
-class Facts(_Part):
+class Facts(Part):
     """Headline numbers side by side."""
 
     block: Literal["facts"] = "facts"
     facts: tuple[Fact, ...]
 
 
-class Box(_Part):
+class Box(Part):
     """One component of a diagram; `inside` holds rows of components."""
 
     id: str
@@ -145,7 +79,7 @@ class Box(_Part):
     rows: tuple[tuple[Box, ...], ...] = ()
 
 
-class Diagram(_Part):
+class Diagram(Part):
     """A set-up as nested boxes in rows, and its connections in words (from, to, label)."""
 
     block: Literal["diagram"] = "diagram"
@@ -154,7 +88,7 @@ class Diagram(_Part):
     edges: tuple[tuple[str, str, str], ...] = ()
 
 
-class Folded(_Part):
+class Folded(Part):
     """Collapsible blocks."""
 
     block: Literal["folded"] = "folded"
@@ -167,7 +101,7 @@ Block = Annotated[
 ]
 
 
-class Numbers(_Part):
+class Numbers(Part):
     """A data table behind an exhibit: content of the CSV download called `name`, and input of
     comparisons.
 
@@ -236,7 +170,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
     return str(value)
 
 
-class Drawing(_Part):
+class Drawing(Part):
     """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
     drawn. With a `summary` it is collapsed behind that text.
     """
@@ -247,7 +181,7 @@ class Drawing(_Part):
     summary: str = ""
 
 
-class Record(_Part):
+class Record(Part):
     """One exhibit.
 
     `kind`: a name in the registry of `virtperf.report.kinds`.
@@ -401,14 +335,14 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
             case Paragraph():
-                yield _words_text(block.words) if block.style != "small" else ""
+                yield plain_text(block.words) if block.style != "small" else ""
             case Heading():
                 yield block.text
             case Listing():
-                yield from (f"- {_words_text(item)}" for item in block.items)
+                yield from (f"- {plain_text(item)}" for item in block.items)
             case Grid():
                 rows, columns = (
-                    [[_words_text(cell) for cell in row] for row in block.rows],
+                    [[plain_text(cell) for cell in row] for row in block.rows],
                     block.columns,
                 )
                 if block.ids:  # names that a reader may use: `claim-more-at-8`
@@ -425,18 +359,6 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
                 yield _table_text(("from", "to", "connection"), block.edges)
             case Folded():
                 yield from _lines(block.blocks)
-
-
-def _words_text(words: Words) -> str:
-    """Plain text of words, without small and collapsed spans."""
-    if isinstance(words, str):
-        return words
-    return "".join(
-        w if isinstance(w, str) else _FORMS.get(w.style, "{}").format(w.text) for w in words
-    )
-
-
-_FORMS = {"small": "", "folded": "", "deleted": "[printed: {}]", "mark": "[{}]"}
 
 
 def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -8,11 +8,12 @@ import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
 
+from virtperf.core.estimate import Estimate
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
@@ -73,21 +74,6 @@ class RunTrace:
 
 
 @dataclass(frozen=True)
-class MeanTrace:
-    """Plotted mean over the runs of one provenance with its interval; None for one run without an
-    error. `what` is the unit of `n`: runs, or independent samples of one run.
-    """
-
-    provenance: str
-    value: float
-    low: float | None
-    high: float | None
-    level: float
-    n: int
-    what: str = "run"
-
-
-@dataclass(frozen=True)
 class Limit:
     """Source of one end of a range.
 
@@ -125,7 +111,7 @@ class Trace:
     `low_text` to `high_text` is the range by the text alone, None for no limit, and `allowed_text`
     the same in words with its gaps; `low`, `high` and `allowed` are the plotted range, with our
     assumptions if enabled. `limits_text` and `limits` are the sources of their lower and upper
-    ends.
+    ends. `means` are those plotted, one a provenance.
     """
 
     key: str
@@ -148,7 +134,7 @@ class Trace:
     low_by: tuple[str, ...]
     high_by: tuple[str, ...]
     limits: tuple[Limit, Limit]
-    means: tuple[MeanTrace, ...]
+    means: tuple[Estimate, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
 
@@ -156,6 +142,21 @@ class Trace:
     def assumed(self) -> bool:
         """Whether our assumptions change the range allowed by the text alone."""
         return self.allowed != self.allowed_text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to a JSON-compatible dictionary; unknown limits are null."""
+        means = [
+            {
+                "provenance": str(mean.origin.provenance) if mean.origin else "",
+                **{
+                    name: _finite(getattr(mean, name)) for name in ("value", "low", "high", "level")
+                },
+                "n": mean.n,
+                "what": "sample" if mean.of_samples else "run",
+            }
+            for mean in self.means
+        ]
+        return {**asdict(self), "means": means}
 
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
@@ -179,7 +180,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
             used, unseen = _runs(data, quantity, lineage, headings)
-            means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
+            means = (data.mean(quantity, kind) for kind in frames.RUN_KINDS)
             ends = {
                 name: limit(data, claims, row[name])
                 for name in ("low_by", "high_by", "low_text_by", "high_text_by")
@@ -205,19 +206,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 low_by=tuple(row["low_by"]),
                 high_by=tuple(row["high_by"]),
                 limits=(ends["low_by"], ends["high_by"]),
-                means=tuple(
-                    MeanTrace(
-                        str(kind),
-                        mean.value,
-                        _finite(mean.low),
-                        _finite(mean.high),
-                        mean.level,
-                        mean.n,
-                        "sample" if mean.of_samples else "run",
-                    )
-                    for kind, mean in means
-                    if mean is not None
-                ),
+                means=tuple(mean for mean in means if mean is not None),
                 runs=used,
                 excluded=unseen + refused,
             )
@@ -485,14 +474,12 @@ def trace_text(
         lines.append(f"  with our assumptions  {trace.allowed}")
         lines += _limit_lines((trace.low, trace.high), trace.limits, claims)
     for mean in trace.means:
-        limits = (
-            ""
-            if mean.low is None
-            else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
-        )
-        word = "value" if mean.what == "sample" else "mean"
-        counted = f"{number(mean.value)} over {plural(mean.n, mean.what)}"
-        lines.append(f"  {word:<8} {counted}{limits} ({mean.provenance})")
+        assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
+        ends = f"{number(mean.low)} to {number(mean.high)}"
+        limits = f", {mean.level:.0%} interval {ends}" if mean.bounded else ""
+        word, what = ("value", "sample") if mean.of_samples else ("mean", "run")
+        counted = f"{number(mean.value)} over {plural(mean.n, what)}"
+        lines.append(f"  {word:<8} {counted}{limits} ({mean.origin.provenance})")
     for run in trace.runs:
         since, until = run.window_s
         window = (

@@ -1,18 +1,21 @@
-"""Display names, labels of verdicts, lists; numbers are formatted by `core.numbers`."""
+"""Display names and labels of verdicts; numbers and lists are formatted by `core.numbers`."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from virtperf.core.numbers import NO_BREAK as NO_BREAK
 from virtperf.core.numbers import PROSE_SIGNIFICANT as PROSE_SIGNIFICANT
 from virtperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from virtperf.core.numbers import as_precise as as_precise
 from virtperf.core.numbers import interval as interval
+from virtperf.core.numbers import join_words as join_words
 from virtperf.core.numbers import number as number
+from virtperf.core.numbers import plural as plural
 from virtperf.core.numbers import pretty as pretty
+from virtperf.core.numbers import with_interval as with_interval
 from virtperf.core.verdicts import Verdict
 
 STATED_ONCE, STATED_REPEATEDLY = "stated once", "stated repeatedly"
@@ -93,19 +96,6 @@ def verdict_kind(shown: str) -> str:
 def short_number(value: float) -> str:
     """Format a number for a sentence."""
     return pretty(value, PROSE_SIGNIFICANT)
-
-
-def join_words(parts: Iterable[str]) -> str:
-    """``a, b and c``."""
-    items = list(parts)
-    return (
-        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
-    )
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """``1 run``, ``3 runs``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def clock(seconds: float) -> str:

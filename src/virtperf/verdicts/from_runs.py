@@ -13,7 +13,7 @@ import pandas as pd
 
 from rawperf.core.model import Level
 from virtperf.core.contrasts import Contrast, block_name
-from virtperf.core.numbers import as_precise, interval, pretty
+from virtperf.core.numbers import as_precise, interval, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
 from virtperf.core.verdicts import Verdict
@@ -404,11 +404,7 @@ def _reason_text(
     value, *limits = as_precise(shown.value, *ends)
     fewest, most = shown.runs
     what = "sample" if shown.of_samples else "run"
-    runs = (
-        f"{fewest:,} to {most:,} {what}s"
-        if fewest < most
-        else f"{fewest:,} {what}{'s' if fewest > 1 else ''}"
-    )
+    runs = f"{fewest:,} to {plural(most, what)}" if fewest < most else plural(fewest, what)
     region = ""
     if math.isfinite(ends[0]):
         several = f", Bonferroni for {at_once} comparisons" if at_once > 1 else ""

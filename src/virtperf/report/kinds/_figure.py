@@ -227,12 +227,7 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
     """
     for item in shown:
         fits = list(item.values()) if isinstance(item, Mapping) else [item]
-        wrong = [
-            v
-            for v in fits
-            if getattr(v, "available", True)
-            and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
-        ]
+        wrong = [v for v in fits if getattr(v, "available", True) and not hasattr(v, "predict")]
         if wrong or not isinstance(item, Mapping):
             raise RawperfError(
                 "a figure is shown with fits by series",

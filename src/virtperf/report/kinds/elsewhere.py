@@ -13,7 +13,7 @@ from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import claim_in_words
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import as_precise, interval, pretty
+from virtperf.report.wording import interval, pretty, with_interval
 from virtperf.study.conditions import MIN_UNITS
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, Factor
@@ -117,13 +117,11 @@ def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
     word = _verdict(result)
     if word == Verdict.NO_MEASUREMENT:
         return ""
-    values = [float(result.get(name, math.nan)) for name in NUMBERS]
+    value, low, high = (float(result.get(name, math.nan)) for name in NUMBERS)
     parts: list[str | Span] = [Span(text=word, style="verdict")]
-    if math.isfinite(values[0]):
-        value, low, high = as_precise(*values)
-        ends = (
-            f"{value} ({low} to {high})" if all(map(math.isfinite, values)) else pretty(values[0])
-        )
+    if math.isfinite(value):
+        finite = math.isfinite(low) and math.isfinite(high)
+        ends = with_interval(value, low, high) if finite else pretty(value)
         allows = ""
         if limits:
             least, most = (float(result.get(name, math.nan)) for name in LIMITS)

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pandas as pd
-
 from rawperf.core.errors import RawperfError
+from virtperf.core.estimate import Estimates
 from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.origins import shared_origin
 from virtperf.report.records import Grid, Record
@@ -29,11 +28,9 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = shared_origin(context.data, flat)
     rows: list[tuple[str, ...]] = []
-    csv = []
     for label, e in flat.items():
         if not e.available:
             rows.append((label, "not available", "", "", e.reason))
-            csv.append({"estimate": label, "unit": unit, "method": "", "warnings": e.reason})
             continue
         value, low, high = as_precise(e.value, e.low, e.high)
         notes = "; ".join(e.warnings)
@@ -45,18 +42,6 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
         kind = f"{pretty(100 * e.level)} %, {e.method}"
         rows.append(
             (label, f"{value} {unit}".strip(), f"{limits} {unit}".strip(), kind, notes or "none")
-        )
-        csv.append(
-            {
-                "estimate": label,
-                "value": e.value,
-                "low": e.low,
-                "high": e.high,
-                "unit": unit,
-                "level": e.level,
-                "method": e.method,
-                "warnings": notes,
-            }
         )
     kinds = {row[3] for row in rows} - {""}
     same = len(rows) > 1 and len(kinds) == 1
@@ -73,7 +58,8 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
         numeric=(1, 2),
     )
     caption = f"Intervals: {kinds.pop()}." if same else ""
-    numbers = pd.DataFrame(csv, columns=_COLUMNS)
+    frame = Estimates(flat).frame().rename_axis("estimate").reset_index()
+    numbers = frame.assign(unit=unit).reindex(columns=_COLUMNS)
     return analysis(context, "estimates", title, origin, numbers, table, caption=caption)
 
 

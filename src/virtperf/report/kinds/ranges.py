@@ -23,7 +23,14 @@ from virtperf.report.other_readings import (
 )
 from virtperf.report.range_words import peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
-from virtperf.report.wording import as_precise, exhibit_name, join_words, plural, pretty, slug
+from virtperf.report.wording import (
+    exhibit_name,
+    join_words,
+    plural,
+    pretty,
+    slug,
+    with_interval,
+)
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
@@ -158,8 +165,7 @@ class _Line:
             return "none"
         if not self.measured.available:
             return str(self.measured.reason)
-        value, low, high = as_precise(self.measured.value, self.measured.low, self.measured.high)
-        return f"{value} ({low} to {high})"
+        return with_interval(self.measured.value, self.measured.low, self.measured.high)
 
     def cells(self) -> dict[str, Any]:
         """The row of the download."""

@@ -52,7 +52,7 @@ def evaluate_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.
     else:
         raise RawperfError(
             f"a curve can't be drawn from a {type(fit).__name__}",
-            expected="a fit with predict or get_prediction",
+            expected="a fit with predict",
         )
     if not isinstance(table, pd.DataFrame):
         return None

@@ -33,7 +33,7 @@ from virtperf.report.synthesis.values import (
     scale_value,
     system_name,
 )
-from virtperf.report.wording import PROSE_SIGNIFICANT, join_words, pretty
+from virtperf.report.wording import join_words, short_number
 from virtperf.study.definition import Study
 from virtperf.study.derived_kinds.base import Bounds, Derivation
 
@@ -181,7 +181,7 @@ def combined_range(values: Sequence[Value]) -> str:
     low, high = informative_limits(value_limits(values))
     both = low > 0 and math.isfinite(high)
     words = (
-        f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
+        f"{short_number(low)} to {short_number(high)}"
         if both
         else range_words((low, high), Bounds(0.0))
     )

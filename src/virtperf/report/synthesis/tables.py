@@ -34,11 +34,10 @@ from virtperf.report.synthesis.values import Piece, Value
 from virtperf.report.wording import (
     IN_CONFLICT,
     OTHERS_IN_CONFLICT,
-    PROSE_SIGNIFICANT,
     join_words,
     plural,
-    pretty,
     printable,
+    short_number,
 )
 
 SAME_VALUE_RATIO = 1.05
@@ -68,7 +67,7 @@ class Agreement:
     def words(self) -> str:
         """The result in one sentence."""
         if self.same:
-            low, high = (pretty(end, PROSE_SIGNIFICANT) for end in _ends(self.compared))
+            low, high = map(short_number, _ends(self.compared))
             return (
                 f"They agree within 5 %, {f'at {low}' if low == high else f'from {low} to {high}'}."
             )

@@ -22,7 +22,7 @@ from virtperf.report.range_words import (
     range_words,
 )
 from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
-from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
+from virtperf.report.wording import as_precise, pretty, short_number, with_interval
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.derived_kinds.base import ORDER_ONLY_LIMITS, Bounds, Derivation
@@ -140,8 +140,7 @@ def scale_value(value: Value, times: float) -> Value:
         return value
     if value.kind == "measured":
         middle, (low, high) = times * value.value, pieces[0]
-        shown = as_precise(middle, low, high)
-        words = f"{shown[0]} ({shown[1]} to {shown[2]})"
+        words = with_interval(middle, low, high)
         return replace(value, value=middle, words=words, pieces=pieces)
     flat = [end for piece in pieces for end in piece]
     return replace(value, words=_range_text(informative_limits(flat), _RATIO), pieces=pieces)
@@ -216,12 +215,11 @@ def derived_values(
     estimate = from_runs.estimate(data, number, level)
     if estimate is not None and estimate.available:
         value, low, high = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
-        shown = as_precise(value, low, high)
         results.append(
             Value(
                 **common,
                 kind="measured",
-                words=f"{shown[0]} ({shown[1]} to {shown[2]})",
+                words=with_interval(value, low, high),
                 value=value,
                 pieces=((low, high),),
                 provenance=Provenance.MEASURED,
@@ -241,12 +239,8 @@ def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False
         and not searched
         and any(high - low > ROUNDED_WIDTH * abs(high) for low, high in pairs)
     ):
-        return " or ".join(" to ".join(_rounded_pair(low, high)) for low, high in pairs)
+        return " or ".join(" to ".join(map(short_number, pair)) for pair in pairs)
     return range_words(ends, bounds, searched=searched)
-
-
-def _rounded_pair(low: float, high: float) -> tuple[str, str]:
-    return pretty(low, PROSE_SIGNIFICANT), pretty(high, PROSE_SIGNIFICANT)
 
 
 def informative_limits(ends: Sequence[float]) -> list[float]:
@@ -303,13 +297,13 @@ def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
         data.result(reference.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
-    convert = ratio_of_percent if claim.in_percent and unit == RATIO else _identity
+    convert = ratio_of_percent if claim.in_percent and unit == RATIO else float
     pieces: tuple[Piece, ...] = ()
     if unit and not (math.isnan(low) or math.isnan(high)):
         pieces = ((convert(low), convert(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
     words = claim.says
-    if pieces and claim.value is not None and (convert is _identity or not claim.word):
+    if pieces and claim.value is not None and (convert is float or not claim.word):
         words = _printed(claim.word, convert(claim.value), pieces[0])
     elif pieces:
         words = _range_text(informative_limits(pieces[0]), bounds)
@@ -353,8 +347,4 @@ def unit_conversion(number: Derivation, unit: str) -> Callable[[float], float]:
     if unit == RATIO and (not number.derived.of_reference or number.unit):
         expected = "a ratio of two numbers of one unit, or a change in per cent"
         raise _problem(f"{number.derived.id} is not a ratio", expected=expected)
-    return _identity
-
-
-def _identity(value: float) -> float:
-    return value
+    return float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from rawperf.core.files import json_text, write_atomically
@@ -60,7 +59,10 @@ def build_study_pages(layout: Layout, facts: StudyFacts, out: Path) -> list[Path
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {f"data-{prefix}{study}.html": data_page(facts, entries, glossary)}
     if not prefix:
-        found = {"traces": [asdict(entry) for entry in entries], "raw_lines": raw_lines(facts.data)}
+        found = {
+            "traces": [entry.to_dict() for entry in entries],
+            "raw_lines": raw_lines(facts.data),
+        }
         pages[f"trace-{study}.json"] = json_text(found)
         pages[f"claims-{study}.html"] = claims_page(facts, glossary)
     return _write(pages, out)

@@ -59,7 +59,7 @@ class ClaimRow:
     source: str
     origin: tuple[str, str]
     words: ClaimWords
-    interval: Interval | None
+    interval: ClaimDrawing | None
     conflicts: tuple[str, ...]
     robust: bool
     exhibits: tuple[tuple[str, str, bool], ...]
@@ -276,7 +276,7 @@ WIDTH, HEIGHT, EDGE = 132, 18, 6
 
 
 @dataclass(frozen=True)
-class Interval:
+class ClaimDrawing:
     """Drawing coordinates: a `line` for the range implied by the paper's other claims, with an
     arrow at an unbounded end (`open_low`, `open_high`); a `bar` (start and width) for the printed
     number with its rounding; the measured estimate, and its interval as a `whisker`.
@@ -290,7 +290,7 @@ class Interval:
     whisker: tuple[float, float] | None
 
 
-def claim_interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+def claim_interval(claim: Claim, result: Mapping[str, Any]) -> ClaimDrawing | None:
     """Drawing coordinates of a claim; None if there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
@@ -307,7 +307,7 @@ def claim_interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
         return round(float(np.interp(value, edges, (EDGE, WIDTH - EDGE))), 1)
 
     bar = (x(printed[0]), x(printed[1]))
-    return Interval(
+    return ClaimDrawing(
         (x(allowed[0]), x(allowed[1])),
         math.isinf(allowed[0]),
         math.isinf(allowed[1]),
