@@ -30,6 +30,7 @@ class DeclaredField:
     metric: str
     unit: str
     is_unit_known: bool
+    label: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def _fields(files: Sequence[InspectedFile], metrics: set[str]) -> list[DeclaredF
         unit = unit_of_name(text)
         words = text if first.table.headed else f"{_common_word(files)}_{text}"
         metric = _unique(f"published_{factor_name(words)}", metrics, "_")
-        fields.append(DeclaredField(text, metric, unit or UNKNOWN, bool(unit)))
+        label = words.replace("_", " ").strip()
+        fields.append(DeclaredField(text, metric, unit or UNKNOWN, bool(unit), label))
     return fields
 
 

@@ -68,7 +68,9 @@ class DraftQuantity:
 
     def value(self, run: int) -> float:
         samples = self.measure.combined(run)
-        return float(np.median(samples) if self.statistic == "median" else samples.mean())
+        if self.statistic == "median":  # an order statistic, as in the stage `runs`
+            return float(np.quantile(samples, 0.5, method="inverted_cdf"))
+        return float(samples.mean())
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -179,7 +181,7 @@ def draft_study(
         beside = {
             runs / "README.md": _render("README.md.j2", values),
             runs / "NOTICE.md": _render("NOTICE.md.j2", values),
-            folder / RUNS_TABLE: table_text(lines),
+            folder / RUNS_TABLE: table_text(lines, list(factors)),
             folder / NOTES: _render("draft.md.j2", values),
         }
         if licence_file:
@@ -253,9 +255,10 @@ def run_lines(
     taken: set[str] = set()
     for run in layout.runs:
         name = _run_name(run, taken)
+        levels = {factor: run.factors[factor] for factor in factors if factor in run.factors}
         for file in run.files:
             form = declared[file.shape].name if file.shape in declared and file.table else ""
-            lines.append(RunLine(name, file.path, run.factors, form, run.rows, run.replicate))
+            lines.append(RunLine(name, file.path, levels, form, run.rows, run.replicate))
     return lines
 
 

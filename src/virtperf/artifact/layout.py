@@ -339,9 +339,10 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
 
     Returns the words on each factor.
     """
-    known: list[tuple[str, set[str]]] = []
+    columns = _cells_of_keys(path.file for c in clusters for path in c.first.paths)
+    keys = list(columns)
+    known = [(column_factor(key), cells) for key, cells in columns.items()]
     sources: dict[str, str] = {}
-    keys = [key for c in clusters for p in c.first.paths for key in p.file.roles.keys]
     taken = {TEST, *map(column_factor, keys)}
     for cluster in clusters:
         group = cluster.first
@@ -349,7 +350,8 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             levels = {path.level(place, group.lengths) for path in group.paths} - {NONE}
             name = _own_name(group, place, levels)
             if not name or name in group.names.values():
-                name = _shared_name(known, levels, set(group.names.values()))
+                own = {column_factor(k) for p in group.paths for k in p.file.roles.keys}
+                name = _shared_name(known, levels, own | set(group.names.values()))
             if not name:
                 kind = "folder" if place[0] < len(group.lengths) - 1 else "name"
                 number = place[0] + 1 if kind == "folder" else 1
@@ -363,9 +365,20 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             sources[name] = sources.get(name, words)
     for cluster in clusters:
         _add_constant_folders(cluster.first, clusters)
-    for key in dict.fromkeys(keys):
-        sources[column_factor(key)] = f"column {key}"
+    for key in keys:
+        words = f"column {key}"
+        name = column_factor(key)
+        sources[name] = f"{words}, {sources[name]}" if name in sources else words
     return sources
+
+
+def _cells_of_keys(files: Iterable[InspectedFile]) -> dict[str, set[str]]:
+    """The cells of each column of keys."""
+    cells: dict[str, set[str]] = {}
+    for file in files:
+        for key in file.roles.keys if file.table is not None else ():
+            cells.setdefault(key, set()).update(file.table.cells(key))
+    return cells
 
 
 def _add_constant_folders(group: _Group, clusters: Sequence[_Cluster]) -> None:

@@ -113,10 +113,11 @@ def _add_cells(
             texts = [row[each.field] for row in chosen]
         values = np.array([float(text) for text in texts if is_number(text)])
         if len(values):
-            label = each.field.replace("_", " ").strip()
             measure = found.setdefault(
                 (each.metric, "host"),
-                Measure(each.metric, "host", each.unit, label, is_unit_known=each.is_unit_known),
+                Measure(
+                    each.metric, "host", each.unit, each.label, is_unit_known=each.is_unit_known
+                ),
             )
             measure.samples[run] = values
 

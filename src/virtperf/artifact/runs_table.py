@@ -43,9 +43,8 @@ class RunLine:
     replicate: int = 1
 
 
-def table_text(lines: Sequence[RunLine]) -> str:
-    """Format the table."""
-    names = list(dict.fromkeys(name for line in lines for name in line.factors))
+def table_text(lines: Sequence[RunLine], names: Sequence[str]) -> str:
+    """Format the table; `names` are those of the factors, in the study's order."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*FIXED, *names])

@@ -88,7 +88,7 @@ def study(
     for path in written:
         click.echo(path.relative_to(layout.root))
     if draft is not None:
-        _show(draft)
+        _show(draft, study_id)
     steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs", "pipeline"]
     click.echo(
         f"\nReplace the EXAMPLE placeholders, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
@@ -108,7 +108,7 @@ def _read_claims(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
 
-def _show(draft: Draft) -> None:
+def _show(draft: Draft, study_id: str) -> None:
     from virtperf.cli._terminal import print_line, print_table
     from virtperf.report.wording import plural
 
@@ -124,9 +124,8 @@ def _show(draft: Draft) -> None:
         rows.append((name, len(levels), ", ".join(levels[:MAX_SHOWN_LEVELS]) + more, words))
     print_table(("factor", "levels", "such as", "from"), rows, right=("levels",))
     if draft.unread:
-        print_line(
-            f"{plural(len(draft.unread), 'file')} not read: testbeds/.../draft.md lists them"
-        )
+        where = f"testbeds/{study_id}/draft.md"
+        print_line(f"{plural(len(draft.unread), 'file')} not read: {where} lists them")
     if draft.occurrences:
         found = sum(bool(each.found) for each in draft.occurrences)
         print_line(
