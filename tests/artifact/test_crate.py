@@ -8,9 +8,11 @@ import zipfile
 from urllib.parse import unquote
 
 import pytest
+from click.testing import CliRunner
 
 from rawperf.core.errors import RawperfError
 from virtperf.artifact.crate import METADATA, export_study
+from virtperf.cli import main
 from virtperf.study.new.write import write_study
 
 STUDY = "my-study"
@@ -111,3 +113,11 @@ def test_links_are_left_out(complete, tmp_path):
     link.symlink_to(tmp_path / "secret.txt")
     export_study(complete, STUDY, tmp_path / "a.zip", "2026-01-31")
     assert not any("link" in name for name in read(tmp_path / "a.zip")[0])
+
+
+def test_command_writes_the_crate(complete):
+    command = ["--root", str(complete.root), "export", STUDY, "--date", "2026-01-31"]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    out = complete.root / "build" / f"{STUDY}-crate.zip"
+    assert f"{len(read(out)[0])} files" in result.output

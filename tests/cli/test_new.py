@@ -88,7 +88,11 @@ def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
 
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "rates.csv").write_text(TABLE)
-    text = call("new", "study", STUDY, "--artifact", str(tmp_path / "tables")).output
+    artifact = ("--artifact", str(tmp_path / "tables"))
+    before = sorted(layout.root.rglob("*"))
+    assert "Nothing was written" in call("new", "study", STUDY, *artifact, "--dry-run").output
+    assert sorted(layout.root.rglob("*")) == before
+    text = call("new", "study", STUDY, *artifact).output
     assert "6 runs, 1 quantity" in text and "do not commit the run folders" in text
     folder = layout.published(STUDY)
     claims, study = folder / "claims.yaml", folder / "study.yaml"
@@ -109,6 +113,7 @@ def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
     [
         (["--measured", "--artifact", "."], "--artifact is for studies of a paper"),
         (["--factor", "a=b"], "need --artifact"),
+        (["--dry-run"], "need --artifact"),
         (["--artifact", ".", "--factor", "a"], "expected --factor OLD=NEW"),
     ],
 )

@@ -1,7 +1,7 @@
 """A study as an RO-Crate: its files with a description of each in JSON-LD, in one zip file or folder.
 
-The metadata follow RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). They are written by hand: the Python
-library for RO-Crate requires packages for workflows and their registries, which no study has.
+The metadata follow RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). They are plain JSON, written here: a
+library would be one more pinned package, and a stage depends on all of them.
 """
 
 from __future__ import annotations

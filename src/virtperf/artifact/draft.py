@@ -116,6 +116,7 @@ def draft_study(
     *,
     renamed: Mapping[str, str] | None = None,
     claims: str = "",
+    dry_run: bool = False,
 ) -> Draft:
     """Write a draft study of an artifact, with its run folders; on error nothing is left.
 
@@ -125,6 +126,8 @@ def draft_study(
         Names of factors to use, by the proposed ones.
     claims : str, optional
         A text whose printed numbers are looked for in the data.
+    dry_run : bool
+        Whether to only propose it: nothing is written.
 
     Raises
     ------
@@ -192,7 +195,7 @@ def draft_study(
             beside,
             partial(make_runs, artifact, lines, study_id),
         )
-        written = write_study(repository, study_id, title, drafted=drafted)
+        written = [] if dry_run else write_study(repository, study_id, title, drafted=drafted)
     return Draft(tuple(written), layout, quantities, unread, occurrences, licence)
 
 

@@ -376,8 +376,9 @@ def _cells_of_keys(files: Iterable[InspectedFile]) -> dict[str, set[str]]:
     """The cells of each column of keys."""
     cells: dict[str, set[str]] = {}
     for file in files:
-        for key in file.roles.keys if file.table is not None else ():
-            cells.setdefault(key, set()).update(file.table.cells(key))
+        if file.table is not None:
+            for key in file.roles.keys:
+                cells.setdefault(key, set()).update(file.table.cells(key))
     return cells
 
 

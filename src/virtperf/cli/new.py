@@ -49,6 +49,7 @@ def new() -> None:
     metavar="TEXT",
     help="With --artifact: a text whose printed numbers are looked for in the data.",
 )
+@click.option("--dry-run", is_flag=True, help="With --artifact: print the proposal, write nothing.")
 @click.pass_obj
 def study(
     layout: Layout,
@@ -58,6 +59,7 @@ def study(
     artifact: Path | None,
     renamed: Sequence[str],
     claims: Path | None,
+    dry_run: bool,
 ) -> None:
     """Create the files of a new study.
 
@@ -74,14 +76,16 @@ def study(
 
     if measured and artifact:
         raise click.UsageError("--artifact is for studies of a paper: leave out --measured.")
-    if artifact is None and (renamed or claims):
-        raise click.UsageError("--factor and --claims need --artifact.")
+    if artifact is None and (renamed or claims or dry_run):
+        raise click.UsageError("--factor, --claims and --dry-run need --artifact.")
     if artifact is not None:
         from virtperf.artifact.draft import draft_study
 
         text = _read_claims(claims) if claims else ""
         names = dict(map(_renaming, renamed))
-        draft = draft_study(layout, study_id, artifact, title, renamed=names, claims=text)
+        draft = draft_study(
+            layout, study_id, artifact, title, renamed=names, claims=text, dry_run=dry_run
+        )
         written: Sequence[Path] = draft.written
     else:
         draft, written = None, write_study(layout, study_id, title, measured=measured)
@@ -89,6 +93,9 @@ def study(
         click.echo(path.relative_to(layout.root))
     if draft is not None:
         _show(draft, study_id)
+    if dry_run:
+        click.echo("\nNothing was written.")
+        return
     steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs", "pipeline"]
     click.echo(
         f"\nReplace the EXAMPLE placeholders, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
