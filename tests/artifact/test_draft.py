@@ -56,6 +56,21 @@ def test_draft_passes_the_check_and_has_the_values(layout, artifact: Write):
     assert (layout.measured("theirs") / "LICENSE").read_text() == FILES["LICENSE"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("system,metric,result\na,rate,1\na,size,2\nb,rate,3\n", [1, 2, 3]),
+        ("system,rate,size\na,1,2\nb,3,\nc,4,5\n", [1, 2, 3, 4, 5]),
+        ("1\t5.5\n2\t6.5\n", [1.5, 6]),
+        ("operation;rate\nget;1\nget;2\nset;5\nset;6\n", [1.5, 5.5]),
+        ("elapsed,rate\n1,10\n2,20\n3,30\n4,40\n5,50\n", [30]),
+    ],
+)
+def test_tables_of_each_form_are_read(layout, artifact: Write, text, expected):
+    draft_study(layout, "theirs", artifact({"table.csv": text}))
+    assert sorted(means(layout, "theirs")["value"]) == expected
+
+
 def test_raw_files_are_unchanged(layout, artifact: Write):
     draft_study(layout, "theirs", artifact(FILES))
     runs = layout.measured("theirs")
@@ -103,6 +118,16 @@ def test_unread_file_is_listed_with_a_declaration_that_reads_it(layout, artifact
     (form,), _ = declared_inputs(None, None, declaration)
     (table,) = [form.read((folder / "log.txt").read_bytes(), file="log.txt")]
     assert sorted(table.records["value"]) == [1, 2, 5, 7]
+
+
+def test_runs_with_equal_files_are_listed(layout, artifact: Write):
+    text = "app,memory\nredis,{}\nnginx,{}\n"
+    draft_study(
+        layout, "theirs", artifact({"a.csv": text.format(7, 5), "b.csv": text.format(7, 6)})
+    )
+    notes = (layout.root / "testbeds" / "theirs" / "draft.md").read_text()
+    assert "- `b-redis-r1`, as `a-redis-r1`" in notes and "nginx-r1`, as" not in notes
+    assert len(means(layout, "theirs")) == 3
 
 
 def test_printed_numbers_are_looked_for_in_the_data(layout, artifact: Write):

@@ -19,7 +19,6 @@ MAX_FIELDS = 40
 """Most numbers of one table that are declared."""
 UNKNOWN = "1"
 """Unit of numbers whose unit is not known: the placeholder in the definition says so."""
-_EPOCH_S, _EPOCH_MS = 1e8, 1e11
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class DeclaredField:
     unit: str
     is_unit_known: bool
     label: str
+    is_optional: bool
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,13 @@ def _fields(files: Sequence[InspectedFile], metrics: set[str]) -> list[DeclaredF
         texts = list(dict.fromkeys(cells))
     fields = []
     for text in texts[:MAX_FIELDS]:
+        # rows of one condition may lack the name of a number, or have empty cells only
+        optional = len(texts) > 1 if first.roles.names else _has_gaps(files, text)
         unit = unit_of_name(text)
         words = text if first.table.headed else f"{_common_word(files)}_{text}"
         metric = _unique(f"published_{factor_name(words)}", metrics, "_")
         label = words.replace("_", " ").strip()
-        fields.append(DeclaredField(text, metric, unit or UNKNOWN, bool(unit), label))
+        fields.append(DeclaredField(text, metric, unit or UNKNOWN, bool(unit), label, optional))
     return fields
 
 
@@ -102,7 +104,7 @@ def _common_word(files: Sequence[InspectedFile]) -> str:
 def _entry(name: str, file: InspectedFile, fields: Sequence[DeclaredField]) -> dict[str, Any]:
     table, roles = file.table, file.roles
     assert table is not None
-    entry: dict[str, Any] = {"name": name, "title": _title(table)}
+    entry: dict[str, Any] = {"name": name, "title": _title(table, roles)}
     between = r"[ \t]+" if table.delimiter == " " else re.escape(table.delimiter)
     pattern = rf"\A{between.join(map(re.escape, table.names))}\s*$"
     if table.headed and len(pattern) <= MAX_PATTERN:
@@ -112,29 +114,32 @@ def _entry(name: str, file: InspectedFile, fields: Sequence[DeclaredField]) -> d
         entry["delimiter"] = table.delimiter
     if not table.headed:
         entry["columns"] = list(table.names)
-    if time := _time(table, roles):
-        entry["time"] = time
+    if roles.repeats or roles.time:
+        entry["time"] = {"numbered": True}  # a run without start and duration has no clock
     if roles.names:
         entry |= {"names": roles.names, "value": roles.numbers[-1]}
     is_total = "time" not in entry
-    entry["fields"] = [{"field": f.field, "metric": f.metric, "unit": f.unit} for f in fields]
+    entry["fields"] = [_field(field) for field in fields]
     entry["metrics"] = {f.metric: _metric(f, table, is_total=is_total) for f in fields}
     return entry
 
 
-def _title(table: Table) -> str:
+def _field(field: DeclaredField) -> dict[str, Any]:
+    entry: dict[str, Any] = {"field": field.field, "metric": field.metric, "unit": field.unit}
+    return entry | ({"optional": True} if field.is_optional else {})
+
+
+def _has_gaps(files: Sequence[InspectedFile], column: str) -> bool:
+    return any(not cell for file in files if file.table for cell in file.table.cells(column))
+
+
+def _title(table: Table, roles: Roles) -> str:
     if not table.headed:
         return f"table of {len(table.names)} columns without a header row"
-    return f"table with the columns {visible(', '.join(table.names))}"[:200]
-
-
-def _time(table: Table, roles: Roles) -> dict[str, Any]:
-    if not roles.time:
-        return {"numbered": True} if roles.repeats else {}
-    largest = max(map(float, table.cells(roles.time)))
-    if largest >= _EPOCH_MS:
-        return {"field": roles.time, "unit": "ms"}
-    return {"field": roles.time} if largest >= _EPOCH_S else {"field": roles.time, "since": "start"}
+    words = f"table with the columns {visible(', '.join(table.names))}"[:200]
+    if roles.time:
+        words += "; EXAMPLE, replace: numbered rows, though one column may be a time"
+    return words
 
 
 def _metric(field: DeclaredField, table: Table, *, is_total: bool) -> dict[str, Any]:

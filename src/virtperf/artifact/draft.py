@@ -36,7 +36,7 @@ from virtperf.artifact.printed_numbers import (
     find_occurrences,
     printed_numbers,
 )
-from virtperf.artifact.runs_table import RunLine, make_runs, table_text
+from virtperf.artifact.runs_table import RunLine, equal_runs, make_runs, table_text
 from virtperf.core.levels import Level, level_text
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import Drafted, write_study
@@ -175,6 +175,7 @@ def draft_study(
             "tests": Counter(str(run.factors.get(TEST, "all")) for run in layout.runs),
             "unread": _by_form(unread),
             "refused": artifact.refused,
+            "equal": equal_runs(artifact, lines),
             "beside": [file.path for file in files if file.kind == "beside"],
             "occurrences": occurrences,
             "most": MAX_NAMED,

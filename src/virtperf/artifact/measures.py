@@ -77,18 +77,24 @@ def collect_measures(
     """Read the files of all runs; `others` has the metrics that are not proposed, by test."""
     found: dict[tuple[str, str], Measure] = {}
     errors: dict[str, str] = {}
+    series: dict[str, dict[str, None]] = {}
     for number, run in enumerate(runs):
         for file in run.files:
             if file.table is not None and file.shape in declared:
                 _add_cells(found, number, file, run.rows, declared[file.shape])
             elif file.kind == "format":
                 try:
-                    _add_records(found, number, root / file.path, file, dictionary)
+                    timed = _add_records(found, number, root / file.path, file, dictionary)
+                    series.setdefault(str(run.factors.get(TEST, "")), {}).update(timed)
                 except RawperfError as err:
                     errors[file.path] = visible(err.problem)
                 except OSError as err:
                     errors[file.path] = visible(err.strerror or err)
     proposed, others = _selected(list(found.values()), runs)
+    for test, timed in series.items():
+        words = tuple(f"{metric} (times: its runs need a duration)" for metric in timed)
+        if words:
+            others[test] = others.get(test, ()) + words
     return Measures(tuple(proposed), others, errors)
 
 
@@ -128,9 +134,13 @@ def _add_records(
     path: Path,
     file: InspectedFile,
     dictionary: MetricDictionary,
-) -> None:
+) -> dict[str, None]:
+    """Add the numbers of a file; returns the metrics that are series with times, which a run without
+    a clock does not have.
+    """
+    timed: dict[str, None] = {}
     if path.stat().st_size > MAX_READ_BYTES:
-        return
+        return timed
     with path.open("rb") as stream:
         raw = RawTables(stream, file=file.path, dictionary=dictionary)
         table = concat_tables(list(raw.tables()))
@@ -140,6 +150,9 @@ def _add_records(
         by_entity = part.groupby("entity", sort=False)["metric_value"]
         count = by_entity.ngroups
         if count > MAX_ENTITIES:
+            continue
+        if raw.clock not in ("none", "sample") and part["t"].nunique() > 1:
+            timed[str(metric)] = None
             continue
         known = dictionary[str(metric)]
         measure = found.setdefault(
@@ -155,6 +168,7 @@ def _add_records(
         measure.entities = max(measure.entities, count)
         values = part["metric_value"] if count == 1 else by_entity.mean()
         measure.samples[run] = pd.Series(values).to_numpy(dtype=float)
+    return timed
 
 
 def _selected(

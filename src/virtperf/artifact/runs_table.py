@@ -14,10 +14,11 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.files import replace_folder
+from rawperf.core.files import hash_file, replace_folder
 from virtperf.artifact.files import OpenedArtifact
 from virtperf.artifact.inspection import flow
 from virtperf.artifact.tables import COLUMN, DELIMITERS, split_line
@@ -111,6 +112,22 @@ def make_runs(artifact: OpenedArtifact, lines: Iterable[RunLine], study: str, fo
         with replace_folder(folder / name) as fresh:
             _write_run(artifact, of_run, study, fresh)
     return len(runs)
+
+
+def equal_runs(artifact: OpenedArtifact, lines: Iterable[RunLine]) -> list[tuple[str, str]]:
+    """Runs whose files have the same content as those of an earlier one: the pipeline takes them for
+    copies.
+    """
+    _rows_by_cells.cache_clear()
+    contents: dict[str, set[str]] = {}
+    for line in lines:
+        source = artifact.root / line.file
+        content = selected_rows(source, line.rows) if line.rows else None
+        digest = hash_file(source)[0] if content is None else sha256(content).hexdigest()
+        contents.setdefault(line.run, set()).add(digest)
+    first: dict[frozenset[str], str] = {}
+    found = [(run, first.setdefault(frozenset(of), run)) for run, of in contents.items()]
+    return [(run, earlier) for run, earlier in found if run != earlier]
 
 
 def _require_name(name: str) -> None:
