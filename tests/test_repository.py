@@ -18,7 +18,7 @@ LAYERS = [
     {"reconstruct"},
     {"verdicts"},
     {"runs"},
-    {"comparison", "measure"},
+    {"artifact", "comparison", "measure"},
     {"report"},
     {"pipeline"},
     {"check"},

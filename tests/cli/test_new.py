@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-import yaml
 
 from tests.study.new.conftest import layout as layout
 from virtperf.core.params import load_parameters
 from virtperf.core.stage_tables import POINTS, VERDICTS
 from virtperf.study.definition import load_study
 from virtperf.study.new.notebook import notebook_text
-from virtperf.study.new.write import write_study
 
 STUDY = "my-study"
 COMPUTED = ("reconstruct", "runs")
@@ -77,78 +73,55 @@ def test_every_stage_succeeds_for_a_study_without_runs(new, layout):
     assert "No measured run exists." in notebook_outputs(layout)
 
 
+TABLE = "system,guests,metric,result\n" + "".join(
+    f"{system},{n},rate,{10 * n}\n" for system in "ab" for n in (1, 2, 4)
+)
+CLAIM = """claims:
+  - {id: rises, kind: monotone, of: published_rate, over: guests, levels: [1, 2, 4], direction: nondecreasing,
+     for_each: {system: [a, b]}, says: "The rate does not fall.", about: [figure-1], section: "1", ledger: c001}
+"""
+
+
 def test_published_table_becomes_runs_that_judge_claims(run, layout, tmp_path):
     def call(*options: str):
         return run("--root", str(layout.root), *options)
 
-    call("new", "study", STUDY, "--public-data")
-    rows = [f"{system},{n},rate,{10 * n}\n" for system in "ab" for n in (1, 2, 4)]
-    table = "system,guests,metric,result\n" + "".join(rows).replace("rate", "throughput")
     (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "rates.csv").write_text(table)
-    script = layout.root / "testbeds" / STUDY / "import_runs.py"
-    command = [sys.executable, "-S", str(script), str(tmp_path / "tables")]
-    made = [*command, str(layout.measured(STUDY))]
-    for folder in (tmp_path / "missing", tmp_path):
-        empty = [*made[:3], str(folder), made[4]]
-        refused = subprocess.run(empty, capture_output=True, text=True)
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr.startswith(f"{folder}: no table NAME.csv in this folder")
-    assert subprocess.run(made, capture_output=True, text=True).stdout == "6 runs\n"
+    (tmp_path / "tables" / "rates.csv").write_text(TABLE)
+    artifact = ("--artifact", str(tmp_path / "tables"))
+    before = sorted(layout.root.rglob("*"))
+    assert "Nothing was written" in call("new", "study", STUDY, *artifact, "--dry-run").output
+    assert sorted(layout.root.rglob("*")) == before
+    text = call("new", "study", STUDY, *artifact).output
+    assert "6 runs, 1 quantity" in text and "do not commit the run folders" in text
+    folder = layout.published(STUDY)
+    claims, study = folder / "claims.yaml", folder / "study.yaml"
+    claims.write_text(claims.read_text().replace("claims: []\n", CLAIM))
+    study.write_text(study.read_text().replace("n_statements: 0", "n_statements: 1"))
     assert call("check", STUDY).output.startswith("no problems in 1 study, 6 measured runs")
     for stage in COMPUTED:
         call(stage, STUDY)
     verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["value agrees"]
-    again = subprocess.run(made, capture_output=True, text=True)
-    assert again.returncode == 1
-    assert "a-1-r1/rates.csv already exists: remove the run folders" in again.stderr
-
-
-TABLE_HEAD = "system,guests,metric,result"
+    again = call("add", "artifact", STUDY, str(tmp_path / "tables")).output
+    assert again.startswith(f"6 runs in data/measured/{STUDY}")
+    assert notebook_outputs(layout)
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("options", "problem"),
     [
-        (None, "no table NAME.csv"),
-        ("", "rates.csv line 1: no column metric or result; found"),
-        (
-            "system;guests;metric;result\n",
-            "line 1: no column metric or result; found system;guests",
-        ),
-        (
-            f"{TABLE_HEAD}\na,1,rate,5\nb,1,rate\n",
-            "rates.csv line 3: 3 cells; expected system, guests",
-        ),
-        (f"{TABLE_HEAD}\na,1,rate,5,6\n", "rates.csv line 2: 5 cells; expected system, guests"),
+        (["--measured", "--artifact", "."], "--artifact is for studies of a paper"),
+        (["--factor", "a=b"], "need --artifact"),
+        (["--dry-run"], "need --artifact"),
+        (["--artifact", ".", "--factor", "a"], "expected --factor OLD=NEW"),
     ],
 )
-def test_damaged_published_table_is_refused(layout, tmp_path, text, problem):
-    write_study(layout, "artifact", artifact=True)
-    (tmp_path / "tables").mkdir()
-    if text is not None:
-        (tmp_path / "tables" / "rates.csv").write_text(text)
-    script = layout.root / "testbeds" / "artifact" / "import_runs.py"
-    command = [sys.executable, "-S", str(script), str(tmp_path / "tables"), str(tmp_path / "runs")]
-    refused = subprocess.run(command, capture_output=True, text=True)
-    assert refused.returncode == 1 and problem in refused.stderr
-
-
-def test_published_table_is_copied_unchanged(layout, tmp_path):
-    write_study(layout, "artifact", artifact=True)
-    (tmp_path / "tables").mkdir()
-    table = f"\ufeff{TABLE_HEAD}\r\na,1.5,rate,5\r\n".encode()
-    (tmp_path / "tables" / "rates.csv").write_bytes(table)
-    script = layout.root / "testbeds" / "artifact" / "import_runs.py"
-    command = [sys.executable, "-S", str(script), str(tmp_path / "tables"), str(tmp_path / "runs")]
-    subprocess.run(command, check=True, capture_output=True)
-    run = tmp_path / "runs" / "a-1.5-r1"
-    assert (run / "rates.csv").read_bytes() == table
-    assert yaml.safe_load((run / "run.yaml").read_text())["factors"] == {
-        "system": "a",
-        "guests": 1.5,
-    }
+def test_options_that_do_not_fit_are_refused(run, layout, options, problem):
+    assert (
+        problem in run("--root", str(layout.root), "new", "study", STUDY, *options, status=2).output
+    )
+    assert not layout.published(STUDY).exists()
 
 
 @pytest.mark.parametrize("missing", ["claims", "figures", "exhibits and claims"])

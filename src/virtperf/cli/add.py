@@ -201,6 +201,30 @@ def run(
 
 @add.command()
 @click.argument("study_id", metavar="STUDY")
+@click.argument("path", metavar="ARTIFACT", type=click.Path(exists=True, path_type=Path))
+@click.pass_obj
+def artifact(layout: Layout, study_id: str, path: Path) -> None:
+    """Make a study's run folders from a copy of its published artifact.
+
+    ARTIFACT is a folder or a zip file, of which nothing is run. testbeds/STUDY/runs.csv lists the
+    file, the format, the rows of a table and the levels of the factors of each run; `virtperf new study
+    --artifact` wrote it, and it may be edited. Folders that this command made before are replaced.
+    """
+    from virtperf.artifact.draft import RUNS_TABLE
+    from virtperf.artifact.files import opened_artifact
+    from virtperf.artifact.runs_table import make_runs, read_table
+    from virtperf.report.wording import plural
+
+    layout.known(study_id)
+    lines = read_table(layout.root / "testbeds" / study_id / RUNS_TABLE)
+    with opened_artifact(path) as opened:
+        count = make_runs(opened, lines, study_id, layout.measured(study_id))
+    where = layout.measured(study_id).relative_to(layout.root)
+    click.echo(f"{plural(count, 'run')} in {where}. To check them: virtperf check {study_id}")
+
+
+@add.command()
+@click.argument("study_id", metavar="STUDY")
 @click.argument("exhibit_id", metavar="[ID", required=False)
 @click.argument("kind", metavar="KIND]", required=False)
 @click.argument("fields", metavar="[NAME=VALUE]...", nargs=-1)

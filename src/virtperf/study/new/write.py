@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -33,7 +34,19 @@ _MEASURED, _PLANNED = (
     for folder in ("measured", "planned")
 )
 """File names of a study and their templates."""
-_ARTIFACT = "import_runs.py"
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """A study of a paper whose files are not templates.
+
+    `study`: texts of the files in `data/published/ID`, by name. `beside`: texts of further files, by
+    path. `make_runs`: writes run folders to `data/measured/ID`.
+    """
+
+    study: Mapping[str, str]
+    beside: Mapping[Path, str]
+    make_runs: Callable[[Path], object]
 
 
 def write_study(
@@ -42,7 +55,7 @@ def write_study(
     title: str = "",
     *,
     measured: bool = False,
-    artifact: bool = False,
+    drafted: Drafted | None = None,
     plan: Mapping[str, object] | None = None,
 ) -> list[Path]:
     """Write the files of a new study and its line in params.yaml, and return their paths; on error
@@ -54,9 +67,8 @@ def write_study(
         Default is a placeholder.
     measured : bool
         Whether the study starts from measurements, not from a paper.
-    artifact : bool
-        Whether the paper's authors published their data: adds a script that converts them to run
-        folders, a notice, and a section of `study.yaml`.
+    drafted : Drafted, optional
+        Contents in place of the templates'.
     plan : mapping of str to object, optional
         Of a measured study that tests one claim: what its templates (`planned`) state.
 
@@ -81,33 +93,38 @@ def write_study(
     parameters = load_parameters(layout.parameters)
     runs, notebook = layout.measured(study_id), layout.notebook(study_id)
     folder = runs if measured else layout.published(study_id)
-    script = layout.root / "testbeds" / study_id / _ARTIFACT
-    for path in (layout.published(study_id), runs, notebook, script):
+    beside = dict(drafted.beside) if drafted else {}
+    for path in (layout.published(study_id), runs, notebook, *beside):
         if path.exists():
             raise StudyError("already exists", file=path, remedy="choose another id, or remove it")
     values = {
         "id": study_id,
         "title": title or f"EXAMPLE, replace this title: {study_id}",
-        "artifact": artifact,
         **(plan or {}),
     }
-    names = _PLANNED if plan else _MEASURED if measured else _PAPER
-    written = [folder / name for name in names]
+    templates = _PLANNED if plan else _MEASURED if measured else _PAPER
+    texts = (
+        drafted.study
+        if drafted
+        else {name: _render(template, values) for name, template in templates.items()}
+    )
+    if not measured and not drafted:
+        beside[runs / "README.md"] = _render("README.md.j2", values)
+    written = [folder / name for name in texts]
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
         with replace_folder(folder) as fresh:
-            for name, template in names.items():
+            for name, text in texts.items():
                 (fresh / name).parent.mkdir(exist_ok=True)
-                (fresh / name).write_text(_render(template, values), encoding="utf-8")
+                (fresh / name).write_text(text, encoding="utf-8")
         if not measured:
             undo.callback(shutil.rmtree, runs, ignore_errors=True)
-            written.append(runs / "README.md")
-            write_atomically(written[-1], _render("README.md.j2", values))
-        if artifact:
-            written += [runs / "NOTICE.md", script]
-            write_atomically(runs / "NOTICE.md", _render("NOTICE.md.j2", values))
-            undo.callback(script.unlink, missing_ok=True)
-            write_atomically(script, _render(f"{_ARTIFACT}.j2", values))
+        for path, text in beside.items():
+            undo.callback(path.unlink, missing_ok=True)
+            write_atomically(path, text)
+            written.append(path)
+        if drafted:
+            drafted.make_runs(runs)
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         insert_study(layout.parameters, "measured" if measured else "papers", study_id)

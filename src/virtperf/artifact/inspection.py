@@ -1,0 +1,224 @@
+"""Each file of an artifact: how it is read, or why not, with a declaration to start from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from rawperf.core.errors import RawperfError, visible
+from rawperf.pieces import CHUNK_BYTES
+from rawperf.registry import choose_format, extract_head
+from virtperf.artifact.files import OpenedArtifact
+from virtperf.artifact.tables import (
+    MAX_TABLE_BYTES,
+    Roles,
+    Table,
+    common_roles,
+    find_roles,
+    parse_table,
+)
+
+Kind = Literal["format", "table", "unread", "empty", "beside"]
+
+NOT_DATA = re.compile(
+    r"(?i)(read.?me|licen[cs]e|copying|notice|authors|changelog|makefile|dockerfile|citation)\b.*"
+)
+CODE_AND_PICTURES = re.compile(
+    r"(?i)\.(md|rst|tex|bib|py|ipynb|sh|bash|pl|rb|r|js|ts|c|h|cc|cpp|go|rs|java|gp|gnuplot|plt|html?|css|"
+    r"pdf|png|jpe?g|svg|eps|gif|patch|diff|mk|cmake|cfg|ini|conf|toml|lock|service|ko|o|so|a|exe|img|iso)"
+)
+"""Suffixes of files beside the measurements: documentation, code, pictures, settings, programs."""
+MAX_JSON_BYTES = 4 * 1024**2
+MAX_FIELDS = 6
+_SHAPE_LINES = 200
+
+
+NO_ROLES = Roles()
+
+
+@dataclass(frozen=True)
+class InspectedFile:
+    """A file of the artifact.
+
+    `shape` is equal for files that one declaration reads, or that look alike. `problem` says why it
+    is not read, `start` is a declaration to start from.
+    """
+
+    path: str
+    kind: Kind
+    shape: str = ""
+    format: str = ""
+    table: Table | None = None
+    roles: Roles = NO_ROLES
+    problem: str = ""
+    start: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        return self.kind in ("format", "table")
+
+
+def inspect_artifact(artifact: OpenedArtifact) -> list[InspectedFile]:
+    """Inspect all files, in order of their paths."""
+    files = [inspect_file(artifact.root, path, size) for path, size in artifact.files.items()]
+    return with_common_roles(files)
+
+
+def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
+    """Inspect one file by its name and its beginning."""
+    name = PurePosixPath(path).name
+    if NOT_DATA.fullmatch(name) or CODE_AND_PICTURES.fullmatch(PurePosixPath(name).suffix):
+        return InspectedFile(path, "beside", problem="documentation, code or settings")
+    with (root / path).open("rb") as stream:
+        data = stream.read(CHUNK_BYTES)
+    if not data.strip():
+        return InspectedFile(path, "empty", problem="the file is empty")
+    try:
+        known = choose_format(data, name, None, file=path)
+    except RawperfError as err:
+        problem = visible(err.problem)
+    else:
+        return InspectedFile(path, "format", f"format:{known.name}", known.name)
+    if size <= MAX_TABLE_BYTES and b"\0" not in data:
+        text = (root / path).read_bytes().decode("utf-8", "replace")
+        table = parse_table(text)
+        if table is not None:
+            return InspectedFile(path, "table", _table_shape(table), "", table, find_roles(table))
+        problem = "no known format and no table" if "declaration" in problem else problem
+    head = extract_head(data)
+    start = suggest_json(root / path, size) or suggest_lines(head)
+    return InspectedFile(path, "unread", _text_shape(head), problem=problem, start=start)
+
+
+def _table_shape(table: Table) -> str:
+    kinds = "".join("n" if name in table.numeric else "t" for name in table.names)
+    return f"table:{table.delimiter!r}:{table.header or kinds}"
+
+
+def _text_shape(head: bytes) -> str:
+    """The first line of words without digits, such as the header row of a tool's table."""
+    for line in head.decode("utf-8", "replace").splitlines()[:5]:
+        if len(line.split()) > 1 and not any(c.isdigit() for c in line):
+            return f"text:{' '.join(line.split())[:80]}"
+    return "text:"
+
+
+# ---- declarations to start from
+
+
+def suggest_lines(head: bytes) -> str:
+    """Declare the most common form of a text's lines with numbers; "" if no form repeats."""
+    lines = head.decode("utf-8", "replace").splitlines()[:_SHAPE_LINES]
+    forms = Counter(form for line in lines if (form := line_form(line)))
+    if not forms:
+        return ""
+    form, count = forms.most_common(1)[0]
+    fields = re.findall(r"\(\?P<(n\d+)>", form)[:MAX_FIELDS]
+    entry: dict[str, Any] = {"name": "mine", "reads": "lines", "lines": form}
+    if count > 1:
+        entry["time"] = {"numbered": True}
+    entry["fields"] = [{"field": name} for name in fields]
+    return flow(entry)
+
+
+def line_form(line: str) -> str:
+    """Regular expression of lines like this one: numbers are groups, words stand for themselves."""
+    tokens = line.split()
+    numbers = 0
+    parts = []
+    for token in tokens:
+        if re.fullmatch(r"[-+]?\d+(\.\d+)?", token):
+            numbers += 1
+            parts.append(rf"(?P<n{numbers}>\S+)")
+        elif any(c.isdigit() for c in token):
+            parts.append(r"\S+")
+        else:
+            parts.append(re.escape(token))
+    lead = r"\s*" if line[:1].isspace() else ""
+    form = lead + r"\s+".join(parts)
+    return form if numbers and len(form) <= 1000 else ""
+
+
+def suggest_json(path: Path, size: int) -> str:
+    """Declare the numbers of a JSON file: of its list of most objects, else of the whole."""
+    if size > MAX_JSON_BYTES:
+        return ""
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return ""
+    rows = max(_lists(content, "", 0), key=lambda found: len(found[1]), default=("", [content]))
+    where, objects = rows
+    if not isinstance(objects[0], dict):
+        return ""
+    names = [n for n, v in objects[0].items() if _is_json_number(v)][:MAX_FIELDS]
+    if not names:
+        return ""
+    entry: dict[str, Any] = {"name": "mine", "reads": "json"}
+    if where:
+        entry |= {"rows": where, "time": {"numbered": True}}
+    entry["fields"] = [{"field": name.replace("/", "~1")} for name in names]
+    return flow(entry)
+
+
+def _lists(value: Any, where: str, depth: int) -> list[tuple[str, list[Any]]]:
+    """Lists of objects with numbers, with their paths."""
+    if depth > 5:
+        return []
+    if isinstance(value, list):
+        has_numbers = [
+            v for v in value if isinstance(v, dict) and any(map(_is_json_number, v.values()))
+        ]
+        return [(f"{where}/*".lstrip("/"), has_numbers)] if has_numbers else []
+    found = []
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        found += _lists(inner, f"{where}/{name.replace('/', '~1')}", depth + 1)
+    return found
+
+
+def _is_json_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def flow(value: Any) -> str:
+    """Format as YAML in flow style, on one line: plain keys, JSON values."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(name)}: {flow(v)}" for name, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", value):
+        is_word = value.lower() in _YAML_WORDS
+        return json.dumps(value) if is_word else value
+    return json.dumps(value, ensure_ascii=not str(value).isprintable())
+
+
+_YAML_WORDS = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
+
+
+def _key(name: Any) -> str:
+    if isinstance(name, str):
+        return flow(name)
+    return json.dumps(name)
+
+
+# ---- tables of the same columns
+
+
+def with_common_roles(files: list[InspectedFile]) -> list[InspectedFile]:
+    """Give the tables of one shape the same roles: a key of one of them is a key of all."""
+    by_shape: dict[str, list[InspectedFile]] = {}
+    for file in files:
+        if file.table is not None:
+            by_shape.setdefault(file.shape, []).append(file)
+    common = {
+        shape: common_roles([(f.table, f.roles) for f in fs if f.table])
+        for shape, fs in by_shape.items()
+    }
+    return [
+        replace(file, roles=common[file.shape]) if file.table is not None else file
+        for file in files
+    ]

@@ -1,0 +1,125 @@
+"""Run folders proposed from paths: what varies is a factor if it is crossed with the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from virtperf.artifact.files import opened_artifact
+from virtperf.artifact.inspection import inspect_artifact
+from virtperf.artifact.layout import propose_runs
+
+
+def proposed(folder):
+    with opened_artifact(folder) as opened:
+        return propose_runs(inspect_artifact(opened))
+
+
+def levels(runs, name):
+    return sorted({run.factors.get(name) for run in runs}, key=str)
+
+
+NUMBERS = "12\n13\n11\n"
+PAIRS = "12 1\n13 2\n11 3\n"
+
+
+def test_crossed_parts_are_factors(artifact):
+    names = [
+        f"{m}/boot-{s}-{n}.dat" for m in ("left", "right") for s in ("fc", "kvm") for n in (1, 10)
+    ]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert len(found.runs) == 8
+    assert list(found.sources) == ["folder_1", "name_1", "name_2"]
+    assert levels(found.runs, "folder_1") == ["left", "right"]
+    assert levels(found.runs, "name_1") == ["fc", "kvm"]
+    assert levels(found.runs, "name_2") == [1, 10]
+    assert found.sources["name_1"] == "left/boot-{fc}-1"
+
+
+def test_parts_without_counterparts_tell_tests_apart(artifact):
+    files = dict.fromkeys(["boot-fc-api.dat", "boot-kvm-api.dat", "boot-fc-file.dat"], NUMBERS)
+    files |= dict.fromkeys(["net-rx.dat", "net-tx.dat"], PAIRS)
+    found = proposed(artifact(files))
+    assert levels(found.runs, "test") == ["boot", "net"]
+    by_test = {run.factors["test"]: set(run.factors) - {"test"} for run in found.runs}
+    assert len(by_test["boot"]) == 2 and len(by_test["net"]) == 1
+    assert not by_test["boot"] & by_test["net"]
+
+
+def test_same_levels_in_two_tests_are_one_factor(artifact):
+    files = dict.fromkeys(["boot-fc.dat", "boot-kvm.dat", "boot-xen.dat"], NUMBERS)
+    files |= dict.fromkeys([f"net-{s}-{w}.dat" for s in ("fc", "kvm") for w in ("rx", "tx")], PAIRS)
+    found = proposed(artifact(files))
+    assert levels(found.runs, "name_1") == ["fc", "kvm", "xen"]
+    assert levels(found.runs, "name_2") == [None, "rx", "tx"]
+
+
+def test_missing_end_of_a_name_is_a_level(artifact):
+    names = [f"fio-{s}{end}.dat" for s in ("fc", "kvm") for end in ("", "-qd1")]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert levels(found.runs, "qd") == [1, "none"]
+
+
+def test_files_that_look_different_belong_to_one_run(artifact):
+    names = [f"mem-{s}-{n}" for s in ("fc", "kvm") for n in (128, 256)]
+    files = {f"{name}.txt": NUMBERS for name in names}
+    files |= {f"{name}-map.txt": "Address Size Mapping\n00ab 4 one\n00ac 8 two\n" for name in names}
+    found = proposed(artifact(files))
+    assert len(found.runs) == 4
+    assert {tuple(file.path for file in run.files) for run in found.runs} == {
+        (f"{name}.txt", f"{name}-map.txt") for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "factor", "expected"),
+    [
+        (["threads=4.dat", "threads=8.dat"], "threads", [4, 8]),
+        (["load-qd1.dat", "load-qd32.dat"], "qd", [1, 32]),
+        (["load-4threads.dat", "load-8threads.dat"], "threads", [4, 8]),
+        (["size-4.dat", "size-16.dat"], "size", [16, 4]),
+    ],
+)
+def test_names_in_paths_are_used(artifact, names, factor, expected):
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert list(found.sources) == [factor]
+    assert levels(found.runs, factor) == expected
+
+
+def test_repetitions_are_replicates(artifact):
+    names = [f"{s}/run{n}.dat" for s in ("fc", "kvm") for n in (1, 2, 3)]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert [(run.factors["folder_1"], run.replicate) for run in found.runs] == [
+        (s, n) for s in ("fc", "kvm") for n in (1, 2, 3)
+    ]
+    assert "replicate" not in found.runs[0].factors
+
+
+def test_names_in_no_common_form_are_one_factor(artifact):
+    names = ["alpha.dat", "beta-x.dat", "gamma-y-z.dat"]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert levels(found.runs, "name_1") == ["alpha", "beta-x", "gamma-y-z"]
+
+
+def test_rows_of_a_table_are_runs(artifact):
+    rows = [f"{s},{n},rate,{n}5" for s in ("fc", "kvm") for n in (1, 2)]
+    found = proposed(artifact({"a.csv": "\n".join(["system,guests,metric,result", *rows, ""])}))
+    assert [dict(run.factors) for run in found.runs] == [
+        {"system": s, "guests": n} for s in ("fc", "kvm") for n in (1, 2)
+    ]
+    assert found.runs[0].rows == {"system": "fc", "guests": "1"}
+
+
+def test_repeated_rows_are_samples_of_one_run(artifact):
+    text = "operation\tthroughput\nGET\t5.5\nSET\t4.5\nGET\t5.6\nSET\t4.4\n"
+    found = proposed(artifact({"docker.csv": text, "osv.csv": text}))
+    assert len(found.runs) == 4
+    assert levels(found.runs, "operation") == ["GET", "SET"]
+    assert found.runs[0].files[0].roles.repeats
+
+
+def test_files_without_a_reader_are_left(artifact):
+    files = dict.fromkeys(["boot-fc.dat", "boot-kvm.dat"], NUMBERS)
+    files |= {"notes-1.txt": "some words only\n", "notes-2.txt": "other words\n", "plot.py": "1\n"}
+    found = proposed(artifact(files))
+    assert [file.path for file in found.left] == ["notes-1.txt", "notes-2.txt"]
+    assert len(found.runs) == 2
