@@ -123,3 +123,13 @@ def test_files_without_a_reader_are_left(artifact):
     found = proposed(artifact(files))
     assert [file.path for file in found.left] == ["notes-1.txt", "notes-2.txt"]
     assert len(found.runs) == 2
+
+
+def test_machine_of_one_test_is_a_level_of_the_machines_of_others(artifact):
+    files = {f"{m}/boot-{s}.dat": NUMBERS for m in ("left", "right") for s in ("fc", "kvm")}
+    files |= {f"left/net-{way}.dat": PAIRS for way in ("rx", "tx")}
+    found = proposed(artifact(files))
+    assert levels(found.runs, "test") == ["boot", "net"]
+    assert {run.factors["folder_1"] for run in found.runs if run.factors["test"] == "net"} == {
+        "left"
+    }

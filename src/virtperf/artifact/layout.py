@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -308,7 +308,13 @@ def _numbered(runs: Iterable[ProposedRun]) -> list[ProposedRun]:
 
 def _label(clusters: Sequence[_Cluster]) -> None:
     """Name each test by the outermost part of its paths that no other test has, else by all."""
-    parts_of = [_constants(cluster.first) for cluster in clusters]
+    folders = {
+        place
+        for cluster in clusters
+        for place in cluster.first.factors
+        if place[0] < len(cluster.first.lengths) - 1
+    }
+    parts_of = [_constants(cluster.first, folders) for cluster in clusters]
     common = Counter(part for parts in parts_of for part in set(parts))
     seen: Counter[str] = Counter()
     for cluster, parts in zip(clusters, parts_of, strict=True):
@@ -319,8 +325,10 @@ def _label(clusters: Sequence[_Cluster]) -> None:
         cluster.first.label = label if seen[label] == 1 else f"{label}-{seen[label]}"
 
 
-def _constants(group: _Group) -> list[str]:
-    """The constant tokens of each segment, joined; segments without one are left out."""
+def _constants(group: _Group, folders: Set[Place]) -> list[str]:
+    """The constant tokens of each segment, joined; segments without one are left out, and `folders`
+    that other tests vary.
+    """
     path = group.paths[0]
     parts = []
     for segment, length in enumerate(group.lengths):
@@ -328,6 +336,7 @@ def _constants(group: _Group) -> list[str]:
             path.level((segment, token), group.lengths)
             for token in range(length + 1)
             if (segment, token) not in group.factors
+            and (segment == len(group.lengths) - 1 or (segment, token) not in folders)
         ]
         if text := "-".join(token for token in tokens if token != NONE):
             parts.append(clean_level(text))
