@@ -23,7 +23,7 @@ COMMON = frozenset(
     {
         "virtperf",
         "virtperf.cli",
-        "virtperf.cli._terminal",
+        "virtperf.cli._shared",
         "rawperf.core.errors",
         "virtperf.core.paths",
     }

@@ -69,9 +69,12 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
 
 
 def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
-    """Format as `as_precise`: ``12.3 (11.9 to 12.8)``; only the value without an interval."""
+    """Format as `as_precise`: ``12.3 (11.9 to 12.8)``; only the value without an interval, or with
+    one of zero width.
+    """
     text, first, last = as_precise(value, low, high)
-    return f"{text}{unit}" if first == last else f"{text} ({first} to {last}){unit}"
+    alone = first == last and not math.isinf(low)
+    return f"{text}{unit}" if alone else f"{text} ({first} to {last}){unit}"
 
 
 def signed(value: float, low: float, high: float) -> tuple[str, str, str]:
