@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -169,9 +167,13 @@ def test_ingest_keeps_disturbances_of_measured_runs(toy, run, busy_machine):  # 
 @pytest.mark.slow
 def test_terminal_shows_progress_bar_with_remaining_time(toy):
     terminal, end = pty.openpty()
-    command = [sys.executable, "-m", "virtperf.cli", "measure", "toy"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    process = subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env=environment)
+
+    def on_terminal() -> None:
+        for stream in range(3):
+            os.dup2(end, stream)
+        os.environ.update(TERM="xterm", COLUMNS="100")
+
+    process = toy.start(prepare=on_terminal)
     os.close(end)
     text = b""
     try:
@@ -179,7 +181,7 @@ def test_terminal_shows_progress_bar_with_remaining_time(toy):
             text += part
     except OSError:  # the pseudo-terminal is closed
         pass
-    assert process.wait() == 0
+    assert process.wait(60) == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
     assert re.search(r"\d/4 .* s left block \d: cpu-guests-\d-r\d", plain)  # drawn once a second
     assert "4 measured (0 disturbed), 0 failed" in plain

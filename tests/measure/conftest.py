@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.forked import Forked
+from virtperf.cli import main
 from virtperf.measure import harness as harness_module
 from virtperf.measure import run as run_module
 from virtperf.measure.disturbance import Counters
@@ -54,16 +55,6 @@ with open(path, "w") as out:
     time.sleep(max(0, end - time.monotonic()))
     out.write("time,work\\n1,2\\n")
 """
-
-
-PROGRAM = """\
-from virtperf.measure import harness
-harness.machine = lambda: {"cpu": "some"}
-harness.machine_settings = harness.machine_state = dict
-from virtperf.cli import main
-main()
-"""
-"""`virtperf` without machine facts, which take a second to collect and may change."""
 
 
 @dataclass
@@ -115,26 +106,10 @@ class Repository:
         (folder,) = (folder for folder in run_folders(self.runs) if folder.name == run)
         return yaml.safe_load(folder.read("run.yaml"))
 
-    def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
-        """Start `virtperf measure toy` as a subprocess."""
-        command = [
-            sys.executable,
-            "-c",
-            PROGRAM,
-            "--root",
-            str(self.root),
-            "measure",
-            "toy",
-            *options,
-        ]
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **popen,
-        )
+    def start(self, *options: str, prepare: Callable[[], object] = lambda: None) -> Forked:
+        """Start `virtperf measure toy` as a process, with the stubbed machine of `repository`."""
+        command = ["--root", str(self.root), "measure", "toy", *options]
+        return Forked(lambda: main(command, prog_name="virtperf"), prepare)
 
 
 @pytest.fixture

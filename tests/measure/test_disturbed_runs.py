@@ -102,7 +102,7 @@ def test_killed_harness_keeps_recorded_attempts(repository):
         assert time.monotonic() < until and process.poll() is None
         time.sleep(0.01)
     process.kill()
-    process.communicate()
+    process.output()
     assert repository.present() == []
     repository.measure()
     run = repository.described("one-r1")

@@ -64,7 +64,7 @@ def wait_for(condition, process=None):
     until = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < until
-        assert process is None or process.poll() is None, process.stdout.read()
+        assert process is None or process.poll() is None, process.output()
         time.sleep(0.01)
 
 
@@ -129,7 +129,7 @@ def test_second_harness_is_rejected_while_the_first_runs(repository):
         RawperfError, match=f"process {first.pid} is already measuring in this repository"
     ):
         repository.measure()
-    out, _ = first.communicate(timeout=300)
+    out = first.output(300)
     assert first.returncode == 0, out
     assert repository.present() == ["one-r1"]
 
@@ -140,11 +140,11 @@ def test_signal_stops_the_harness_cleanly(repository, number):
         window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"]
     )
     process = repository.start(
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
+        prepare=lambda: signal.signal(number, signal.SIG_DFL)
     )  # the default, not that of a background job
     wait_for(lambda: len(leftover_processes(repository)) >= 2, process)
     process.send_signal(number)
-    out, _ = process.communicate(timeout=90)
+    out = process.output(90)
     assert process.returncode == 128 + number, out
     assert out.splitlines()[-1] == "interrupted: the current run was removed, earlier runs are kept"
     assert (repository.runs / "torn").exists()
@@ -161,10 +161,10 @@ def test_background_job_can_stop_monitors_by_sigint(repository):
         experiments=[{"name": "one", "at": {"guests": 1}}],
         monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}],
     )
-    process = repository.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    process = repository.start(prepare=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     wait_for((repository.own / "running" / "state.json").exists, process)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=90)
+    out = process.output(90)
     assert process.returncode == 0, out
     (run,) = run_folders(repository.runs)
     assert run.read("m.txt") == b"1\nend\n"
@@ -183,7 +183,7 @@ def test_leftovers_of_a_killed_harness_are_cleaned_up(repository):
     process = repository.start()
     wait_for(lambda: len(leftover_processes(repository)) >= 3, process)
     process.kill()
-    process.communicate()
+    process.output()
     orphans = leftover_processes(repository)
     (half,) = (p for p in (repository.own / "running").iterdir() if p.name.startswith("cpu"))
     assert len(orphans) >= 3
@@ -231,7 +231,7 @@ def test_harness_killed_at_random_times_measures_every_run_once(repository):
         for program in started:  # as when the session or the OOM killer kills them all
             with contextlib.suppress(psutil.NoSuchProcess):
                 program.kill()
-        process.communicate()
+        process.output()
         halves += (repository.own / "running").exists()
         check_runs(repository)
         now = identity(repository)
@@ -239,7 +239,7 @@ def test_harness_killed_at_random_times_measures_every_run_once(repository):
         seen = now
     assert halves >= 3
     process = repository.start()
-    out, _ = process.communicate(timeout=60)
+    out = process.output(60)
     assert process.returncode == 0, out
     assert seen.items() <= identity(repository).items()
     assert repository.present() == [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in range(1, 7)]
@@ -252,9 +252,9 @@ def test_full_disk_is_a_one_line_error(repository):
     """Simulated by a file size limit that the harness exceeds when it writes run.yaml."""
     repository.write(replicates=1, tools={f"tool{n}": ["echo", "x" * 190] for n in range(20)})
     process = repository.start(
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        prepare=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
     )
-    out, _ = process.communicate(timeout=300)
+    out = process.output(300)
     assert process.returncode == 1
     assert out.splitlines()[-1].startswith(
         f"Error: {repository.runs}: File too large; the current run was removed"
@@ -279,7 +279,7 @@ def test_disk_filled_by_the_workload(repository, then):
         }
         repository.write(workload=[fill])
         process = repository.start()
-        out, _ = process.communicate(timeout=300)
+        out = process.output(300)
         assert process.returncode == 1
         assert "No space left on device; the current run was removed" in out.splitlines()[-1]
         assert not (repository.own / "running").exists()
@@ -291,7 +291,7 @@ def test_disk_filled_by_the_workload(repository, then):
         # an unwritable folder is a one-line error too
         subprocess.run(["mount", "-o", "remount,ro", str(runs)], check=True, capture_output=True)
         process = repository.start()
-        out, _ = process.communicate(timeout=300)
+        out = process.output(300)
         assert process.returncode == 1
         assert (
             "Read-only file system. Write to a folder that is not read-only" in out.splitlines()[-1]

@@ -87,7 +87,7 @@ def test_failing_reader_is_a_problem_of_the_run(repository, monkeypatch):
 def test_summary_counts_unreadable_runs_and_the_exit_status_is_3(repository):
     repository.write(workload=[writes("time,work\\n")], **ONE)
     process = repository.start()
-    out, _ = process.communicate(timeout=120)
+    out = process.output(120)
     assert process.returncode == 3, out
     assert out.splitlines()[-1] == "1 measured (0 disturbed, 1 not readable), 0 failed"
 

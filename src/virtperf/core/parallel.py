@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -25,6 +26,7 @@ Map = Callable[[Callable[..., Any], Sequence[Any]], Iterator[Any]]
 PROCESS_BYTES = 600_000_000
 """Memory budget per process; limits the number of worker processes."""
 CONNECT_S = 10
+ALLOCATOR_THREAD = "jemalloc_bg_thd"
 ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 """Scheduler addresses; a host may be an IPv6 address in brackets."""
 
@@ -61,7 +63,7 @@ def workers(
         return
     # Forking is safe only without other threads; otherwise fork from a server process that has
     # imported the module.
-    context = get_context("fork" if psutil.Process().num_threads() == 1 else "forkserver")
+    context = get_context("fork" if is_single_threaded() else "forkserver")
     context.set_forkserver_preload([preload])
     try:
         with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
@@ -89,6 +91,15 @@ def _losses_named(address: str) -> Iterator[None]:
             found=f"{address}: {err}",
             remedy="start the cluster and the command again; finished runs are kept, or use --jobs",
         ) from err
+
+
+def is_single_threaded() -> bool:
+    """Whether this process has one thread, besides that of Arrow's allocator, which stops for forks."""
+    tasks = Path("/proc/self/task")
+    if not tasks.is_dir():
+        return psutil.Process().num_threads() == 1
+    names = [(task / "comm").read_text().strip() for task in tasks.iterdir()]
+    return len(names) - names.count(ALLOCATOR_THREAD) == 1
 
 
 def max_processes() -> int:

@@ -24,6 +24,8 @@ from scipy import special
 from virtperf.models.checks import Array
 
 ITERATIONS, HALVINGS = 60, 30
+HALVED = np.split(0.5 ** np.arange(1, HALVINGS + 1), [1, 2])
+"""Lengths of a halved step, as shares of it, in the order in which they are tried."""
 ROUNDING_SHARE = 1e-26  # relative to the data's size: smaller deviances are rounding error
 
 
@@ -285,18 +287,48 @@ def _newton(
             new = b + step
             reached = family.deviance(y, weights, z @ new)
             worse = ~(reached <= deviance * (1 + 1e-12))
-            share = 1.0
-            for _ in range(HALVINGS):
-                if not worse.any():
-                    break
-                share /= 2
-                new[:, worse] = b[:, worse] + share * step[:, worse]
-                reached[worse] = family.deviance(y[:, worse], weights[:, worse], z @ new[:, worse])
-                worse = ~(reached <= deviance * (1 + 1e-12))
+            if worse.any():
+                columns = np.flatnonzero(worse)
+                new[:, columns], reached[columns], worse[columns] = _halved(
+                    family,
+                    (z, y[:, columns], weights[:, columns]),
+                    b[:, columns],
+                    step[:, columns],
+                    deviance[columns] * (1 + 1e-12),
+                )
             b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
             stuck = worse  # the next step would be the same
     keep(np.ones(len(place), dtype=bool), False)
     return solution
+
+
+def _halved(
+    family: Family, data: tuple[Array, Array, Array], b: Array, step: Array, most: Array
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Halve each step until its deviance is at most `most`: the new b, its deviance, and whether no
+    length was short enough.
+
+    `data` are the design, the values and their weights. Most steps are halved once or twice, or in
+    vain: then all further lengths are tried at once.
+    """
+    z, y, weights = data
+    size = step.shape[1]
+    new, reached, worse = b.copy(), np.full(size, np.inf), np.ones(size, dtype=bool)
+    for lengths in HALVED:
+        at = np.flatnonzero(worse)
+        if not len(at):
+            break
+        tried = (b[:, at, None] + lengths * step[:, at, None]).reshape(len(b), -1)
+        many = np.repeat(at, len(lengths))
+        found = family.deviance(y[:, many], weights[:, many], z @ tried).reshape(len(at), -1)
+        fits = found <= most[at, None]
+        is_short = fits.any(axis=1)
+        first = fits.argmax(axis=1)[is_short]
+        rows = np.flatnonzero(is_short)
+        new[:, at[rows]] = tried[:, rows * len(lengths) + first]
+        reached[at[rows]] = found[rows, first]
+        worse[at[rows]] = False
+    return new, reached, worse
 
 
 def _start(

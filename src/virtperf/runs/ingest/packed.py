@@ -5,12 +5,14 @@ An archive is never trusted: its members are run folders with plain files, and n
 
 from __future__ import annotations
 
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RunError
@@ -88,11 +90,22 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     if path.is_symlink():
         raise _error("the archive is a symbolic link", path)
     try:
-        archive = zipfile.ZipFile(path)
+        status = path.stat()
+        version = status.st_ino, status.st_size, status.st_mtime_ns
+        archive = _open_once(path, version, os.getpid())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as err:
         raise _error("not a zip archive that can be read", path, found=str(err)) from err
-    with archive:
-        yield archive
+    yield archive
+
+
+@lru_cache(maxsize=2)
+def _open_once(path: Path, version: tuple[int, int, int], process: int) -> zipfile.ZipFile:
+    """Open an archive once for consecutive runs: reading its list of members takes longer than
+    reading a run.
+
+    `version` is that of the file; a forked `process` would share the position in an open file.
+    """
+    return zipfile.ZipFile(path)
 
 
 def _require_plain(member: zipfile.ZipInfo, path: Path) -> None:
