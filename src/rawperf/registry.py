@@ -44,10 +44,13 @@ DELIMITERS = ",;\t|"
 MAX_ROWS = 200
 MAX_FIELDS = 6
 """Columns in a suggested declaration; others can be added by hand."""
-_TIMES = re.compile(r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch)(?:[_ ]?(?:s|ms|utc))?")
+TIME_NAMES = re.compile(
+    r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch|elapsed)(?:[_ ]?(?:s|ms|sec|utc))?"
+)
+"""Names of columns with the times of rows."""
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _YAML_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class CsvColumns:
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
     def _time_column(self) -> str | None:
-        return next((name for name in self.names if _TIMES.fullmatch(name)), None)
+        return next((name for name in self.names if TIME_NAMES.fullmatch(name)), None)
 
     def suggest_declaration(self) -> str:
         """Suggest a declaration of the columns, on one line of YAML."""
@@ -126,13 +129,13 @@ def _parse_csv_columns(lines: list[str], delimiter: str, commented: bool) -> Csv
 
 
 def _is_number(cell: str) -> bool:
-    return not cell.strip() or _NUMBER.fullmatch(cell.strip()) is not None
+    return not cell.strip() or NUMBER.fullmatch(cell.strip()) is not None
 
 
 def _declare_time(name: str, cells: tuple[str, ...]) -> str | None:
     """Declare the times of a column; None if they have no common form."""
     field = f"field: {_yaml_scalar(name)}"
-    if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
+    if all(NUMBER.fullmatch(cell.strip()) for cell in cells):
         largest = max(map(float, cells))
         if largest >= MILLISECONDS:
             return f"{{{field}, unit: ms}}"

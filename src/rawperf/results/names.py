@@ -48,6 +48,8 @@ _WORDS = {
 _SUFFIXES = {"s", "ms", "us", "ns", *(set(_WORDS) - {"rps", "qps", "tps"})}
 """Units that a name may end in after ``_``; ``_b``, ``_min`` and ``_m`` mean other things too."""
 _PER_SECOND = re.compile(r"(?i)(.*[_ ]per[_ ]|.*/)(s|sec|secs|second|seconds)")
+_AMOUNT_PER_SECOND = re.compile(r"(?i)(?:.*[_ ])?(bits|bytes)[_ ]per[_ ]\w+")
+_RATES = re.compile(r"(?i)(?:.*[_ ])?(?:rps|qps|tps|iops)")
 _COUNTED = re.compile(r"(?i)(.*_)?(ops?|reqs?|requests?|trans(actions)?|tx|iops|messages?|msgs?)")
 
 
@@ -63,6 +65,9 @@ def split_unit(name: str) -> tuple[str, str]:
     if (brackets := _BRACKETS.fullmatch(name)) and (unit := parse_unit(brackets[2])):
         return brackets[1], unit
     if _PER_SECOND.fullmatch(name):
+        amount = _AMOUNT_PER_SECOND.fullmatch(name)
+        return name, {"bits": "bit/s", "bytes": "B/s"}[amount[1].lower()] if amount else "1/s"
+    if _RATES.fullmatch(name):
         return name, "1/s"
     base, _, suffix = name.rpartition("_")
     if base and suffix.lower() in _SUFFIXES and not (suffix == "s" and _COUNTED.fullmatch(base)):

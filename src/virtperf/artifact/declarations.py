@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from rawperf.core.errors import visible
+from rawperf.results.names import split_unit
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.layout import factor_name
 from virtperf.artifact.tables import Roles, Table
-from virtperf.artifact.units import unit_of_name
 
 MAX_PATTERN = 900
 MAX_FIELDS = 40
@@ -87,7 +87,7 @@ def _fields(files: Sequence[InspectedFile], metrics: set[str]) -> list[DeclaredF
     for text in texts[:MAX_FIELDS]:
         # rows of one condition may lack the name of a number, or have empty cells only
         optional = len(texts) > 1 if first.roles.names else _has_gaps(files, text)
-        unit = unit_of_name(text)
+        unit = split_unit(text)[1]
         words = text if first.table.headed else f"{_common_word(files)}_{text}"
         metric = _unique(f"published_{factor_name(words)}", metrics, "_")
         label = words.replace("_", " ").strip()

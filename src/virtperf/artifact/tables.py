@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rawperf.registry import NUMBER, TIME_NAMES
+
 MAX_TABLE_BYTES = 4 * 1024**2
 """Largest table that is read as a whole, to see which cells repeat."""
 MAX_COLUMNS = 200
@@ -24,16 +26,12 @@ NAME_COLUMNS = frozenset(
     {"metric", "metrics", "measure", "measurement", "statistic", "counter", "variable", "quantity"}
 )
 """Columns of a table in long format that name the number of their row."""
-_TIMES = re.compile(
-    r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch|elapsed)(?:[_ ]?(?:s|ms|sec))?"
-)
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")  # as bytes are split, unlike str.splitlines
 
 
 def is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    return NUMBER.fullmatch(cell.strip()) is not None
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ def _only_last_is_number(table: Table, names: str) -> bool:
 def _time_column(table: Table) -> str:
     for name in table.names if table.headed else ():
         cells = table.cells(name)
-        if _TIMES.fullmatch(name) and len(cells) >= MIN_SERIES and all(map(is_number, cells)):
+        if TIME_NAMES.fullmatch(name) and len(cells) >= MIN_SERIES and all(map(is_number, cells)):
             values = [float(cell) for cell in cells]
             if all(a < b for a, b in itertools.pairwise(values)):
                 return name
