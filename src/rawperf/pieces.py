@@ -18,15 +18,12 @@ import numpy as np
 import pyarrow as pa
 
 from rawperf.core.errors import FormatError
+from rawperf.core.files import MAX_UNPACK_RATIO, max_unpacked_bytes
 from rawperf.text import strip_colours
 
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 CHUNK_BYTES = 256 * 1024
-ALWAYS_ALLOWED_BYTES = 64 * 1024**2
-"""Decompressed size that any compressed file may have."""
-MAX_UNPACK_RATIO = 500
-"""Largest compression ratio (decompression bombs); logs of monitors have about 5 to 60."""
 _XZ_MEMORY = 128 * 1024**2
 _DECOMPRESSION_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
@@ -121,7 +118,7 @@ def _decompress(source: _IteratorStream, kind: str, file: str) -> Iterator[bytes
             _decompress_zstd(source) if kind == "zstd" else _decompress_members(source, kind)
         ):
             produced += len(part)
-            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.bytes_read):
+            if produced > max_unpacked_bytes(source.bytes_read):
                 raise FormatError(
                     "the decompressed file is too large",
                     file=file,

@@ -9,6 +9,7 @@ from rawperf.core.errors import RawperfError
 from tests.artifact.conftest import Write
 from virtperf.artifact.draft import draft_study
 from virtperf.artifact.files import opened_artifact
+from virtperf.artifact.inspection import flow
 from virtperf.artifact.runs_table import make_runs, read_table
 from virtperf.check.everything import check_everything
 from virtperf.core.params import load_parameters
@@ -137,7 +138,7 @@ def test_printed_numbers_are_looked_for_in_the_data(layout, artifact: Write):
     notes = (layout.root / "testbeds" / "theirs" / "draft.md").read_text()
     assert "| 1 | `0.9 s` |" in notes and "| no |" in notes
     claims = (layout.published("theirs") / "claims.yaml").read_text()
-    assert 'of: "published_boot_column_1[' in claims
+    assert "of: 'published_boot_column_1[" in claims
     assert load_study(layout.published("theirs")).n_statements == 0
     written = [p for p in layout.root.rglob("*") if p.is_file()]
     assert not [p for p in written if b"secret" in p.read_bytes()]
@@ -208,3 +209,10 @@ def test_folder_of_someone_else_is_kept(layout, artifact: Write):
     ):
         make_runs(opened, table, "theirs", layout.measured("theirs"))
     assert run.read_text() == "study: theirs\n"
+
+
+def test_flow_is_one_line_that_reads_back():
+    value = {"on": "yes", "a b": ["1e6", 1, None, "x: y # z", "two\nlines", "'"], "n": {"k": "é"}}
+    text = flow(value)
+    assert "\n" not in text
+    assert yaml.safe_load(text) == value

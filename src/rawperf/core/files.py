@@ -18,6 +18,16 @@ NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
 """Metric dictionary that is installed with the package."""
 
+ALWAYS_ALLOWED_BYTES = 64 * 1024**2
+"""Decompressed size that any compressed file may have."""
+MAX_UNPACK_RATIO = 500
+"""Largest compression ratio (decompression bombs); logs of monitors have about 5 to 60."""
+
+
+def max_unpacked_bytes(compressed: int) -> int:
+    """Largest decompressed size of a file or archive of `compressed` bytes."""
+    return max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * compressed)
+
 
 def hash_file(path: Path) -> tuple[str, int]:
     """Return SHA-256 and size of a file."""

@@ -7,10 +7,8 @@ library would be one more pinned package, and a stage depends on all of them.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import mimetypes
 import subprocess
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.files import json_text, replace_file, replace_folder
+from rawperf.core.files import hash_file, json_text, replace_file, replace_folder
 from rawperf.core.yamlio import load_yaml
+from virtperf.core.archives import write_zip
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
@@ -27,7 +26,6 @@ METADATA = "ro-crate-metadata.json"
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 CONTEXT = f"{SPECIFICATION}/context"
 CITATION, LICENCE = "CITATION.cff", "LICENSE"
-_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".yaml": "application/yaml",
@@ -71,7 +69,8 @@ def export_study(layout: Layout, study_id: str, out: Path, date: str = "") -> in
     graph = _graph(layout, study, files, citation, published)
     metadata = json_text({"@context": CONTEXT, "@graph": graph}).encode()
     if out.suffix == ".zip":
-        _write_zip(out, files, metadata)
+        with replace_file(out) as stream:
+            write_zip(stream, _contents(files, metadata))
     else:
         _write_folder(out, files, metadata)
     return len(files)
@@ -186,15 +185,14 @@ def _graph(
 
 def _entity(name: str, path: Path, words: str) -> dict[str, Any]:
     guessed = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest, size = hash_file(path)
     return {
         "@id": _address(name),
         "@type": "File",
         "name": name,
         "description": words,
         "encodingFormat": guessed or "text/plain",
-        "contentSize": str(path.stat().st_size),
+        "contentSize": str(size),
         "sha256": digest,
     }
 
@@ -240,21 +238,9 @@ def _write_folder(out: Path, files: Mapping[str, tuple[Path, str]], metadata: by
     if out.exists():
         raise RawperfError("already exists", file=out, remedy="choose another folder")
     with replace_folder(out) as fresh:
-        for name, (path, _) in files.items():
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            (fresh / name).write_bytes(path.read_bytes())
-        (fresh / METADATA).write_bytes(metadata)
-
-
-def _write_zip(out: Path, files: Mapping[str, tuple[Path, str]], metadata: bytes) -> None:
-    """Write members in their order and without times: the same study gives the same bytes."""
-    with replace_file(out) as stream, zipfile.ZipFile(stream, "w") as archive:
         for name, content in _contents(files, metadata):
-            member = zipfile.ZipInfo(name, _FIXED_TIME)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            member.external_attr = 0o100644 << 16
-            member.create_system = 3
-            archive.writestr(member, content)
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(content)
 
 
 def _contents(

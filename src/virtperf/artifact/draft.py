@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined
 
 from rawperf.core.errors import RawperfError, did_you_mean, visible
 from rawperf.core.units import conversion_factor, is_unit
@@ -39,7 +37,7 @@ from virtperf.artifact.printed_numbers import (
 from virtperf.artifact.runs_table import RunLine, equal_runs, make_runs, table_text
 from virtperf.core.levels import Level, level_text
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import Drafted, write_study
+from virtperf.study.new.write import Drafted, render, write_study
 
 RUNS_TABLE = "runs.csv"
 NOTES = "draft.md"
@@ -436,11 +434,7 @@ def find_licence(artifact: OpenedArtifact) -> tuple[str, str]:
 
 
 def _render(name: str, values: Mapping[str, object]) -> str:
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - YAML and Markdown
-    environment.keep_trailing_newline = environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"flow": flow, "code": code}
-    text = resources.files("virtperf.artifact").joinpath("templates", name).read_text("utf-8")
-    return environment.from_string(text).render(values)
+    return render("virtperf.artifact", f"templates/{name}", values, flow=flow, code=code)
 
 
 def code(text: object) -> str:

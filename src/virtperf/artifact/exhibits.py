@@ -15,7 +15,7 @@ MAX_SERIES = 8
 MAX_POINTS = 40
 MIN_LINE = 3
 """Fewest numeric levels of a line."""
-FEW = 8
+MAX_DISTRIBUTIONS = 8
 """Most levels of a figure with the distributions of samples."""
 
 
@@ -82,7 +82,7 @@ def _exhibit(
     if held:
         entry["note"] = f"At {', '.join(held)}."
     points = [(s, x) for s in series for x in s["levels"]]
-    if sampled and kind == "bar" and len(points) <= FEW:
+    if sampled and kind == "bar" and len(points) <= MAX_DISTRIBUTIONS:
         entry["kind"] = "distribution"
         series = [
             {"label": f"{s['label']}, {x}" if split else str(x), "at": s["at"], "levels": [x]}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RawperfError
-from rawperf.pieces import ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO
-from virtperf.runs.ingest.packed import DAMAGES, ENCRYPTED, MAX_NAME, METHODS
+from rawperf.core.files import max_unpacked_bytes
+from virtperf.core.archives import DAMAGES, MAX_NAME, member_problem
 
 MAX_FILES = 20_000
 MAX_BYTES = 8 * 1024**3
@@ -124,7 +123,7 @@ def _extract(path: Path, target: Path) -> dict[str, str]:
 def _require_bounded(path: Path, members: list[zipfile.ZipInfo]) -> None:
     if len(members) > MAX_FILES:
         raise _too_large(path, f"at most {MAX_FILES} files")
-    most = min(MAX_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
+    most = min(MAX_BYTES, max_unpacked_bytes(path.stat().st_size))
     if sum(member.file_size for member in members) > most:
         raise _too_large(path, f"at most {most} bytes unpacked")
 
@@ -142,15 +141,8 @@ def _refusal(path: Path, member: zipfile.ZipInfo) -> str:
             found=ascii(name)[:MAX_NAME],
             remedy="unpack it by hand, and look at it before you use it",
         )
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        return "a link, which is not followed"
-    if kind not in (0, stat.S_IFREG):
-        return "no regular file"
-    if member.flag_bits & ENCRYPTED:
-        return "encrypted"
-    if member.compress_type not in METHODS:
-        return "compressed by another method than deflate"
+    if problem := member_problem(member):
+        return f"it {problem}"
     return "" if len(name) <= MAX_NAME and _is_plain(name) else "the name is too long, or no text"
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+
+import yaml
 
 from rawperf.core.errors import RawperfError, visible
 from rawperf.pieces import CHUNK_BYTES
@@ -185,24 +188,12 @@ def _is_json_number(value: Any) -> bool:
 
 
 def flow(value: Any) -> str:
-    """Format as YAML in flow style, on one line: plain keys, JSON values."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(name)}: {flow(v)}" for name, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", value):
-        is_word = value.lower() in _YAML_WORDS
-        return json.dumps(value) if is_word else value
-    return json.dumps(value, ensure_ascii=not str(value).isprintable())
-
-
-_YAML_WORDS = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
-
-
-def _key(name: Any) -> str:
-    if isinstance(name, str):
-        return flow(name)
-    return json.dumps(name)
+    """YAML in flow style, on one line."""
+    text = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, width=sys.maxsize, allow_unicode=True
+    )
+    text = text.removesuffix("\n...\n").removesuffix("\n")
+    return text if "\n" not in text else json.dumps(value)  # a line break in a text
 
 
 # ---- tables of the same columns

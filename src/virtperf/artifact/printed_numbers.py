@@ -15,58 +15,19 @@ import numpy as np
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.units import conversion_factor
+from rawperf.results.names import parse_unit
 
 RATIO = "times"
 PERCENT = "%"
 MAX_NUMBERS = 500
 MAX_NAMED = 3
-_UNITS = {
-    "ns": ("ns",),
-    "us": ("us",),
-    "µs": ("us",),
-    "μs": ("us",),
-    "microseconds": ("us",),
-    "ms": ("ms",),
-    "milliseconds": ("ms",),
-    "s": ("s",),
-    "sec": ("s",),
-    "seconds": ("s",),
-    "min": ("min",),
-    "minutes": ("min",),
-    "bytes": ("B",),
-    "kb": ("kB", "KiB"),
-    "mb": ("MB", "MiB"),
-    "gb": ("GB", "GiB"),
-    "kib": ("KiB",),
-    "mib": ("MiB",),
-    "gib": ("GiB",),
-    "mb/s": ("MB/s", "MiB/s"),
-    "gb/s": ("GB/s", "GiB/s"),
-    "mib/s": ("MiB/s",),
-    "gib/s": ("GiB/s",),
-    "mbps": ("Mbit/s",),
-    "gbps": ("Gbit/s",),
-    "gbit/s": ("Gbit/s",),
-    "mbit/s": ("Mbit/s",),
-    "%": ("%",),
-    "percent": ("%",),
-    "x": (RATIO,),
-    "×": (RATIO,),
-    "times": (RATIO,),
-    "fold": (RATIO,),
-    "iops": ("1/s",),
-    "requests/s": ("1/s",),
-    "req/s": ("1/s",),
-    "/s": ("1/s",),
-}
-"""Units of a text, in lower case; MB is read as either of its two meanings."""
-_WORDS = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_RATIO_WORDS = frozenset({"x", "×", "times", "fold"})
+_COUNTED = {"iops": "1/s", "req/s": "1/s"}
+_BINARY = re.compile(r"[kMG](?=B)")
 _NUMBER = re.compile(
     r"(?<![\w.,/])(?<![A-Za-z)]-)(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-    rf"(?:(?P<range>\s*(?:to|–|-)\s*)(?=\d)|[\s-]?(?P<unit>(?i:{_WORDS}))(?![\w/])|(?![\w]))"
+    r"(?:(?P<range>\s*(?:to|–|-)\s*)(?=\d)|[\s-]?(?P<unit>[A-Za-zµμ×%]*(?:/\w+)?)|(?![\w]))"
 )
-
-
 _VERSION = re.compile(r"(?<!\w)v?\d+(?:\.\d+){2,}\S*")
 
 
@@ -110,15 +71,16 @@ def printed_numbers(text: str) -> list[PrintedNumber]:
     for line_number, line in enumerate(text.splitlines(), start=1):
         waiting = 0
         for match in _NUMBER.finditer(_VERSION.sub(" ", line)):
-            unit = (match["unit"] or "").lower()
+            units = _meanings(match["unit"] or "")
+            word = match["unit"] if units else ""
             digits = match["number"].replace(",", "")
             decimals = len(digits.partition(".")[2])
             number = PrintedNumber(
                 line_number,
-                f"{match['number']} {match['unit'] or ''}".strip(),
+                f"{match['number']} {word}".strip(),
                 float(digits),
                 0.5 * 10.0**-decimals,
-                _UNITS.get(unit, ()),
+                units,
             )
             found.append(number)
             if match["range"]:
@@ -127,6 +89,18 @@ def printed_numbers(text: str) -> list[PrintedNumber]:
                 found[-1 - waiting : -1] = [_with_unit(n, number) for n in found[-1 - waiting : -1]]
                 waiting = 0
     return found[:MAX_NUMBERS]
+
+
+def _meanings(word: str) -> tuple[str, ...]:
+    """Units that a word after a number may mean; MB has two meanings. Empty for other words."""
+    if word.lower() in _RATIO_WORDS:
+        return (RATIO,)
+    unit = _COUNTED.get(word.lower()) or parse_unit(word)
+    return (
+        (unit, _BINARY.sub(lambda of: f"{of[0].upper()}i", unit))
+        if _BINARY.match(unit)
+        else (unit,) * bool(unit)
+    )
 
 
 def _with_unit(number: PrintedNumber, end: PrintedNumber) -> PrintedNumber:

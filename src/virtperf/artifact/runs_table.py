@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import hash_file, replace_folder
 from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.inspection import flow
 from virtperf.artifact.tables import COLUMN, DELIMITERS, split_line
 from virtperf.core.levels import Level, level_text, parse_level
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE
@@ -178,24 +180,18 @@ def _write_run(
 
 
 def _run_text(line: RunLine, study: str, entries: Sequence[Mapping[str, str]]) -> str:
-    head = {
+    head: dict[str, Any] = {
         "study": study,
         "run": line.run,
         "provenance": "measured",
         "factors": dict(line.factors),
         "replicate": line.replicate,
     }
-    texts = [f"{name}: {_quoted(value)}\n" for name, value in head.items()]
     if entries:
-        texts += ["files:\n", *(f"  - {flow(entry)}\n" for entry in entries)]
-    return MARK + "".join(texts)
-
-
-def _quoted(value: object) -> str:
-    """YAML of a value; texts that YAML would not read as text are quoted."""
-    if isinstance(value, str) and not isinstance(parse_level(value), str):
-        return json.dumps(value)
-    return flow(value)
+        head["files"] = list(entries)
+    return MARK + yaml.safe_dump(
+        head, sort_keys=False, width=160, default_flow_style=None, allow_unicode=True
+    )
 
 
 def selected_rows(path: Path, cells: Mapping[str, str]) -> bytes:

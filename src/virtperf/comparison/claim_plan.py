@@ -8,12 +8,12 @@ from rawperf.core.errors import ParameterError
 from rawperf.core.units import is_unit
 from virtperf.comparison.claim import FoundClaim
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import write_study
+from virtperf.study.new.write import MEASURED_FILES, Drafted, render, write_study
 from virtperf.study.quantities import Expression, Quantity
 
 SIDES = ("of", "to")
 """Fields of a claim that compares a side, or two."""
-ANY = "1"
+UNIT_OF_SHARES = "1"
 """Unit of runs for a quantity of which the paper prints shares of a reference."""
 
 
@@ -51,22 +51,26 @@ def plan(layout: Layout, found: FoundClaim, study_id: str) -> list[Path]:
     if not is_unit(unit):
         if not claim.unit_cancels:
             raise ParameterError(f"no plan for {found.name}", found=f"a number in {unit!r}")
-        unit = ANY
+        unit = UNIT_OF_SHARES
     numbers = {each: number for number, each in enumerate(conditions, start=1)}
     sides = [_side(part, numbers, found) for part in claim.instances[0].parts]
     values = {
+        "id": study_id,
+        "title": f"{claim.says.rstrip('.')}: measured here",
         "paper": found.study.id,
         "claim": claim.id,
         "says": claim.says,
         "quantity": quantity.name,
         "label": quantity.label,
         "unit": unit,
-        "unit_words": "any unit, the same for all conditions" if unit == ANY else unit,
+        "unit_words": "any unit, the same for all conditions" if unit == UNIT_OF_SHARES else unit,
         "conditions": [{"number": n, "words": found.condition(q)} for q, n in numbers.items()],
         "sides": {"order": sides} if "order" in relation else dict(zip(SIDES, sides, strict=False)),
     }
-    title = f"{claim.says.rstrip('.')}: measured here"
-    return write_study(layout, study_id, title, measured=True, plan=values)
+    texts = {
+        name: render("virtperf.study.new", f"planned/{name}.j2", values) for name in MEASURED_FILES
+    }
+    return write_study(layout, study_id, measured=True, drafted=Drafted(texts))
 
 
 def _side(part: Expression, numbers: dict[Quantity, int], found: FoundClaim) -> str:

@@ -1,9 +1,45 @@
-"""Safe extraction of archives from untrusted sources."""
+"""Archives: which members of one from others may be read, and how one of ours is written."""
 
 from __future__ import annotations
 
+import stat
 import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
+
+MAX_NAME = 1000
+"""Longest name of a member."""
+DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
+"""What `zipfile` raises for a damaged member."""
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED = 0x1
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def member_problem(member: zipfile.ZipInfo) -> str:
+    """Why a member of a zip file is not read, whatever its name: ``is encrypted``; "" if it is."""
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG) or member.is_dir():
+        return "is no plain file"
+    if member.flag_bits & _ENCRYPTED:
+        return "is encrypted"
+    if member.compress_type not in _METHODS:
+        return f"has another compression method than deflate ({member.compress_type})"
+    return ""
+
+
+def write_zip(stream: BinaryIO, members: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip file of members in their order, without times: equal members give equal bytes."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in members:
+            member = zipfile.ZipInfo(name, _FIXED_TIME)
+            member.external_attr = (stat.S_IFREG | 0o644) << 16
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system = 3
+            archive.writestr(member, content, compresslevel=9)
 
 
 def extract_member(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:

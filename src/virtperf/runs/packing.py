@@ -9,15 +9,13 @@ from __future__ import annotations
 import io
 import re
 import shutil
-import stat
-import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rawperf.core.errors import RunError
-from rawperf.core.files import replace_folder, write_atomically
-from rawperf.pieces import ALWAYS_ALLOWED_BYTES
+from rawperf.core.files import ALWAYS_ALLOWED_BYTES, replace_folder, write_atomically
+from virtperf.core.archives import write_zip
 from virtperf.runs.ingest.folder import (
     RunFolder,
     archives_of,
@@ -33,7 +31,6 @@ MAX_ARCHIVE_BYTES = 1_000_000
 MAX_RUN_BYTES = ALWAYS_ALLOWED_BYTES
 NO_EXPERIMENT = "all"
 """Name of the archive of runs without an experiment."""
-_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _END_BYTES = 22
 _REMOVED = ".packed"
 
@@ -220,12 +217,12 @@ def _next_path(root: Path, group: str) -> Path:
 def _zipped(runs: Mapping[str, Mapping[str, bytes]]) -> bytes:
     """Archive of runs: members by name, without times."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for run, files in sorted(runs.items()):
-            for name, data in sorted(files.items()):
-                member = zipfile.ZipInfo(f"{run}/{name}", _FIXED_TIME)
-                member.external_attr = (stat.S_IFREG | 0o644) << 16
-                member.compress_type = zipfile.ZIP_DEFLATED
-                member.create_system = 3
-                archive.writestr(member, data, compresslevel=9)
+    write_zip(
+        out,
+        (
+            (f"{run}/{name}", data)
+            for run, files in sorted(runs.items())
+            for name, data in sorted(files.items())
+        ),
+    )
     return out.getvalue()

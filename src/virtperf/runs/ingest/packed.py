@@ -6,9 +6,7 @@ An archive is never trusted: its members are run folders with plain files, and n
 from __future__ import annotations
 
 import os
-import stat
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,15 +14,12 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RunError
-from rawperf.pieces import ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO
+from rawperf.core.files import max_unpacked_bytes
+from virtperf.core.archives import DAMAGES, MAX_NAME, member_problem
 
 ARCHIVES = "runs"
 """Folder of the archives, in that of the runs."""
 MAX_MEMBERS = 100_000
-MAX_NAME = 1000
-METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-ENCRYPTED = 0x1
-DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -54,9 +49,8 @@ class Archive:
                 seen.add(member.filename)
                 run, _, name = member.filename.partition("/")
                 runs.setdefault(run, []).append(name)
-            size = sum(member.file_size for member in members)
-            most = max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size)
-            if size > most:
+            most = max_unpacked_bytes(path.stat().st_size)
+            if sum(member.file_size for member in members) > most:
                 raise _error(
                     "the unpacked archive is too large", path, expected=f"at most {most} bytes"
                 )
@@ -112,9 +106,8 @@ def _require_plain(member: zipfile.ZipInfo, path: Path) -> None:
     """Raise `RunError` unless a member is a file in a run folder, stored or deflated."""
     name, parts = member.filename, PurePosixPath(member.filename).parts
     written = member.orig_filename
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG) or member.is_dir():
-        raise _error("a member is no plain file", path, found=ascii(name))
+    if problem := member_problem(member):
+        raise _error(f"a member {problem}", path, found=ascii(name))
     if (
         len(parts) < 2
         or "/".join(parts) != name
@@ -129,15 +122,6 @@ def _require_plain(member: zipfile.ZipInfo, path: Path) -> None:
             path,
             found=ascii(written)[: 2 * MAX_NAME],
             expected="RUN/FILE, without '..' or names that begin with a dot",
-        )
-    if member.flag_bits & ENCRYPTED:
-        raise _error("a member is encrypted", path, found=ascii(name))
-    if member.compress_type not in METHODS:
-        raise _error(
-            "a member has another compression method",
-            path,
-            found=f"{name!a}: method {member.compress_type}",
-            expected="stored or deflated",
         )
 
 

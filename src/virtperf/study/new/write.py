@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
@@ -26,27 +26,22 @@ _PAPER = {
     "claims.yaml": "claims.yaml.j2",
     "tables/table-1.csv": "table-1.csv.j2",
 }
-_MEASURED, _PLANNED = (
-    {
-        name: f"{folder}/{name}.j2"
-        for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
-    }
-    for folder in ("measured", "planned")
-)
+MEASURED_FILES = ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
+_MEASURED = {name: f"measured/{name}.j2" for name in MEASURED_FILES}
 """File names of a study and their templates."""
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """A study of a paper whose files are not templates.
+    """A study with other files than the templates' placeholders.
 
-    `study`: texts of the files in `data/published/ID`, by name. `beside`: texts of further files, by
+    `study`: texts of the files in the study's folder, by name. `beside`: texts of further files, by
     path. `make_runs`: writes run folders to `data/measured/ID`.
     """
 
     study: Mapping[str, str]
-    beside: Mapping[Path, str]
-    make_runs: Callable[[Path], object]
+    beside: Mapping[Path, str] = field(default_factory=dict)
+    make_runs: Callable[[Path], object] | None = None
 
 
 def write_study(
@@ -56,7 +51,6 @@ def write_study(
     *,
     measured: bool = False,
     drafted: Drafted | None = None,
-    plan: Mapping[str, object] | None = None,
 ) -> list[Path]:
     """Write the files of a new study and its line in params.yaml, and return their paths; on error
     everything is rolled back.
@@ -69,8 +63,6 @@ def write_study(
         Whether the study starts from measurements, not from a paper.
     drafted : Drafted, optional
         Contents in place of the templates'.
-    plan : mapping of str to object, optional
-        Of a measured study that tests one claim: what its templates (`planned`) state.
 
     Raises
     ------
@@ -100,16 +92,15 @@ def write_study(
     values = {
         "id": study_id,
         "title": title or f"EXAMPLE, replace this title: {study_id}",
-        **(plan or {}),
     }
-    templates = _PLANNED if plan else _MEASURED if measured else _PAPER
+    templates = _MEASURED if measured else _PAPER
     texts = (
         drafted.study
         if drafted
-        else {name: _render(template, values) for name, template in templates.items()}
+        else {name: render(__package__, template, values) for name, template in templates.items()}
     )
     if not measured and not drafted:
-        beside[runs / "README.md"] = _render("README.md.j2", values)
+        beside[runs / "README.md"] = render(__package__, "README.md.j2", values)
     written = [folder / name for name in texts]
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -123,7 +114,7 @@ def write_study(
             undo.callback(path.unlink, missing_ok=True)
             write_atomically(path, text)
             written.append(path)
-        if drafted:
+        if drafted and drafted.make_runs:
             drafted.make_runs(runs)
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
@@ -132,9 +123,13 @@ def write_study(
     return [*written, notebook, layout.parameters]
 
 
-def _render(name: str, values: Mapping[str, object]) -> str:
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - YAML, no HTML
+def render(
+    package: str, name: str, values: Mapping[str, object], **filters: Callable[..., str]
+) -> str:
+    """Render a template of YAML or Markdown that stands in a package."""
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - no HTML
     environment.keep_trailing_newline = environment.trim_blocks = environment.lstrip_blocks = True
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    text = resources.files("virtperf.study.new").joinpath(name).read_text(encoding="utf-8")
+    environment.filters |= filters
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     return environment.from_string(text).render(values)
