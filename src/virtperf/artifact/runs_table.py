@@ -27,9 +27,9 @@ from virtperf.artifact.tables import COLUMN, DELIMITERS, split_line
 from virtperf.core.levels import Level, level_text, parse_level
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE
 
-FIXED = ("run", "replicate", "file", "format", "rows")
+FIXED_COLUMNS = ("run", "replicate", "file", "format", "rows")
 """Columns before those of the factors."""
-MARK = "# Made by `virtperf add artifact`; docs/run-folders.md explains every field.\n"
+MADE_HEADER = "# Made by `virtperf add artifact`; docs/run-folders.md explains every field.\n"
 """First line of each `run.yaml`: a folder with it may be replaced."""
 MAX_RUNS = 5_000
 
@@ -50,7 +50,7 @@ def table_text(lines: Sequence[RunLine], names: Sequence[str]) -> str:
     """Format the table; `names` are those of the factors, in the study's order."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*FIXED, *names])
+    writer.writerow([*FIXED_COLUMNS, *names])
     for line in lines:
         rows = json.dumps(dict(line.rows), ensure_ascii=False) if line.rows else ""
         levels = [level_text(line.factors[n]) if n in line.factors else "" for n in names]
@@ -62,10 +62,10 @@ def read_table(path: Path) -> list[RunLine]:
     """Read the table; raises `RawperfError` with the line of a wrong cell."""
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.DictReader(stream)
-        missing = [name for name in FIXED if name not in (reader.fieldnames or ())]
+        missing = [name for name in FIXED_COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             raise RawperfError(
-                f"no column {missing[0]!r}", file=path, line=1, expected=", ".join(FIXED)
+                f"no column {missing[0]!r}", file=path, line=1, expected=", ".join(FIXED_COLUMNS)
             )
         return [_line(row, path, number) for number, row in enumerate(reader, start=2)]
 
@@ -85,7 +85,7 @@ def _line(row: Mapping[str | None, str | None], path: Path, number: int) -> RunL
             expected='replicate: a number; rows: empty, or {"column": "cell"}',
             found=str(err),
         ) from err
-    factors = {n: parse_level(c) for n, c in cells.items() if n not in FIXED and c}
+    factors = {n: parse_level(c) for n, c in cells.items() if n not in FIXED_COLUMNS and c}
     texts = {str(column): str(cell) for column, cell in rows.items()}
     return RunLine(cells["run"], cells["file"], factors, cells["format"], texts, replicate)
 
@@ -146,7 +146,7 @@ def _require_made(folder: Path) -> None:
     if not folder.exists():
         return
     file = folder / RUN_FILE
-    if not file.is_file() or not file.read_text(encoding="utf-8").startswith(MARK):
+    if not file.is_file() or not file.read_text(encoding="utf-8").startswith(MADE_HEADER):
         raise RawperfError(
             "the folder was not made from an artifact",
             file=folder,
@@ -189,7 +189,7 @@ def _run_text(line: RunLine, study: str, entries: Sequence[Mapping[str, str]]) -
     }
     if entries:
         head["files"] = list(entries)
-    return MARK + yaml.safe_dump(
+    return MADE_HEADER + yaml.safe_dump(
         head, sort_keys=False, width=160, default_flow_style=None, allow_unicode=True
     )
 

@@ -213,7 +213,7 @@ def artifact(layout: Layout, study_id: str, path: Path) -> None:
     from virtperf.artifact.draft import RUNS_TABLE
     from virtperf.artifact.files import opened_artifact
     from virtperf.artifact.runs_table import make_runs, read_table
-    from virtperf.report.wording import plural
+    from virtperf.core.numbers import plural
 
     layout.known(study_id)
     lines = read_table(layout.root / "testbeds" / study_id / RUNS_TABLE)

@@ -32,7 +32,7 @@ def export(layout: Layout, study_id: str, output: Path | None, date: str) -> Non
     STUDY` first. The same study gives the same bytes.
     """
     from virtperf.artifact.crate import export_study
-    from virtperf.report.wording import plural
+    from virtperf.core.numbers import plural
 
     layout.require()
     out = output or layout.root / "build" / f"{study_id}-crate.zip"
