@@ -14,7 +14,7 @@ from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
-from virtperf.report.captions import caption, is_wide, order_claims, order_lines
+from virtperf.report.captions import caption, is_wide, order_claims, order_lines, stated_order
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, point_table
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
@@ -34,6 +34,8 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
+ORDER = "order"  # label of a figure that shows the order of its points, without a scale
+MAX_ORDERED_POINTS = 25  # of a drawn order; more can't be told apart
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
@@ -133,8 +135,14 @@ def record(
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     mostly_open = is_mostly_open(points)
+    shows_order = figure is not None and figure.get_label() == ORDER
+    statements_shown = _text_statements(context, exhibit, points, factor) if mostly_open else ()
     blocks: list[Block] = [
-        *(_text_statements(context, exhibit, points, factor) if mostly_open else ()),
+        *(
+            [Folded(summary="Statements of the text", blocks=tuple(statements_shown))]
+            if shows_order
+            else statements_shown
+        ),
         *_unscaled_note(context, exhibit, points),
         *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
         *(attribution(study) if there[Provenance.MEASURED].any() else ()),
@@ -161,7 +169,7 @@ def record(
             f"{name}: {exhibit.title}",
             sentence,
             numbers,
-            summary="The figure with all ranges" if mostly_open else "",
+            summary="The figure with all ranges" if mostly_open and not shows_order else "",
         ),
     )
 
@@ -246,13 +254,41 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
 def draw(
     function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any
 ) -> Figure:
-    """Draw the default picture: bands, means and printed numbers, one panel a quantity."""
+    """Draw the default picture: bands, means and printed numbers, one panel a quantity; the order
+    that the text states if it determines hardly more.
+    """
+    if figure := _draw_order(context, exhibit):
+        return figure
     points = frames.points(context.data, exhibit, assumptions=context.assumptions)
     means = frames.means(context.data, exhibit, level=context.level)
     means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
     return function(
         points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more
     )
+
+
+def _draw_order(context: Context, exhibit: Exhibit) -> Figure | None:
+    """Draw the order of the points if the text determines hardly more; its label is `ORDER`."""
+    points = point_table(
+        context.data,
+        exhibit,
+        level=context.level,
+        assumptions=context.assumptions,
+        examples=context.examples,
+    )
+    names = {quantity.name for *_, quantity in context.study.points(exhibit)}
+    if len(names) > 1 or not is_mostly_open(points):
+        return None
+    ranks, pairs = stated_order(context.data, exhibit)
+    if not 0 < len(ranks) <= MAX_ORDERED_POINTS:
+        return None
+    from virtperf.report import plot
+
+    frame = frames.points(context.data, exhibit, assumptions=context.assumptions)
+    label = context.study.quantities[names.pop()].label
+    figure = plot.order(frame, ranks, pairs, x=exhibit.series[0].over, ylabel=label)
+    figure.set_label(ORDER)
+    return figure
 
 
 def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
