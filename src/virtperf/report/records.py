@@ -362,16 +362,7 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format an aligned table with long cells truncated."""
-
-    def flat(cell: str) -> str:
-        one = " ".join(printable(cell).split())
-        return one if len(one) <= MAX_CELL_CHARACTERS else f"{one[: MAX_CELL_CHARACTERS - 3]}..."
-
-    grid = [[flat(c) for c in columns], *([flat(c) for c in row] for row in rows)]
-    widths = [max(len(row[k]) for row in grid) for k in range(len(columns))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in grid
-    ]
-    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+    """Format a table with long cells truncated."""
+    cells = [[" ".join(printable(cell).split()) for cell in row] for row in rows]
+    table = pd.DataFrame(cells, columns=list(columns))
+    return table.to_string(index=False, max_colwidth=MAX_CELL_CHARACTERS)
