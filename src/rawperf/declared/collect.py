@@ -563,7 +563,8 @@ class Collector:
                 line=int(lines[invalid[0]]),
                 expected="a number above 0",
                 found=_cell_text(cells[invalid[0]]).strip() or "nothing",
-                remedy="the interval of this row is unknown: correct or remove the row.",
+                remedy="if it is the length of an interval, correct or remove the row; if it is a "
+                f'count that may be 0, leave such rows out: unless: {{{name}: "0"}} in the field.',
             )
         return rates
 

@@ -56,18 +56,10 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
     Chains hold the points of one series or of one level; all other ordered pairs are listed by
     point. Series or levels with the same chain share a line.
     """
-    _, claims = order_claims(data, exhibit)
-    points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
-    edges: Edges = {}
-    for claim in claims:
-        for instance in claim.instances:
-            for greater, smaller, strict in _pairs(claim, instance):
-                if greater in points and smaller in points and greater != smaller:
-                    pair = points[greater], points[smaller]
-                    edges[pair] = edges.get(pair, False) or strict
+    points, edges = _stated_pairs(data, exhibit)
     factor = data.study.factors[exhibit.series[0].over]
-    labels = list(dict.fromkeys(series for series, _ in points.values()))
-    levels = list(dict.fromkeys(x for _, x in points.values()))
+    labels = list(dict.fromkeys(series for series, _ in points))
+    levels = list(dict.fromkeys(x for _, x in points))
 
     def level_words_of(point: OrderedPoint) -> str:
         return level_words(factor, point[1])
@@ -94,8 +86,36 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
             words if len(of) == len(levels) else f"{_join_names(of)}: {words}"
             for words, of in across.items()
         ),
-        *_other_pairs(edges, list(points.values()), factor),
+        *_other_pairs(edges, points, factor),
     ]
+
+
+def stated_order(data: StudyData, exhibit: Exhibit) -> tuple[dict[OrderedPoint, int], Edges]:
+    """Ranks of the points that claims order, 1 the lowest, and the stated pairs without those that
+    follow from others; both empty if no claim orders points, or claims contradict each other.
+    """
+    _, edges = _stated_pairs(data, exhibit)
+    order = _order(edges)
+    if order is None:
+        return {}, {}
+    ranks: dict[OrderedPoint, int] = {}
+    for point in order.ascending:
+        ranks[point] = 1 + max((ranks[other] for other in order.direct[point]), default=0)
+    return ranks, {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
+
+
+def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
+    """All points of a figure, and the pairs that claims order."""
+    _, claims = order_claims(data, exhibit)
+    points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
+    edges: Edges = {}
+    for claim in claims:
+        for instance in claim.instances:
+            for greater, smaller, strict in _pairs(claim, instance):
+                if greater in points and smaller in points and greater != smaller:
+                    pair = points[greater], points[smaller]
+                    edges[pair] = edges.get(pair, False) or strict
+    return list(points.values()), edges
 
 
 def _pairs(claim: OrderClaim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:

@@ -220,6 +220,27 @@ def test_interval_of_invalid_length_is_rejected(length: str, found: str) -> None
         read(COUNTS, f"t,s,n\n1,1,5\n2,{length},70\n")
 
 
+def test_count_that_may_be_zero_leaves_a_gap_in_the_quotient() -> None:
+    text = """
+reads: csv
+time: {field: t, since: start}
+fields:
+  - {field: answered}
+  - {field: waiting, name: response, per: answered, UNLESS}
+"""
+    data = "t,answered,waiting\n1,5,1.0\n2,0,2.0\n3,4,1.0\n"
+    kept = read(text.replace("UNLESS", 'unless: {answered: "0"}'), data)
+    assert rows(kept, "field", "t", "value") == [
+        ("answered", 1.0, 5.0),
+        ("response", 1.0, 0.2),
+        ("answered", 2.0, 0.0),
+        ("answered", 3.0, 4.0),
+        ("response", 3.0, 0.25),
+    ]
+    with pytest.raises(FormatError, match=r'leave such rows out: unless: \{answered: "0"\}'):
+        read(text.replace(", UNLESS", ""), data)
+
+
 def test_rate_needs_both_columns() -> None:
     with pytest.raises(FormatError, match=r"no column 's'.*Did you mean 'sec'"):
         read(COUNTS, "t,sec,n\n1,1,5\n")

@@ -13,7 +13,7 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
 from virtperf.report.axis_words import tick_label, unit_words
-from virtperf.report.captions import caption, is_wide, order_claims, order_lines
+from virtperf.report.captions import caption, is_wide, order_claims, order_lines, stated_order
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value
 from virtperf.report.kinds import (
@@ -41,6 +41,8 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
+ORDER = "order"  # label of a figure that shows the order of its points, without a scale
+MAX_ORDERED_POINTS = 25  # of a drawn order; more can't be told apart
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
@@ -129,6 +131,8 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         from virtperf.report import plot
 
         points = context.points(exhibit)
+        if figure := _draw_order(context, exhibit, points):
+            return figure
         columns: dict[str, Any] = {"x": exhibit.series[0].over, "hue": "series"}
         if not curves:
             return plot.bars(points, **columns, level=context.level)
@@ -205,6 +209,10 @@ def _record(
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     mostly_open = is_mostly_open(points)
+    shows_order = figure is not None and figure.get_label() == ORDER
+    statements = tuple(_text_statements(context, exhibit, points, factor)) if mostly_open else ()
+    if shows_order:
+        statements = (Folded(summary="Statements of the text", blocks=statements),)
     label = f"{exhibit_name(exhibit.id, 'figure')}: numbers"
     return exhibit_record(
         context,
@@ -214,14 +222,14 @@ def _record(
         numbers,
         provenance=(kind for kind, rows in there.items() if rows.any()),
         blocks=(
-            *(_text_statements(context, exhibit, points, factor) if mostly_open else ()),
+            *statements,
             *_unscaled_note(context, exhibit, points),
             *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
             *(attribution(study) if there[Provenance.MEASURED].any() else ()),
             trace(study, exhibit),
             Folded(summary="The numbers", blocks=(_table(context, points, factor, label),)),
         ),
-        summary="The figure with all ranges" if mostly_open else "",
+        summary="The figure with all ranges" if mostly_open and not shows_order else "",
     )
 
 
@@ -300,6 +308,22 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
         if isinstance(item, Mapping)
         for label, fit in item.items()
     }
+
+
+def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Figure | None:
+    """Draw the order of the points if the text determines hardly more; its label is `ORDER`."""
+    names = {quantity.name for *_, quantity in context.study.points(exhibit)}
+    if len(names) > 1 or not is_mostly_open(points):
+        return None
+    ranks, pairs = stated_order(context.data, exhibit)
+    if not 0 < len(ranks) <= MAX_ORDERED_POINTS:
+        return None
+    from virtperf.report import plot
+
+    label = context.study.quantities[names.pop()].label
+    figure = plot.order(points, ranks, pairs, x=exhibit.series[0].over, ylabel=label)
+    figure.set_label(ORDER)
+    return figure
 
 
 def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
