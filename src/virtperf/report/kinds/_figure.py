@@ -353,13 +353,13 @@ def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Fact
         **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
         "unit": points["quantity"].map(units),
     }
-    columns = ["exhibit", "series", "x", "quantity", "unit", *_DOWNLOADED]
+    names = {"exhibit": "exhibit", "series": "series", "x": factor.name, "quantity": "quantity"}
+    names |= {"unit": "unit", **_DOWNLOADED}
     for kind in PROVENANCES:
-        columns += [kind, f"{kind}_low", f"{kind}_high", f"{kind}_runs"]
-    table = points.assign(**cells)[[*columns, "printed"]]
-    return table.rename(columns={"x": factor.name, **_DOWNLOADED}).replace(
-        [math.inf, -math.inf], math.nan
-    )
+        names |= {name: name for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_runs")}
+    columns = {new: cells.get(name, points.get(name)) for name, new in names.items()}
+    table = pd.DataFrame(columns | {"printed": points["printed"]})
+    return table.replace([math.inf, -math.inf], math.nan)
 
 
 _DOWNLOADED = {
