@@ -50,7 +50,6 @@ study: path
 kind: measured
 title: One value
 question: Where does one value go?
-headline_figure: figure-1
 factors:
   guests: {levels: [1, 2], label: guests}
 quantities:

@@ -35,8 +35,7 @@ class Part(BaseModel):
 class Span(Part):
     """A styled span of text within a paragraph or a cell.
 
-    `style`: ``verdict`` is a badge, ``small`` is shown below the rest, ``folded`` is collapsed behind
-        `summary`.
+    `style`: ``verdict`` is a badge, ``small`` is shown below the rest.
     `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
         another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
         ``https://...``.
@@ -53,10 +52,8 @@ class Span(Part):
         "inserted",
         "mark",
         "empty",
-        "folded",
     ] = "plain"
     link: str = ""
-    summary: str = ""
 
 
 Words = str | tuple[str | Span, ...]  # plain or styled text; templates escape all of it
@@ -64,7 +61,7 @@ Words = str | tuple[str | Span, ...]  # plain or styled text; templates escape a
 
 class Grid(Part):
     """A table: `numeric` columns are right-aligned; `ids` are the anchors of rows; `stacks` shows
-    rows as cards on phones; `layout` claims gives columns fixed shares of the width.
+    rows as cards on phones.
 
     `points`: row k is the point in row k of the record's first `numbers` (exhibit, series, level on
     the axis), so that pages link its value to its trace. Of `rows`, `most` are shown as text and
@@ -78,7 +75,6 @@ class Grid(Part):
     numeric: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
     stacks: bool = False
-    layout: Literal["plain", "claims"] = "plain"
     points: bool = False
     most: int | None = None
     more: str = ""
@@ -139,7 +135,7 @@ def finite_values(value: Any) -> Any:
 
 
 def plain_text(words: Words) -> str:
-    """Plain text of words, without small and collapsed spans."""
+    """Plain text of words, without small spans."""
     if isinstance(words, str):
         return words
     return "".join(
@@ -147,7 +143,7 @@ def plain_text(words: Words) -> str:
     )
 
 
-_FORMS = {"small": "", "folded": "", "deleted": "[printed: {}]", "mark": "[{}]"}
+_FORMS = {"small": "", "deleted": "[printed: {}]", "mark": "[{}]"}
 
 
 def _markdown_row(cells: Iterable[Words]) -> str:

@@ -4,32 +4,52 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from virtperf.report.palette import SERIES_COLOURS
 from virtperf.report.wording import join_words, pretty, printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class Axes(dict[str, Any]):
-    """Axis metadata; deep copies return the same object, since pandas deep-copies
-    `DataFrame.attrs`.
+
+class AxisWords(dict[str, Any]):
+    """Axis metadata as in `axis_metadata`, each part perhaps empty; deep copies return the same object,
+    since pandas deep-copies `DataFrame.attrs`.
     """
 
-    def __deepcopy__(self, _: object) -> Axes:
+    def __deepcopy__(self, _: object) -> AxisWords:
         return self
 
+    @classmethod
+    def of(cls, frames: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> AxisWords:
+        """Metadata of the first frame with any; `labels` have precedence."""
+        known: Mapping[str, Any]
+        known = next(filter(None, (frame.attrs.get("axes") for frame in frames)), {})
+        parts = {name: known.get(name, {}) for name in _PARTS}
+        return cls(parts | {"labels": {**parts["labels"], **labels}})
 
+    def panel(self, quantity: object) -> str:
+        """Panel of a quantity: its own, or one shared with others of its unit."""
+        return str(self["panels"].get(str(quantity), quantity))
+
+    def label(self, name: object) -> str:
+        """Label of a column, or of a panel."""
+        return printable(self["labels"].get(str(name), name))
+
+
+_PARTS = ("labels", "levels", "bounds", "panels", "colours")
 _STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
 _AMOUNT = re.compile(r"^(bytes|[KMG]i?B) (?:of )?(?!the |per )(.+)$")
 """Factor whose label begins with its unit, for use after a number: ``512 GiB real memory``."""
 
 
-def axis_metadata(study: Study, figure: Exhibit) -> Axes:
+def axis_metadata(study: Study, figure: Exhibit) -> AxisWords:
     """Axis metadata of a figure, for ``frame.attrs["axes"]``.
 
     labels: label with the unit of each factor, quantity and panel; levels: levels of the factor in
@@ -73,7 +93,9 @@ def axis_metadata(study: Study, figure: Exhibit) -> Axes:
                 max(bounds[name][1] for name in shared),
             ]
     levels = {factor.name: [(level, tick_label(factor, level)) for level in shown]}
-    return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
+    return AxisWords(
+        labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study)
+    )
 
 
 def _joined(labels: Sequence[str]) -> str:

@@ -398,6 +398,11 @@ def _ends(point: Any) -> tuple[float, float]:
         return point.low, point.high
     if math.isfinite(point.printed):
         return point.printed, point.printed
+    return _run_ends(point)
+
+
+def _run_ends(point: Any) -> tuple[float, float]:
+    """Interval of the runs, or their mean without one."""
     if math.isnan(point.measured_low):
         return point.measured, point.measured
     return point.measured_low, point.measured_high
@@ -417,12 +422,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         else f"{plural(len(measured), 'measured point')}."
     )
     compared = [p for p in measured if p.known and not p.reference]
-    ends = [
-        (p.measured, p.measured)
-        if math.isnan(p.measured_low)
-        else (p.measured_low, p.measured_high)
-        for p in compared
-    ]
+    ends = [_run_ends(p) for p in compared]
     inside = sum(
         low <= p.high and high >= p.low for p, (low, high) in zip(compared, ends, strict=True)
     )

@@ -101,11 +101,14 @@ def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
     """Verdicts on a claim in the stage tables: by the paper's other claims, and by measured runs."""
     absent = Verdict.ASSUMED if claim.assumed else "not computed"
-    text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
-    return (
-        text if isinstance(text, str) and text else absent,
-        measured if isinstance(measured, str) and measured else Verdict.NO_MEASUREMENT,
-    )
+    text = result.get("text_verdict")
+    return text if isinstance(text, str) and text else absent, measured_verdict(result)
+
+
+def measured_verdict(result: Mapping[Any, Any]) -> str:
+    """Verdict of measured runs in a row of the verdicts table."""
+    verdict = result.get("measured_verdict")
+    return verdict if isinstance(verdict, str) and verdict else Verdict.NO_MEASUREMENT
 
 
 MAX_SHOWN_RELATIONS = 3  # relations of one claim that are written out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,10 @@ from virtperf.report import frames
 from virtperf.report.axis_words import level_words
 from virtperf.report.frames import StudyData
 from virtperf.report.from_runs import ratio_of_runs
-from virtperf.report.kinds import Context, kinds
+from virtperf.report.kinds import Context
 from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail
-from virtperf.report.wording import exhibit_name, plural, pretty
-from virtperf.study.definition import Exhibit
+from virtperf.report.wording import plural, pretty
+from virtperf.study.definition import Exhibit, Study
 from virtperf.study.derived import derivations
 
 DERIVED = "Derived numbers"
@@ -26,41 +26,16 @@ ESTIMATES = "Estimates"
 MAX_OPEN_ROWS = 4  # longer tables of derived numbers are collapsed
 
 
-def derived_ids(context: Context, exhibit: Exhibit) -> list[str]:
+def derived_ids(study: Study, exhibit: Exhibit) -> list[str]:
     """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
     shown below the first.
     """
-    ids = dict.fromkeys(
-        derivation.derived.id
-        for derivation in derivations(context.study)
-        if derivation.derived.exhibits[:1] == (exhibit.id,)
-    )
-    return list(ids)
-
-
-def build_parts(
-    context: Context,
-    exhibit: Exhibit,
-    tables: Iterable[Estimates],
-    derived: Sequence[str],
-    *,
-    claims: bool,
-) -> list[Record]:
-    """Records shown below an exhibit: tables of estimates, derived numbers, claims."""
-    whole = ". ".join((exhibit_name(exhibit.id, exhibit.kind), exhibit.title))
-    records = [
-        kinds()["estimates"].record(context, table, title=f"{whole}: {table.title}")
-        for table in tables
-    ]
-    if derived:
-        records.append(kinds()["ranges"].record(context, derived))
-    if claims and any(exhibit.id in claim.exhibits for claim in context.data.paper_claims):
-        records.append(kinds()["claims"].record(context, exhibit.id))
-    return records
+    derived = (derivation.derived for derivation in derivations(study))
+    return list(dict.fromkeys(d.id for d in derived if d.exhibits[:1] == (exhibit.id,)))
 
 
 def joined_record(
-    record: Record, parts: Sequence[Record], *, heading: str = "", note: str = ""
+    record: Record, parts: Sequence[Record], *, heading: str = "", note: str = "", shows: str = ""
 ) -> Record:
     """Merge an exhibit's record with the records shown below it.
 
@@ -71,14 +46,12 @@ def joined_record(
     body, end = split_tail(record.blocks)
     for part in parts:
         blocks, folded = split_tail(part.blocks)
-        if part.kind == "claims":
-            folded = [_fold_claims(block, part) for block in folded]
-        elif part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
+        if part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
             lead = [Paragraph(words=part.caption)] if part.caption else []
             summary = f"{DERIVED} ({plural(_rows(blocks), 'number')})"
             folded = [Folded(summary=summary, blocks=(*lead, *blocks)), *folded]
             blocks = []
-        else:
+        elif part.kind != "claims":
             title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
             blocks = [
                 Heading(text=title),
@@ -102,6 +75,7 @@ def joined_record(
         update={
             "heading": heading,
             "note": note,
+            "shows": shows,
             "blocks": (*body, *end),
             "numbers": tuple(numbers),
             "provenance": tuple(label for label in Provenance if label in labels),
@@ -133,32 +107,20 @@ def _rows(blocks: Iterable[Block]) -> int:
     return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
 
 
-def _fold_claims(block: Block, part: Record) -> Block:
-    if not isinstance(block, Folded):
-        return block
-    summary = f"Claims of the paper ({len(part.claims)})"
-    return block.model_copy(update={"summary": summary})
-
-
-_SCALING: Mapping[str, Callable[[Any, float], Any]] = {
-    "{x} at maximum {y}": lambda fit, alpha: fit.peak_load(alpha),
-    "maximum {y}": lambda fit, alpha: fit.peak_throughput(alpha),
-}
-_LINE: Mapping[str, Callable[[Any, float], Any]] = {
-    "change of {y} per unit of {x}": lambda fit, alpha: fit.slope(alpha),
-    "{y} at 0": lambda fit, alpha: fit.intercept(alpha),
-}
-_SEGMENTED: Mapping[str, Callable[[Any, float], Any]] = {
-    "{x} at the breakpoint": lambda fit, alpha: fit.breakpoint(alpha),
-    "slope before": lambda fit, alpha: fit.estimate("slope1", alpha),
-    "slope after": lambda fit, alpha: fit.estimate("slope2", alpha),
-}
 FIT_NAMES = (
-    ("peak_load", "Scaling law", _SCALING),
-    ("breakpoint", "Segmented line", _SEGMENTED),
-    ("slope", "Straight line", _LINE),
+    ("Scaling law", {"{x} at maximum {y}": "peak_load", "maximum {y}": "peak_throughput"}),
+    (
+        "Segmented line",
+        {
+            "{x} at the breakpoint": "breakpoint",
+            "slope before": "slope1",
+            "slope after": "slope2",
+        },
+    ),
+    ("Straight line", {"change of {y} per unit of {x}": "slope", "{y} at 0": "intercept"}),
 )
-"""By family of fits: the method that identifies it, the table title, the estimates by label."""
+"""By family of fits: the table title; by label the methods or parameters that are tabulated, of which
+the first identifies the family."""
 
 
 def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -> Estimates | None:
@@ -167,31 +129,35 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     """
     alpha, series = 1 - context.level, exhibit.series[0]
     available = [fit for fit in fits.values() if getattr(fit, "available", True)]
-    family = next(
-        (estimates for estimates in FIT_NAMES if available and hasattr(available[0], estimates[0])),
-        None,
+    families = (
+        (title, names)
+        for title, names in FIT_NAMES
+        if available and hasattr(available[0], next(iter(names.values())))
     )
-    if family is None:
+    title, names = next(families, ("", None))
+    if names is None:
         return None
-    _, title, methods = family
     words = {
         "x": context.study.factors[series.over].label,
         "y": context.study.quantities[series.quantity].label.lower(),
     }
     estimates = {
         str(label): {
-            ask.format(**words): add_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
-            for ask, get in methods.items()
+            ask.format(**words): add_lack_of_fit(_ask(fit, name, alpha), fit, alpha)
+            for ask, name in names.items()
         }
         for label, fit in fits.items()
     }
     return Estimates(estimates, title)
 
 
-def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
-    """Call `get` on the fit; a `ModelError` becomes a `Missing` with the reason."""
+def _ask(fit: Any, name: str, *arguments: Any) -> Any:
+    """Result of a method of the fit, or the estimate of its parameter; a `ModelError` becomes a
+    `Missing` with the reason.
+    """
     try:
-        return get(fit, *arguments)
+        method = getattr(fit, name, None)
+        return method(*arguments) if method is not None else fit.estimate(name, *arguments)
     except ModelError as err:
         return fit if isinstance(fit, Missing) else Missing(str(err), getattr(fit, "origin", None))
 
@@ -200,7 +166,7 @@ def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """
-    test = _call_or_missing(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
+    test = _ask(fit, "lack_of_fit") if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
         return estimate
     means = (

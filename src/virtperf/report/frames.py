@@ -313,48 +313,38 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     high_text_by: ids of the claims that set the limits. reference: whether the value is fixed by
     convention.
     """
-    figure = _figure(data, exhibit)
-    known = data.points[data.points["exhibit"] == figure.id]
-    limits: dict[Any, Mapping[Any, Any]] = {
-        (row["series"], row["x"]): row for row in known.to_dict("records")
+    figure, study = _figure(data, exhibit), data.study
+    quantities = [quantity for _, _, quantity in study.points(figure)]
+    table = _frame(data, figure, _point_columns(data, figure), {})
+    stored: dict[Any, Mapping[Any, Any]] = {
+        (row["series"], row["x"]): row
+        for row in data.points[data.points["exhibit"] == figure.id].to_dict("records")
     }
+    keys = zip(table["series"], table[figure.series[0].over], strict=True)
+    found = [stored.get(key, {}) for key in keys]
+    if study.artifact:
+        kinds = [study.quantities[quantity.name] for quantity in quantities]
+        found = [
+            {} if _natural_bounds_only(row, kind) else row
+            for row, kind in zip(found, kinds, strict=True)
+        ]
+    sources = {"": "" if assumptions else "_text", "_text": "_text"}
+    for suffix, source in sources.items():
+        for name, absent in _NO_LIMITS.items():
+            table[f"{name}{suffix}"] = [row.get(f"{name}{source}", absent) for row in found]
     printed_numbers = _printed_numbers(data)
-    rows = []
-    for row, quantity in _point_columns(data, figure):
-        point_limits = limits.get((row["series"], row[figure.series[0].over]), {})
-        if data.study.artifact and _natural_bounds_only(
-            point_limits, data.study.quantities[quantity.name]
-        ):
-            point_limits = {}
-        text = {name: point_limits.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
-        limit_columns = (
-            {name: point_limits.get(name, none) for name, none in _NO_LIMITS.items()}
-            if assumptions
-            else text
-        )
-        value, half_width = printed_numbers.get(quantity, (math.nan, math.nan))
-        rows.append(
-            row
-            | limit_columns
-            | {f"{name}_text": limit for name, limit in text.items()}
-            | {
-                "printed": value,
-                "printed_half_width": half_width,
-                **{
-                    end: list(
-                        point_limits.get(end if assumptions else end.replace("_", "_text_"), ())
-                    )
-                    for end in ("low_by", "high_by")
-                },
-                "low_text_by": list(point_limits.get("low_text_by", ())),
-                "high_text_by": list(point_limits.get("high_text_by", ())),
-                "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
-                "provenance": str(
-                    Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED
-                ),
-            }
-        )
-    return _with_axis_metadata(data, figure, rows, ())
+    values = [printed_numbers.get(quantity, (math.nan, math.nan)) for quantity in quantities]
+    table["printed"], table["printed_half_width"] = map(list, zip(*values, strict=True))
+    for suffix, source in sources.items():
+        for end in ("low", "high"):
+            claims = [list(row.get(f"{end}{source}_by", ())) for row in found]
+            table[f"{end}{suffix}_by"] = claims
+    table["reference"] = [(study.reference_for(q) or (None,))[0] == q for q in quantities]
+    table["provenance"] = [
+        str(Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED)
+        for value in table["printed"]
+    ]
+    return table
 
 
 def _natural_bounds_only(limits: Mapping[Any, Any], kind: QuantityKind) -> bool:
@@ -372,20 +362,13 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     `se`: standard error of the rounding error, uniform over the rounding interval: half_width /
         sqrt(3).
     """
-    printed_points = points(data, exhibit)
-    printed_points = printed_points[printed_points["printed"].notna()].rename(
+    table = points(data, exhibit)
+    keys = list(table.columns[: table.columns.get_loc("low")])
+    table = table.assign(se=table["printed_half_width"] / math.sqrt(3))
+    table = table[table["printed"].notna()].rename(
         columns={"printed": "value", "printed_half_width": "half_width"}
     )
-    columns = [
-        *printed_points.columns[: printed_points.columns.get_loc("low")],
-        "value",
-        "se",
-        "half_width",
-        "provenance",
-    ]
-    return printed_points.assign(se=printed_points["half_width"] / math.sqrt(3))[
-        columns
-    ].reset_index(drop=True)
+    return table[[*keys, "value", "se", "half_width", "provenance"]].reset_index(drop=True)
 
 
 def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
@@ -393,10 +376,17 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     left out.
     """
     figure = _figure(data, exhibit)
-    rows = [row | run for row, q in _point_columns(data, figure) for run in _runs_of(data, q)]
-    return _with_axis_metadata(
-        data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance")
-    )
+    places = zip(_point_columns(data, figure), data.study.points(figure), strict=True)
+    rows = [row | run for row, (_, _, quantity) in places for run in _runs_of(data, quantity)]
+    return _frame(data, figure, rows, _NO_RUN)
+
+
+_NO_RUN = {
+    "run_id": "",
+    **dict.fromkeys(("replicate", "value", "se", "df"), math.nan),
+    "provenance": "",
+}
+"""Columns of a frame without runs, by the type of their cells."""
 
 
 def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
@@ -408,11 +398,8 @@ def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
         "quantity": quantity.name,
         **dict(quantity.at),
     }
-    runs_of_points = [row | run for run in _runs_of(data, quantity)]
-    return pd.DataFrame(
-        runs_of_points,
-        columns=None if runs_of_points else [*row, "run_id", "value", "se", "df", "provenance"],
-    )
+    rows = [row | run for run in _runs_of(data, quantity)]
+    return pd.DataFrame(rows) if rows else pd.DataFrame([row | _NO_RUN]).iloc[:0]
 
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
@@ -424,31 +411,40 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
     none: nothing is judged by it either.
     """
     figure = _figure(data, exhibit)
-    pooled = data.study.pooled_factor
-    point_means = [
-        (row, q, data.mean(q, kind))
-        for row, q in _point_columns(data, figure)
-        for kind in RUN_KINDS
-    ]
-    names = ("value", "low", "high", "se", "df", "n")
-    rows = []
-    for row, quantity, mean in point_means:
-        if mean is None:
-            continue
-        assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
-        shown = mean if level is None else mean.at(level)
-        cells = {name: getattr(shown, name) for name in names}
-        if pooled and quantity.level(pooled.name) == EVERY and mean.df < MIN_UNITS - 1:
-            cells["low"] = cells["high"] = math.nan
-        kind = data.study.quantities[row["quantity"]]
-        cells["low"] = max(cells["low"], min(kind.low, shown.value))  # an interval ends at a bound
-        cells["high"] = min(cells["high"], max(kind.high, shown.value))
-        rows.append(
-            row
-            | cells
-            | {"runs": list(mean.origin.runs), "provenance": str(mean.origin.provenance)}
+    rows = [
+        row | cells
+        for row, (_, _, quantity) in zip(
+            _point_columns(data, figure), data.study.points(figure), strict=True
         )
-    return _with_axis_metadata(data, figure, rows, (*names, "runs", "provenance"))
+        for kind in RUN_KINDS
+        if (cells := _mean_cells(data, quantity, kind, level))
+    ]
+    numbers = ("value", "low", "high", "se", "df", "n", "runs")
+    return _frame(data, figure, rows, dict.fromkeys(numbers, math.nan) | {"provenance": ""})
+
+
+def _mean_cells(
+    data: StudyData, quantity: Quantity, provenance: str, level: float | None
+) -> dict[str, Any]:
+    """Cells of a mean over runs, empty without one."""
+    mean, kind = data.mean(quantity, provenance), data.study.quantities[quantity.name]
+    if mean is None:
+        return {}
+    assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
+    shown = mean if level is None else mean.at(level)
+    low, high = shown.low, shown.high
+    pooled = data.study.pooled_factor
+    if pooled and quantity.level(pooled.name) == EVERY and mean.df < MIN_UNITS - 1:
+        low = high = math.nan
+    return {
+        "value": shown.value,
+        # an interval ends at a bound
+        "low": max(low, min(kind.low, shown.value)),
+        "high": min(high, max(kind.high, shown.value)),
+        **{name: getattr(shown, name) for name in ("se", "df", "n")},
+        "runs": list(mean.origin.runs),
+        "provenance": str(mean.origin.provenance),
+    }
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
@@ -457,13 +453,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 
     Raises `StudyError` if the exhibit is not a time series.
     """
-    figure = find_exhibit(data, exhibit)
-    if figure.kind != "timeseries":
-        raise StudyError(
-            f"{figure.id} is not a time series figure",
-            file="study.yaml",
-            expected="kind: timeseries",
-        )
+    figure = _figure_of_kind(data, exhibit, "timeseries", "time series")
     return _best_provenance(data, figure, data.timelines, examples)
 
 
@@ -494,13 +484,7 @@ def distribution(
 
     Raises `StudyError` if the exhibit is not a distribution.
     """
-    figure = find_exhibit(data, exhibit)
-    if figure.kind != "distribution":
-        raise StudyError(
-            f"{figure.id} is not a distribution figure",
-            file="study.yaml",
-            expected="kind: distribution",
-        )
+    figure = _figure_of_kind(data, exhibit, "distribution", "distribution")
     shown = _best_provenance(data, figure, data.distributions, examples)
     order = [series.label for series in figure.series]
     shown = shown.sort_values(
@@ -544,42 +528,41 @@ def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     return figure
 
 
-def _point_columns(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
-    """Columns common to all frames of a figure, and the quantity, for each of its points."""
+def _figure_of_kind(data: StudyData, exhibit: str | Exhibit, kind: str, words: str) -> Exhibit:
+    figure = find_exhibit(data, exhibit)
+    if figure.kind != kind:
+        raise StudyError(
+            f"{figure.id} is not a {words} figure",
+            file="study.yaml",
+            expected=f"kind: {kind}",
+        )
+    return figure
+
+
+def _point_columns(data: StudyData, figure: Exhibit) -> list[dict[str, Any]]:
+    """Columns common to all frames of a figure, for each of its points."""
     named_factors = {name for s in figure.series for name in (*s.at, s.over)}
     factors = [name for name in data.study.factors if name in named_factors]
     return [
-        (
-            {
-                "study": data.study.id,
-                "exhibit": figure.id,
-                "series": series.label,
-                "quantity": quantity.name,
-                **{name: quantity.level(name) for name in factors},
-            },
-            quantity,
-        )
+        {
+            "study": data.study.id,
+            "exhibit": figure.id,
+            "series": series.label,
+            "quantity": quantity.name,
+            **{name: quantity.level(name) for name in factors},
+        }
         for series, _, quantity in data.study.points(figure)
     ]
 
 
-def _with_axis_metadata(
-    data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]
+def _frame(
+    data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], absent: dict[str, Any]
 ) -> pd.DataFrame:
-    """Build a frame with axis metadata; the columns of an empty frame have their types."""
-    frame = pd.DataFrame(rows)
-    if not rows:
-        base, _ = _point_columns(data, figure)[0]
-        texts = {
-            "run_id",
-            "provenance",
-            *(name for name, value in base.items() if isinstance(value, str)),
-        }
-        empty = {
-            name: pd.Series(dtype="str" if name in texts else "float64")
-            for name in (*base, *columns)
-        }
-        frame = pd.DataFrame(empty)
+    """Build a frame with axis metadata; the columns of an empty one have their types, those of
+    `absent` cells behind the columns of a point.
+    """
+    example = _point_columns(data, figure)[0] | absent
+    frame = pd.DataFrame(rows) if rows else pd.DataFrame([example]).iloc[:0]
     frame.attrs["axes"] = axis_metadata(data.study, figure)
     return frame
 
@@ -606,26 +589,14 @@ def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
 
 def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
-    of_relative = ("relative", "relative_se", "relative_df")
-    value, se, df = (
-        of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
-    )
-    named = {
-        "run_id": "run_id",
-        "replicate": "replicate",
-        "value": value,
-        "se": se,
-        "df": df,
-        "provenance": "provenance",
-    }
-    records = rows.to_dict("records")
-    pooled = data.study.pooled_factor
-    return [
-        {name: row[column] for name, column in named.items()}
-        | ({pooled.name: data.levels_of_runs[row["run_id"]][pooled.name]} if pooled else {})
-        for row in records
-        if math.isfinite(row[value])
-    ]
+    prefix = "relative_" if scale_of(data.study, quantity.name) == RELATIVE else ""
+    value = "relative" if prefix else "value"
+    rows = rows[np.isfinite(rows[value])]
+    numbers = {"value": rows[value], "se": rows[f"{prefix}se"], "df": rows[f"{prefix}df"]}
+    runs = rows[["run_id", "replicate"]].assign(**numbers, provenance=rows["provenance"])
+    if pooled := data.study.pooled_factor:
+        runs[pooled.name] = [data.levels_of_runs[run][pooled.name] for run in runs["run_id"]]
+    return [{str(name): cell for name, cell in run.items()} for run in runs.to_dict("records")]
 
 
 PROVENANCES = ("measured", "example")
@@ -639,26 +610,22 @@ def point_table(
     assumptions: bool = True,
     examples: bool = False,
 ) -> pd.DataFrame:
-    """Join the points of a figure with the means of runs, one row a point.
+    """The one frame of a figure, which is drawn, tabulated and downloaded: its points with the means of
+    runs, one row a point.
 
     Adds ``x``, the level on the figure's axis; for each kind of run ``measured``, ``measured_low``,
     ``measured_high`` (NaN without runs) and ``measured_runs`` (ids); ``known``: whether a stage has
     computed limits.
     """
     table = points(data, exhibit, assumptions=assumptions)
-    over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
-    table["x"] = table[over]
-    stored = means(data, exhibit, level=level)
+    table["x"] = table[exhibit.series[0].over]
+    quantities = [quantity for _, _, quantity in data.study.points(exhibit)]
     for kind in PROVENANCES:
-        provenance = kind if examples or kind != Provenance.EXAMPLE else ""
-        names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
-        rows = stored[stored["provenance"] == provenance].rename(columns={over: "x", **names})
-        table = table.merge(
-            rows[[*keys, *names.values()]].astype({"x": table["x"].dtype}), on=keys, how="left"
-        )
-        table[f"{kind}_runs"] = [
-            cell if isinstance(cell, list) else [] for cell in table[f"{kind}_runs"]
-        ]
+        is_shown = examples or kind != Provenance.EXAMPLE
+        rows = [_mean_cells(data, q, kind, level) if is_shown else {} for q in quantities]
+        for name, part in ((kind, "value"), (f"{kind}_low", "low"), (f"{kind}_high", "high")):
+            table[name] = [row.get(part, math.nan) for row in rows]
+        table[f"{kind}_runs"] = [row.get("runs", []) for row in rows]
     table["known"] = table["low"].notna()
     return table
 

@@ -12,10 +12,8 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames, origins
-from virtperf.report import frames as stored
 from virtperf.report.exhibit import (
     ESTIMATES,
-    build_parts,
     derived_ids,
     fit_estimates,
     fold,
@@ -86,7 +84,7 @@ def load_study(
         Whether synthetic example runs are shown and, where nothing was measured, judged; figures,
         estimates and verdicts are labelled as based on examples.
     """
-    stored_data = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
+    stored_data = frames.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(stored_data.study)
     return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
 
@@ -177,6 +175,7 @@ class LoadedStudy:
         note: str = "",
         heading: bool = False,
         tables: Mapping[str, Mapping[str, Any]] | None = None,
+        folded: bool = False,
     ) -> Shown:
         """Show an exhibit with its related material in one record: the figure or table, estimates,
         derived numbers, the paper's claims.
@@ -199,6 +198,8 @@ class LoadedStudy:
             Whether to add a heading with its title.
         tables : mapping
             Further tables of estimates by title.
+        folded : bool
+            Whether it is collapsed behind its title.
 
         Raises
         ------
@@ -207,7 +208,38 @@ class LoadedStudy:
         ProvenanceError
             The origin of a fit or an estimate does not match the study's runs.
         """
-        return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
+        exhibit, context, study = (
+            frames.find_exhibit(self.data, exhibit_id),
+            self.context,
+            self.study,
+        )
+        picture, fits, estimates = _split_arguments(shown)
+        record, figure = self._drawn(exhibit, picture, fits)
+        fitted = [fit_estimates(context, exhibit, fit) for fit in fits if fit]
+        fitted += [Estimates(item, getattr(item, "title", "") or ESTIMATES) for item in estimates]
+        fitted += [Estimates(table, title) for title, table in (tables or {}).items()]
+        measured = study.kind == "measured"
+        title = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}"
+        parts = [
+            kinds()["estimates"].record(context, table, title=f"{title}: {table.title}")
+            for table in fitted
+            if table
+        ]
+        if ranges is True:
+            ranges = [] if measured else derived_ids(study, exhibit)
+        if ranges:
+            parts.append(kinds()["ranges"].record(context, list(ranges)))
+        stated = any(exhibit.id in claim.exhibits for claim in self.data.paper_claims)
+        if claims and stated and not measured:
+            parts.append(kinds()["claims"].record(context, exhibit.id))
+        whole = joined_record(
+            record,
+            parts,
+            heading=title if heading else "",
+            note=note or str(exhibit.spec.get("note", "")),
+            shows=shown_by(self.data, exhibit.id, context.level),
+        )
+        return _shown(fold(whole) if folded else whole, figure)
 
     def exhibits(
         self, *exhibit_ids: str, ranges: bool = True, claims: bool = True, folded: bool = False
@@ -217,10 +249,8 @@ class LoadedStudy:
         `folded`: each is collapsed behind its title, which is no heading then.
         """
         names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
-        shown = [
-            self._exhibit(name, (), ranges, claims, "", {}, not folded, folded) for name in names
-        ]
-        return ShownTogether(shown)
+        options: dict[str, Any] = {"ranges": ranges, "claims": claims, "folded": folded}
+        return ShownTogether(self.exhibit(name, heading=not folded, **options) for name in names)
 
     def ratios(self, exhibit_id: str, to: Mapping[str, Any]) -> Estimates:
         """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
@@ -238,40 +268,6 @@ class LoadedStudy:
                 expected=f"{factor.name} or series",
             )
         return ratios_to_baseline(self.data, exhibit, column, level, self.context.level)
-
-    def _exhibit(
-        self,
-        exhibit_id: str,
-        shown: Sequence[Any],
-        ranges: bool | Sequence[str],
-        claims: bool,
-        note: str,
-        tables: Mapping[str, Mapping[str, Any]],
-        headed: bool,
-        folded: bool = False,
-    ) -> Shown:
-        exhibit = frames.find_exhibit(self.data, exhibit_id)
-        picture, fits, estimates = _split_arguments(shown)
-        record, figure = self._drawn(exhibit, picture, fits)
-        fitted = [fit_estimates(self.context, exhibit, fit) for fit in fits if fit]
-        fitted += [Estimates(item, getattr(item, "title", "") or ESTIMATES) for item in estimates]
-        fitted += [Estimates(table, title) for title, table in tables.items()]
-        measured = self.study.kind == "measured"
-        derived = derived_ids(self.context, exhibit) if ranges is True else list(ranges or ())
-        parts = build_parts(
-            self.context,
-            exhibit,
-            [table for table in fitted if table],
-            [] if measured and ranges is True else derived,
-            claims=claims and not measured,
-        )
-        heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
-        note = note or str(exhibit.spec.get("note", ""))
-        whole = joined_record(record, parts, heading=heading, note=note)
-        whole = whole.model_copy(
-            update={"shows": shown_by(self.data, exhibit.id, self.context.level)}
-        )
-        return _shown(fold(whole) if folded else whole, figure)
 
     def _drawn(
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
@@ -292,7 +288,7 @@ class LoadedStudy:
         """Claims of the paper about an exhibit ("text": about none; None: all claims), with
         verdicts.
         """
-        return self._show_kind("claims", exhibit_id)
+        return self._show_kind("claims", exhibit_id, listed=True)
 
     def summary(self) -> Shown:
         """The head of a report: the headline figure, findings, the study in a few numbers."""

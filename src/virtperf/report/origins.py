@@ -13,7 +13,6 @@ from virtperf.report import frames
 from virtperf.report.frames import StudyData
 
 TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
-_RUN_PROVENANCES = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
 def shared_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
@@ -94,20 +93,20 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             raise ProvenanceError(
                 f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
             )
-        if word not in _RUN_PROVENANCES or runs[run] != word:
+        if word not in frames.RUN_KINDS or runs[run] != word:
             raise ProvenanceError(
                 f"{label}: its provenance is {word}, but run {run} is {runs[run]}",
                 expected=runs[run],
                 found=str(word),
                 remedy="leave the column `provenance` as it is.",
             )
-    if word in _RUN_PROVENANCES and not origin.runs:
+    if word in frames.RUN_KINDS and not origin.runs:
         raise ProvenanceError(
             f"{label}: its provenance is {word}, but it names no run",
             expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )
-    if word in _RUN_PROVENANCES:
+    if word in frames.RUN_KINDS:
         return
     if not origin.exhibits:
         raise ProvenanceError(

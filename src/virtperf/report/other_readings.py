@@ -71,14 +71,18 @@ def claims_by_number(data: StudyData) -> dict[tuple[str, str], list[str]]:
 
 def collapsed_table(
     data: StudyData,
-    summary: str,
+    counted: str,
     first: str,
     rows: Mapping[Words, Sequence[Words]],
     last: Sequence[str] = (),
 ) -> list[Block]:
-    """A collapsed table with one column a reading, then `last`; empty without rows."""
+    """A collapsed table with one column a reading, then `last`, named by what is `counted`; empty without
+    rows.
+    """
     if not rows:
         return []
+    differ = "differs" if len(rows) == 1 else "differ"
+    summary = f"With other readings of words, {counted} {differ}"
     grid = Grid(
         label=summary,
         columns=(first, *reading_headings(data), *last),

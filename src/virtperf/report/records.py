@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -262,7 +263,7 @@ class Shown:
     figure: Figure | None = None
 
     def __repr__(self) -> str:
-        return NO_MEASURED_RUNS if self.record is None else record_text(self.record)
+        return NO_MEASURED_RUNS if self.record is None else "\n".join(text_parts(self.record))
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -292,7 +293,7 @@ class Shown:
         html = str(record_html(record, notebook=True, heading=record.heading))
         # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
         # notebook.
-        text, drawing = record_text(record).partition("\n")[0], record.drawing
+        text, drawing = next(text_parts(record), "").partition("\n")[0], record.drawing
         content = record.with_picture("").model_dump(mode="json")
         if drawing is None:
             return [({MIME: content, "text/html": html, "text/plain": text}, {})]
@@ -323,12 +324,10 @@ def markdown_above(record: Record) -> str:
 MAX_CELL_CHARACTERS = 36
 
 
-def record_text(record: Record) -> str:
-    """Plain text of a record: title, caption and blocks, without small remarks and collapsed cell
-    text.
-    """
+def text_parts(record: Record) -> Iterator[str]:
+    """Plain text of a record: title, caption and blocks, without small remarks."""
     title = ". ".join(filter(None, (record.name, record.title)))
-    return "\n".join(filter(None, (title, record.caption, *_lines(record.blocks))))
+    return filter(None, chain((title, record.caption), _lines(record.blocks)))
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[str]:
@@ -362,16 +361,7 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format an aligned table with long cells truncated."""
-
-    def flat(cell: str) -> str:
-        one = " ".join(printable(cell).split())
-        return one if len(one) <= MAX_CELL_CHARACTERS else f"{one[: MAX_CELL_CHARACTERS - 3]}..."
-
-    grid = [[flat(c) for c in columns], *([flat(c) for c in row] for row in rows)]
-    widths = [max(len(row[k]) for row in grid) for k in range(len(columns))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in grid
-    ]
-    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+    """Format a table with long cells truncated."""
+    cells = [[" ".join(printable(cell).split()) for cell in row] for row in rows]
+    table = pd.DataFrame(cells, columns=list(columns))
+    return table.to_string(index=False, max_colwidth=MAX_CELL_CHARACTERS)

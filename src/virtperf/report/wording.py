@@ -61,16 +61,6 @@ OF_MANY = {
 """Plural forms of verdicts."""
 _OF_ONE = {many: one for one, many in OF_MANY.items()}
 
-BY_TEXT = (
-    FOLLOWS,
-    STATED_ONCE,
-    STATED_REPEATEDLY,
-    OTHERS_IN_CONFLICT,
-    IN_CONFLICT,
-    Verdict.CONVENTION,
-)
-"""Text verdicts (by the paper's other claims) in counting order."""
-
 
 def shown_verdict(verdict: str, n_places: int = 1) -> str:
     """Display label of a text verdict; `n_places`: places of the paper that state the claim."""

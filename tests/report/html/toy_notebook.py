@@ -161,7 +161,6 @@ def claims(name: str = "claims-figure-2") -> Record:
     says = (
         "Throughput rises ",
         Span(text=HOSTILE, style="small"),
-        Span(text="Long", style="folded", summary="why"),
     )
     verdicts = (
         Span(text="follows from others", style="verdict"),

@@ -11,7 +11,6 @@ from tests.report.plain import links, plain
 from virtperf.report.claim_words import implied
 from virtperf.report.key_numbers import point_precision
 from virtperf.report.loaded import LoadedStudy, load_study
-from virtperf.report.records import Folded, Grid
 
 
 def test_range_of_other_claims_is_given_for_relations_without_number(loaded: LoadedStudy) -> None:
@@ -29,23 +28,13 @@ def test_range_of_other_claims_is_given_for_relations_without_number(loaded: Loa
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     exhibit = loaded.claims("figure-2")
     assert re.search(
-        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted",
+        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted 52 \(48 to 56\)",
         repr(exhibit),
     )
     assert re.search(
         r"best-at-8 .* the position of the maximum +not determined +stated once +undecided",
         repr(exhibit),
     )
-    assert "takes part in contradiction" in plain(
-        exhibit
-    ) and "set aside, see contradiction" in plain(exhibit)
-    assert "#contradiction-1" in links(exhibit)
-    assert any(
-        "contradiction-1" in getattr(b, "ids", ()) for b in loaded.contradictions().record.blocks
-    )
-    assert "measured 52 (48 to 56)" in plain(
-        exhibit
-    ) and "Read as: nothing means within 2 %" in plain(exhibit)
     assert "busy" not in repr(exhibit) and exhibit.record.claims == (
         "more-at-8",
         "best-at-8",
@@ -90,13 +79,13 @@ def test_verdicts_are_missing_before_the_stages_have_run(bare: LoadedStudy) -> N
     assert "By measured runs" not in plain(bare.claims("figure-2"))
 
 
-def test_table_is_folded_below_the_counts(loaded: LoadedStudy) -> None:
-    exhibit = loaded.claims("figure-2")
-    (folded,) = [b for b in exhibit.record.blocks if isinstance(b, Folded)]
-    (grid,) = folded.blocks
-    assert folded.summary == "Show 3 claims" and isinstance(grid, Grid)
-    assert grid.ids == ("claim-more-at-8", "claim-best-at-8", "claim-flat")
-    assert plain(exhibit).splitlines()[3].startswith("3 claims.")
+def test_report_links_the_page_of_claims(loaded: LoadedStudy) -> None:
+    exhibit = loaded.exhibit("figure-2")
+    assert "claims:figure-2" in links(exhibit)
+    assert "Claims of the paper (3)" in plain(exhibit)
+    assert "more-at-8" not in plain(exhibit)  # the page of claims has them
+    elsewhere, *_ = loaded.appendix("text")
+    assert "claims:text" in links(elsewhere)
 
 
 def test_assumptions_and_errata(loaded: LoadedStudy) -> None:

@@ -108,11 +108,6 @@ def test_long_tables_open_on_a_click(tmp_path: Path, root: Path) -> None:
     assert len(grid.rows) == FIRST and "Show 3 more verdicts" in plain(loaded.readings())
 
 
-def test_readings_are_shown_below_their_claim(tmp_path: Path, root: Path) -> None:
-    text = plain(build(tmp_path, root, []).claims("figure-2"))
-    assert "Read as: flat: within 2 %; nothing means within 2 %" in text
-
-
 @pytest.mark.parametrize("name", ["loaded", "bare"])
 def test_study_without_words_is_stated(request: pytest.FixtureRequest, name: str) -> None:
     assert "No claim has a word" in plain(request.getfixturevalue(name).readings())

@@ -64,7 +64,7 @@ def dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("dot")
 def test_new_kind_needs_one_file(repository: Path) -> None:
     exhibit = load_study("toy", repository / "data").show("figure-9")
-    assert repr(exhibit).splitlines()[-2:] == ["one", "<two>"]
+    assert repr(exhibit).split()[-2:] == ["one", "<two>"]
     html = record_html(exhibit.record)
     assert "&lt;two&gt;" in html and "Some dots" in html and ">published</span>" in html
 

@@ -11,13 +11,10 @@ import pytest
 
 from tests.cases import each_case
 from virtperf.report.plot import axis
-from virtperf.report.plot.axis import AxisMetadata
 
 
 def levels(*found: object, numeric: bool = True) -> axis.AxisLevels:
-    return axis.axis_levels(
-        [pd.DataFrame({"x": list(found)})], "x", AxisMetadata({}, {}, {}), numeric=numeric
-    )
+    return axis.axis_levels(found, numeric=numeric)
 
 
 def ranges(*ends: tuple[float, float]) -> pd.DataFrame:
@@ -77,8 +74,8 @@ def test_numeric_levels_are_sorted_and_text_levels_keep_their_order() -> None:
 
 
 def test_order_and_labels_of_the_study_are_kept() -> None:
-    words = AxisMetadata({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
-    found = axis.axis_levels([pd.DataFrame({"x": [10240, 20480]})], "x", words)
+    labelled = [(20480, "20,480"), (10240, "10,240"), (512, "512")]
+    found = axis.axis_levels([10240, 20480], labelled)
     assert (list(found.positions), found.tick_labels) == ([20480, 10240], ("20,480", "10,240"))
     left, right = found.limits
     assert left > right

@@ -26,7 +26,6 @@ from virtperf.report.records import (
     Paragraph,
     Record,
     Span,
-    Words,
     is_link,
     split_tail,
 )
@@ -193,17 +192,10 @@ def _link_traces(block: Block, record: Record) -> Block:
 
 
 def _for_notebook(block: Block) -> Block:
-    """Simplify a table for a notebook: no collapsed text in cells, no anchors, no cards on phones."""
+    """Simplify a table for a notebook: no anchors, no cards on phones."""
     if not isinstance(block, Grid):
         return block
-
-    def unfolded(words: Words) -> Words:
-        if isinstance(words, str):
-            return words
-        return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
-
-    rows = tuple(tuple(map(unfolded, row)) for row in block.rows)
-    return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
+    return block.model_copy(update={"ids": (), "stacks": False})
 
 
 def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
@@ -230,20 +222,6 @@ def _drop_used_ids(block: Block, used_ids: set[str]) -> Block:
             update={"blocks": tuple(_drop_used_ids(part, used_ids) for part in block.blocks)}
         )
     return block
-
-
-def with_claims_linked(record: Record) -> Record:
-    """Replace each table of claims by a link to the page of claims, which renders them."""
-
-    def linked(block: Block) -> Block:
-        if not isinstance(block, Folded) or not any(
-            isinstance(part, Grid) and part.layout == "claims" for part in block.blocks
-        ):
-            return block
-        exhibit = record.id.removesuffix("-claims")
-        return Paragraph(words=(Span(text=block.summary, link=f"claims:{exhibit}"),))
-
-    return record.model_copy(update={"blocks": tuple(map(linked, record.blocks))})
 
 
 LINK_PREFIXES = ("#", "claim:", "claims:", "exhibit:", "trace:", "run:", "https://", "http://")

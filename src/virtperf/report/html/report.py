@@ -9,13 +9,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import nbformat
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
-from nbconvert import HTMLExporter
-from nbconvert.exporters.templateexporter import TemplateExporter
 from nbformat import NotebookNode
 from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
@@ -36,12 +33,10 @@ from virtperf.report.html.record import (
     ids,
     make_ids_distinct,
     record_html,
-    with_claims_linked,
 )
 from virtperf.report.html.sanitize import sanitize_html
 from virtperf.report.html.templating import (
-    TEMPLATES,
-    equip,
+    environment,
     image_address,
     read_scripts,
     refuse_large,
@@ -49,29 +44,6 @@ from virtperf.report.html.templating import (
 )
 from virtperf.report.records import Record, markdown_above
 from virtperf.study.definition import Study
-
-
-class _Exporter(HTMLExporter):
-    """nbconvert's HTML exporter with this package's template only, and with autoescaping."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(
-            template_name="templates", extra_template_basedirs=[str(TEMPLATES.parent)], **settings
-        )
-
-    def _create_environment(self) -> Environment:
-        environment: Environment = super()._create_environment()
-        environment.autoescape, environment.undefined = True, StrictUndefined
-        equip(environment)
-        return environment
-
-    def from_notebook_node(
-        self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any
-    ) -> Any:
-        # skip HTMLExporter: it would parse and rewrite the page to add attributes that the template
-        # has
-        body, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
-        return body, resources
 
 
 def render(
@@ -123,15 +95,15 @@ def to_html(
     """Render a notebook as a page, deterministically. `name` is its file's name."""
     code, policy = read_scripts("page.js")
     clean = normalise(notebook)
-    resources = {
-        "page": build_page(clean, title, notice, prefix, glossary),
-        "study": study,
-        "prefix": prefix,
-        "name": name,
-        "scripts": code,
-        "policy": policy,
-    }
-    body, _ = _Exporter().from_notebook_node(clean, resources=resources)
+    template = environment().overlay(trim_blocks=False, lstrip_blocks=False)
+    body = template.get_template("index.html.j2").render(
+        page=build_page(clean, title, notice, prefix, glossary),
+        study=study,
+        prefix=prefix,
+        name=name,
+        scripts=code,
+        policy=policy,
+    )
     return tidy(body)
 
 
@@ -213,10 +185,7 @@ def build_page(
         if c.cell_type == "code"
     }
     records = make_ids_distinct(
-        with_claims_linked(record)
-        for pairs in shown.values()
-        for _, record in pairs
-        if record is not None
+        record for pairs in shown.values() for _, record in pairs if record is not None
     )
     used_ids = frozenset(ids(records))
     prose, of_prose = render_cells(list(_prose(cells, shown)), used_ids)

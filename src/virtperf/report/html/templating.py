@@ -50,13 +50,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    equip(created)
-    return created
-
-
-def equip(environment_: Environment) -> None:
-    """Add the globals and filters used by the templates."""
-    environment_.filters |= {
+    created.filters |= {
         "breakable": breakable,
         "slug": slug,
         "printable": printable,
@@ -68,13 +62,14 @@ def equip(environment_: Environment) -> None:
         "css_string": css_string,
         "verdict_kind": verdict_kind,
     }
-    environment_.globals |= {
+    created.globals |= {
         "VERDICTS": VERDICT_MEANINGS,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
         "PAGES": PAGES,
     }
+    return created
 
 
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:

@@ -30,7 +30,7 @@ from pydantic import BaseModel, ValidationError
 from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Model, problems
 from virtperf.core.provenance import Origin
-from virtperf.report.frames import StudyData
+from virtperf.report.frames import StudyData, point_table
 from virtperf.report.origins import TEXT
 from virtperf.report.records import Block, Folded, Numbers, Paragraph, Record, Span
 from virtperf.report.wording import slug
@@ -71,6 +71,11 @@ class Context:
     def study(self) -> Study:
         """The study's definition."""
         return self.data.study
+
+    def points(self, exhibit: Exhibit) -> pd.DataFrame:
+        """Points of a figure with the means of runs (`frames.point_table`)."""
+        options = {"assumptions": self.assumptions, "examples": self.examples}
+        return point_table(self.data, exhibit, level=self.level, **options)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,12 +12,19 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
-from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.captions import caption, is_wide, order_claims, order_lines, stated_order
 from virtperf.report.claim_words import quantities
-from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, point_table
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
+from virtperf.report.frames import PROVENANCES, allowed, is_printed_value
+from virtperf.report.kinds import (
+    Context,
+    ExhibitKind,
+    ExhibitSpec,
+    Figure,
+    attribution,
+    note,
+    trace,
+)
 from virtperf.report.records import (
     Block,
     Drawing,
@@ -62,13 +69,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
             expected="one factor",
             found=", ".join(sorted(axes)),
         )
-    labels = [series.label for series in exhibit.series]
-    if twice := [label for label in labels if labels.count(label) > 1]:
-        raise StudyError(
-            f"{exhibit.id}: two series are named {twice[0]!r}",
-            file="study.yaml",
-            expected="a unique label for every series",
-        )
+    check_labels(exhibit)
     if exhibit.spec.get("log") and exhibit.kind != "line":
         raise StudyError(
             f"{exhibit.id}: bars begin at 0, which is not on a logarithmic axis",
@@ -76,6 +77,17 @@ def check(study: Study, exhibit: Exhibit) -> None:
             expected="log with kind: line",
         )
     check_colours(study, exhibit)
+
+
+def check_labels(exhibit: Exhibit) -> None:
+    """Check that the series of a figure have distinct labels."""
+    labels = [series.label for series in exhibit.series]
+    if twice := [label for label in labels if labels.count(label) > 1]:
+        raise StudyError(
+            f"{exhibit.id}: two series are named {twice[0]!r}",
+            file="study.yaml",
+            expected="a unique label for every series",
+        )
 
 
 def check_colours(study: Study, exhibit: Exhibit) -> None:
@@ -97,24 +109,86 @@ def _claim_list(claims: Sequence[str]) -> str:
     return ";".join([*claims[:MAX_NAMED_CLAIMS], *([f"and {more} more"] if more > 0 else [])])
 
 
-def record(
+def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
+    """The kind of line figures, which have fitted `curves`, or of bar figures, which have none.
+
+    Their `record` takes the picture, perhaps a reader's own, and fits by series; it raises
+    `StudyError` for fits of bars.
+    """
+
+    def record(
+        context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+    ) -> Record:
+        fits = collect_fits(shown)
+        if fits and not curves:
+            raise StudyError(
+                f"{exhibit.id} is a {name} figure, which has no fitted curves",
+                remedy="show the fit's estimates by study.estimates(...).",
+            )
+        return _record(context, exhibit, figure, fits)
+
+    def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
+        from virtperf.report import plot
+
+        points = context.points(exhibit)
+        if figure := _draw_order(context, exhibit, points):
+            return figure
+        columns: dict[str, Any] = {"x": exhibit.series[0].over, "hue": "series"}
+        if not curves:
+            return plot.bars(points, **columns, level=context.level)
+        fits, log = collect_fits(shown), bool(exhibit.spec.get("log"))
+        return plot.lines(points, **columns, level=context.level, fits=fits, log=log)
+
+    return ExhibitKind(name, record, spec=Spec, draw=draw, check=check)
+
+
+def exhibit_record(
+    context: Context,
+    exhibit: Exhibit,
+    figure: Figure | None,
+    caption: str,
+    numbers: Sequence[Numbers],
+    *,
+    provenance: Iterable[Provenance],
+    blocks: Iterable[Block],
+    description: str = "",
+    summary: str = "",
+) -> Record:
+    """Build the record of an exhibit in study.yaml; `description` is the alternative text of the picture,
+    by default the caption, a `summary` collapses it.
+    """
+    name = exhibit_name(exhibit.id, exhibit.kind)
+    return Record(
+        kind=exhibit.kind,
+        id=exhibit.id,
+        study=context.study.id,
+        name=name,
+        title=exhibit.title,
+        caption=caption,
+        provenance=tuple(provenance),
+        numbers=tuple(numbers),
+        blocks=tuple(blocks),
+        claims=context.data.claims_about(exhibit.id),
+        drawing=drawing(
+            figure,
+            exhibit.id,
+            f"{name}: {exhibit.title}",
+            description or caption,
+            numbers,
+            summary=summary,
+        ),
+    )
+
+
+def _record(
     context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]
 ) -> Record:
-    """Build the record of a figure; `figure` is its picture, perhaps a reader's own."""
     study, data = context.study, context.data
-    points = point_table(
-        data,
-        exhibit,
-        level=context.level,
-        assumptions=context.assumptions,
-        examples=context.examples,
-    )
+    points = context.points(exhibit)
     factor = study.factors[exhibit.series[0].over]
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    statements = [claim.says for claim in claims]
-    name, sentence = exhibit_name(exhibit.id, "figure"), caption(points, factor, statements)
-    numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
+    numbers = [Numbers.of(_download(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
         from virtperf.report.plot.curves import evaluate_curves
 
@@ -136,41 +210,26 @@ def record(
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     mostly_open = is_mostly_open(points)
     shows_order = figure is not None and figure.get_label() == ORDER
-    statements_shown = _text_statements(context, exhibit, points, factor) if mostly_open else ()
-    blocks: list[Block] = [
-        *(
-            [Folded(summary="Statements of the text", blocks=tuple(statements_shown))]
-            if shows_order
-            else statements_shown
+    statements = tuple(_text_statements(context, exhibit, points, factor)) if mostly_open else ()
+    if shows_order:
+        statements = (Folded(summary="Statements of the text", blocks=statements),)
+    label = f"{exhibit_name(exhibit.id, 'figure')}: numbers"
+    return exhibit_record(
+        context,
+        exhibit,
+        figure,
+        caption(points, factor, [claim.says for claim in claims]),
+        numbers,
+        provenance=(kind for kind, rows in there.items() if rows.any()),
+        blocks=(
+            *statements,
+            *_unscaled_note(context, exhibit, points),
+            *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
+            *(attribution(study) if there[Provenance.MEASURED].any() else ()),
+            trace(study, exhibit),
+            Folded(summary="The numbers", blocks=(_table(context, points, factor, label),)),
         ),
-        *_unscaled_note(context, exhibit, points),
-        *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
-        *(attribution(study) if there[Provenance.MEASURED].any() else ()),
-        trace(study, exhibit),
-        Folded(
-            summary="The numbers",
-            blocks=(_table(context, points, factor, f"{name}: numbers"),),
-        ),
-    ]
-    return Record(
-        kind=exhibit.kind,
-        id=exhibit.id,
-        study=study.id,
-        name=name,
-        title=exhibit.title,
-        caption=sentence,
-        provenance=tuple(kind for kind, rows in there.items() if rows.any()),
-        numbers=tuple(numbers),
-        blocks=tuple(blocks),
-        claims=data.claims_about(exhibit.id),
-        drawing=drawing(
-            figure,
-            exhibit.id,
-            f"{name}: {exhibit.title}",
-            sentence,
-            numbers,
-            summary="The figure with all ranges" if mostly_open and not shows_order else "",
-        ),
+        summary="The figure with all ranges" if mostly_open and not shows_order else "",
     )
 
 
@@ -251,31 +310,8 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
     }
 
 
-def draw(
-    function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any
-) -> Figure:
-    """Draw the default picture: bands, means and printed numbers, one panel a quantity; the order
-    that the text states if it determines hardly more.
-    """
-    if figure := _draw_order(context, exhibit):
-        return figure
-    points = frames.points(context.data, exhibit, assumptions=context.assumptions)
-    means = frames.means(context.data, exhibit, level=context.level)
-    means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
-    return function(
-        points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more
-    )
-
-
-def _draw_order(context: Context, exhibit: Exhibit) -> Figure | None:
+def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Figure | None:
     """Draw the order of the points if the text determines hardly more; its label is `ORDER`."""
-    points = point_table(
-        context.data,
-        exhibit,
-        level=context.level,
-        assumptions=context.assumptions,
-        examples=context.examples,
-    )
     names = {quantity.name for *_, quantity in context.study.points(exhibit)}
     if len(names) > 1 or not is_mostly_open(points):
         return None
@@ -284,9 +320,8 @@ def _draw_order(context: Context, exhibit: Exhibit) -> Figure | None:
         return None
     from virtperf.report import plot
 
-    frame = frames.points(context.data, exhibit, assumptions=context.assumptions)
     label = context.study.quantities[names.pop()].label
-    figure = plot.order(frame, ranks, pairs, x=exhibit.series[0].over, ylabel=label)
+    figure = plot.order(points, ranks, pairs, x=exhibit.series[0].over, ylabel=label)
     figure.set_label(ORDER)
     return figure
 
@@ -305,33 +340,39 @@ def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> 
     return [note(f"{words} not run{place}.")]
 
 
-def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
-    """Table of all data behind a figure, one row a point, for the CSV download."""
+def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+    """The points of a figure for the CSV download, with lists as text."""
     shown = [quantity for _, _, quantity in study.points(exhibit)]
     units = {
         q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
         for q in shown
     }
-    columns = {
-        "exhibit": points["exhibit"],
-        "series": points["series"],
-        factor.name: points["x"],
-        "quantity": points["quantity"],
+    cells = {
+        **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
+        **{name: points[name].map(_claim_list) for name in ("low_by", "high_by")},
+        **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
         "unit": points["quantity"].map(units),
-        "allowed_low": points["low"],
-        "allowed_high": points["high"],
-        "allowed": points["pieces"].map(_pieces),
-        "text_alone_low": points["low_text"],
-        "text_alone_high": points["high_text"],
-        "text_alone": points["pieces_text"].map(_pieces),
-        "low_set_by": points["low_by"].map(_claim_list),
-        "high_set_by": points["high_by"].map(_claim_list),
     }
+    names = {"exhibit": "exhibit", "series": "series", "x": factor.name, "quantity": "quantity"}
+    names |= {"unit": "unit", **_DOWNLOADED}
     for kind in PROVENANCES:
-        columns |= {name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")}
-        columns[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
-    columns["printed"] = points["printed"]
-    return pd.DataFrame(columns).replace([math.inf, -math.inf], math.nan)
+        names |= {name: name for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_runs")}
+    columns = {new: cells.get(name, points.get(name)) for name, new in names.items()}
+    table = pd.DataFrame(columns | {"printed": points["printed"]})
+    return table.replace([math.inf, -math.inf], math.nan)
+
+
+_DOWNLOADED = {
+    "low": "allowed_low",
+    "high": "allowed_high",
+    "pieces": "allowed",
+    "low_text": "text_alone_low",
+    "high_text": "text_alone_high",
+    "pieces_text": "text_alone",
+    "low_by": "low_set_by",
+    "high_by": "high_set_by",
+}
+"""Columns of points on what the text allows, and their names in the CSV."""
 
 
 def _pieces(pieces: Sequence[float]) -> str:

@@ -193,9 +193,8 @@ def _changes_by_reading(data: StudyData, claims: Mapping[str, Claim]) -> list[Bl
         claim_link(claims.get(name), name): [cells[r] for r in READING_NAMES]
         for (name, _), cells in changed.items()
     }
-    differ = "differs" if len(rows) == 1 else "differ"
-    summary = f"With other readings of words, {plural(len(rows), 'claim')} set aside {differ}"
-    return collapsed_table(data, summary, "Claim", rows)
+    counted = f"{plural(len(rows), 'claim')} set aside"
+    return collapsed_table(data, counted, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:

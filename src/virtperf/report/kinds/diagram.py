@@ -23,6 +23,7 @@ from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, parse_spec, source
+from virtperf.report.kinds._figure import exhibit_record
 from virtperf.report.records import Box, Diagram, Numbers, Record
 from virtperf.report.wording import exhibit_name, join_words
 from virtperf.study.definition import Exhibit
@@ -77,16 +78,14 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     table = pd.DataFrame(edges, columns=["from", "to", "connection"])
     contents = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
     sentence = " ".join(f"{label} holds {join_words(inner)}." for label, inner in contents if inner)
-    name = exhibit_name(exhibit.id, "figure")
-    label = f"{name}: {exhibit.title}. {sentence}".strip()
-    return Record(
-        kind="diagram",
-        id=exhibit.id,
-        study=study.id,
-        name=name,
-        title=exhibit.title,
+    label = f"{exhibit_name(exhibit.id, exhibit.kind)}: {exhibit.title}. {sentence}".strip()
+    return exhibit_record(
+        context,
+        exhibit,
+        None,
+        "",
+        (Numbers.of(table, f"{study.id}-{exhibit.id}", words="Connections (CSV)"),),
         provenance=(Provenance.REDRAWN,),
-        numbers=(Numbers.of(table, f"{study.id}-{exhibit.id}", words="Connections (CSV)"),),
         blocks=(
             Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
             source(study, exhibit, "Redrawn from the description in ", "; the layout is ours."),

@@ -24,7 +24,7 @@ from virtperf.report.kinds import (
     note,
     trace,
 )
-from virtperf.report.kinds._figure import check_colours, drawing
+from virtperf.report.kinds._figure import check_colours, check_labels, exhibit_record
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
 from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
 from virtperf.study.definition import Exhibit, Series, Study
@@ -61,13 +61,7 @@ class Spec(ExhibitSpec):
 
 def check(study: Study, exhibit: Exhibit) -> None:
     """Check that series have one level each, distinct labels, and one unit."""
-    labels = [series.label for series in exhibit.series]
-    if twice := [label for label in labels if labels.count(label) > 1]:
-        raise StudyError(
-            f"{exhibit.id}: two series are named {twice[0]!r}",
-            file="study.yaml",
-            expected="a unique label for every series",
-        )
+    check_labels(exhibit)
     for series in exhibit.series:
         if len(series.levels) > 1:
             raise StudyError(
@@ -118,18 +112,14 @@ def record(
             numeric=tuple(range(1, len(_HEADINGS))),
         )
         blocks.append(Folded(summary="The numbers", blocks=(grid,)))
-    return Record(
-        kind="distribution",
-        id=exhibit.id,
-        study=study.id,
-        name=name,
-        title=exhibit.title,
-        caption=sentence,
-        provenance=tuple(Provenance(kind) for kind in dict.fromkeys(samples["provenance"])),
-        numbers=tuple(numbers),
-        blocks=tuple(blocks),
-        claims=context.data.claims_about(exhibit.id),
-        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", sentence, numbers),
+    return exhibit_record(
+        context,
+        exhibit,
+        figure,
+        sentence,
+        numbers,
+        provenance=map(Provenance, dict.fromkeys(samples["provenance"])),
+        blocks=blocks,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.verdicts import Verdict
-from virtperf.report.claim_words import claim_in_words
+from virtperf.report.claim_words import claim_in_words, measured_verdict
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import interval, pretty, with_interval
@@ -48,7 +48,7 @@ def record(context: Context) -> Record:
     for claim in data.paper_claims:
         results = [by_level.get((claim.id, level), {}) for level in levels]
         elsewhere = results if study.pooled_factor else results[1:]
-        if all(_verdict(result) == Verdict.NO_MEASUREMENT for result in elsewhere):
+        if all(measured_verdict(result) == Verdict.NO_MEASUREMENT for result in elsewhere):
             left_out += 1
             continue
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
@@ -106,15 +106,11 @@ def _about(study: Study, factor: Factor) -> str:
     )
 
 
-def _verdict(result: dict[Any, Any]) -> str:
-    return str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
-
-
 def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
     """Cell with the verdict, its number with the interval if there is one, and the limits that it was
     judged by.
     """
-    word = _verdict(result)
+    word = measured_verdict(result)
     if word == Verdict.NO_MEASUREMENT:
         return ""
     value, low, high = (float(result.get(name, math.nan)) for name in NUMBERS)

@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
-from virtperf.report.claim_words import claim_in_words, quantities
+from virtperf.report.claim_words import claim_in_words, measured_verdict, quantities
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
@@ -46,7 +46,11 @@ def record(context: Context) -> Record:
     rows = tuple(
         (
             _hypothesis_cell(claim),
-            (Span(text=verdict(result), style="verdict"), " ", *_reason(data, claim, result)),
+            (
+                Span(text=measured_verdict(result), style="verdict"),
+                " ",
+                *_reason(data, claim, result),
+            ),
             _detectable_cell(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
@@ -56,7 +60,7 @@ def record(context: Context) -> Record:
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
     short = tuple(
         (
-            Span(text=verdict(result), style="verdict"),
+            Span(text=measured_verdict(result), style="verdict"),
             f" {claim.says.rstrip('.')}",
             f": {measured}." if (measured := claim_in_words(claim, data).measured) else ".",
         )
@@ -73,9 +77,8 @@ def record(context: Context) -> Record:
         for name, cells in measured_changes(data).items()
         if name in sentences
     }
-    differ = "differs" if len(rows_read) == 1 else "differ"
-    summary = f"With other readings of words, {len(rows_read)} of {plural(len(sentences), 'verdict')} {differ}"
-    otherwise = collapsed_table(data, summary, "Hypothesis", rows_read)
+    counted = f"{len(rows_read)} of {plural(len(sentences), 'verdict')}"
+    otherwise = collapsed_table(data, counted, "Hypothesis", rows_read)
     return register(
         context,
         "hypotheses",
@@ -112,14 +115,9 @@ def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tupl
     return (reason,)
 
 
-def verdict(result: Mapping[str, object]) -> str:
-    """Measured verdict in a row of the verdicts table."""
-    return str(result.get("measured_verdict") or Verdict.NO_MEASUREMENT)
-
-
 def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
     """Explain the expected number of false verdicts, and the last column."""
-    decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
+    decided = sum(measured_verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
     are_decided = "is decided" if decided == 1 else "are decided"
     return (

@@ -232,11 +232,8 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
                 if name in sentences
             ]
             rows[line.label] += [_claim_links(names, sentences)]
-    differ = "differs" if len(rows) == 1 else "differ"
-    summary = (
-        f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
-    )
-    return collapsed_table(data, summary, "Number", rows, ("Claims read differently",))
+    counted = f"{len(rows)} of {plural(len(lines), 'number')}"
+    return collapsed_table(data, counted, "Number", rows, ("Claims read differently",))
 
 
 def _claim_links(names: Sequence[str], sentences: Mapping[str, str]) -> Words:

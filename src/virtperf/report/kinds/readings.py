@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.core.verdicts import Verdict
@@ -54,37 +54,25 @@ def record(context: Context) -> Record:
     verdicts = {name: cells for (name, _), cells in changed["verdict"].items()}
     claims_by_id = {c.id: c for c in data.paper_claims}
     columns = reading_headings(data)
-    measured = measured_changes(data)
+    tables = {
+        "verdict": ("Claim", _verdict_rows(verdicts, claims_by_id, Verdict.CONTRADICTED)),
+        "range": ("Range by the text alone", _range_rows(data, changed["range"])),
+        "derived number": (
+            "Derived number by the text alone",
+            _derived_rows(data, changed["derived"]),
+        ),
+        "claim": ("Claim, set aside or kept", _set_aside_rows(changed["set aside"], claims_by_id)),
+        "verdict of runs": (
+            "Claim",
+            _verdict_rows(measured_changes(data), claims_by_id, Verdict.REFUTED),
+        ),
+    }
     blocks: list[Block] = [
         Paragraph(words=_summary(data, len(worded), changed)),
-        *_tables(
-            "verdict",
-            ("Claim", *columns),
-            list(
-                _verdict_rows(
-                    verdicts, claims_by_id, first=Verdict.CONTRADICTED, shown=placed_verdict
-                )
-            ),
-        ),
-        *_tables(
-            "range",
-            ("Range by the text alone", *columns),
-            list(_range_rows(data, changed["range"])),
-        ),
-        *_tables(
-            "derived number",
-            ("Derived number by the text alone", *columns),
-            list(_derived_rows(data, changed["derived"])),
-        ),
-        *_tables(
-            "claim",
-            ("Claim, set aside or kept", *columns),
-            list(_set_aside_rows(changed["set aside"], claims_by_id)),
-        ),
-        *_tables(
-            "verdict of runs",
-            ("Claim", *columns),
-            list(_verdict_rows(measured, claims_by_id, first=Verdict.REFUTED, shown=_unchanged)),
+        *(
+            block
+            for what, (first, rows) in tables.items()
+            for block in _tables(what, (first, *columns), list(rows))
         ),
         Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
         *_by_hand(data.paper_claims),
@@ -125,31 +113,17 @@ def _summary(
 
 
 def _verdict_rows(
-    changed: Mapping[str, Mapping[Any, str]],
-    claims: Mapping[str, Claim],
-    *,
-    first: str,
-    shown: Callable[[str, int], str],
+    changed: Mapping[str, Mapping[Any, str]], claims: Mapping[str, Claim], first: str
 ) -> Iterator[tuple[Words, ...]]:
-    """Rows of changed verdicts, those with the verdict `first` under some reading first; `shown`
-    formats a verdict with the number of places that state the claim.
-    """
+    """Rows of changed verdicts, those with the verdict `first` under some reading first."""
     order = {name: k for k, name in enumerate(claims)}
     for name in sorted(
         changed, key=lambda n: (first not in changed[n].values(), order.get(n, len(order)))
     ):
         places = claims[name].n_places if name in claims else 1
-        yield (
-            claim_link(claims.get(name), name),
-            *(
-                (Span(text=shown(changed[name][r], places), style="verdict"),)
-                for r in READING_NAMES
-            ),
-        )
-
-
-def _unchanged(verdict: str, _: int) -> str:
-    return verdict
+        shown = (placed_verdict(changed[name][r], places) for r in READING_NAMES)
+        cells = ((Span(text=text, style="verdict"),) for text in shown)
+        yield claim_link(claims.get(name), name), *cells
 
 
 def _set_aside_rows(

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.core.verdicts import DISPUTED, Verdict
-from virtperf.report.claim_words import verdict_counts, verdict_words
+from virtperf.report.claim_words import measured_verdict, verdict_counts, verdict_words
 from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
-from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import (
     Block,
@@ -155,7 +154,7 @@ def _answers(data: StudyData) -> Iterator[Words]:
         yield (
             Span(text=claim.says, style="strong"),
             " ",
-            Span(text=verdict(result), style="verdict"),
+            Span(text=measured_verdict(result), style="verdict"),
             reason,
         )
 
@@ -186,7 +185,7 @@ def _measured_finding(data: StudyData, stated: StatedFinding) -> Words:
             " Hypothesis: ",
             Span(text=claim.says, link=f"claim:{claim.id}"),
             " ",
-            Span(text=verdict(data.result(claim.id)), style="verdict"),
+            Span(text=measured_verdict(data.result(claim.id)), style="verdict"),
         ]
     return tuple(part for part in parts if part)
 
@@ -350,7 +349,7 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     conditions = {str(sorted(run["factors"].items())) for run in runs}
     warned = sum(1 for run in runs if warnings_of(run))
     out = sum(len(data.index.get(part, ())) for part in ("quarantined", "excluded"))
-    words = Counter(verdict(data.result(claim.id)) for claim in data.paper_claims)
+    words = Counter(measured_verdict(data.result(claim.id)) for claim in data.paper_claims)
     facts = [
         Fact(
             value=str(len(runs)),

@@ -19,7 +19,7 @@ from virtperf.report.kinds import (
     source,
     trace,
 )
-from virtperf.report.kinds._figure import drawing
+from virtperf.report.kinds._figure import exhibit_record
 from virtperf.report.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.report.wording import exhibit_name, plural
 from virtperf.study.definition import Exhibit, Study
@@ -107,8 +107,7 @@ def record(
         for k, c in enumerate(columns)
         if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c])
     )
-    name = exhibit_name(exhibit.id, "table")
-    whole = f"{name}: {exhibit.title}"
+    whole = f"{exhibit_name(exhibit.id, exhibit.kind)}: {exhibit.title}"
     blocks: list[Block] = [
         Grid(label=whole, columns=tuple(columns), rows=tuple(rows), numeric=numeric)
     ]
@@ -126,19 +125,17 @@ def record(
     ]
     words = f"{'Reworded' if spec.reworded else 'As printed'} (CSV)"
     numbers = (Numbers.of(cells, f"{study.id}-{exhibit.id}", words=words),)
-    return Record(
-        kind="table",
-        id=exhibit.id,
-        study=study.id,
-        name=name,
-        title=exhibit.title,
-        caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes give the reasons."
+    return exhibit_record(
+        context,
+        exhibit,
+        figure,
+        f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes give the reasons."
         if wrong
         else "",
+        numbers,
         provenance=(Provenance.PUBLISHED,),
-        blocks=tuple(blocks),
-        numbers=numbers,
-        drawing=drawing(figure, exhibit.id, whole, whole, numbers),
+        blocks=blocks,
+        description=whole,
     )
 
 

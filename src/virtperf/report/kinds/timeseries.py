@@ -9,11 +9,11 @@ import pandas as pd
 from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.frames import allowed, point_table
+from virtperf.report.frames import allowed
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, trace
-from virtperf.report.kinds._figure import check_colours, drawing
+from virtperf.report.kinds._figure import check_colours, exhibit_record
 from virtperf.report.records import Numbers, Paragraph, Record
-from virtperf.report.wording import clock, exhibit_name, pretty
+from virtperf.report.wording import clock, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import SingleCondition
 
@@ -47,7 +47,6 @@ def record(
     """
     table = _samples(context, exhibit)
     marks = _marks(context, exhibit)
-    name, sentence = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
     # the trace is of quantities; samples without marked levels have none
     numbers, blocks = [], [trace(context.study, exhibit)] if len(marks) else []
     if len(table):
@@ -60,18 +59,14 @@ def record(
         limits = limits.replace([math.inf, -math.inf], math.nan)
         numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=words))
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
-    return Record(
-        kind="timeseries",
-        id=exhibit.id,
-        study=context.study.id,
-        name=name,
-        title=exhibit.title,
-        caption=sentence,
+    return exhibit_record(
+        context,
+        exhibit,
+        figure,
+        _finding(table, marks),
+        numbers,
         provenance=kinds or ((Provenance.RECONSTRUCTED,) if len(marks) else ()),
-        numbers=tuple(numbers),
-        claims=context.data.claims_about(exhibit.id),
-        blocks=tuple(blocks),
-        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", sentence, numbers),
+        blocks=blocks,
     )
 
 
@@ -91,15 +86,7 @@ def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
 
 def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
     """Levels stated by the text."""
-    if not exhibit.series:
-        return pd.DataFrame()
-    return point_table(
-        context.data,
-        exhibit,
-        level=context.level,
-        assumptions=context.assumptions,
-        examples=context.examples,
-    )
+    return context.points(exhibit) if exhibit.series else pd.DataFrame()
 
 
 def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,37 +28,6 @@ LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this 
 TWO_DECADES = 100.0
 LABEL_PAD_PT = 8  # points between an axis and the label above it
 PANEL_WIDTH = FIGURE_WIDTH - 80  # approximate width of a panel
-
-
-@dataclass(frozen=True)
-class AxisMetadata:
-    """Axis metadata: labels and levels attached to frames (`report.axis_words`), overridden by a
-    caller's.
-    """
-
-    labels: Mapping[str, str]
-    levels: Mapping[str, Sequence[tuple[Any, str]]]
-    bounds: Mapping[str, Sequence[float]]
-    colours: Mapping[str, int] = field(default_factory=dict)
-    panels: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> AxisMetadata:
-        """Metadata of the first frame with any; `labels` have precedence."""
-        known = (frame.attrs.get("axes") for frame in frames if frame is not None)
-        axes: dict[str, Any] = next((words for words in known if words), {})
-        return cls(
-            {**axes.get("labels", {}), **labels},
-            *(axes.get(n, {}) for n in ("levels", "bounds", "colours", "panels")),
-        )
-
-    def panel(self, quantity: object) -> str:
-        """Panel of a quantity: its own, or one shared with others of its unit."""
-        return self.panels.get(str(quantity), str(quantity))
-
-    def label(self, name: object) -> str:
-        """Label of a column, or of a value of `row`."""
-        return printable(self.labels.get(str(name), str(name)))
 
 
 @dataclass(frozen=True)
@@ -144,22 +113,18 @@ class AxisLevels:
 
 
 def axis_levels(
-    frames: Iterable[pd.DataFrame],
-    x: str,
-    metadata: AxisMetadata,
+    found: Iterable[Any],
+    labelled: Iterable[tuple[Any, str]] = (),
     *,
     numeric: bool = True,
     margin_pt: float = 0.0,
 ) -> AxisLevels:
-    """Levels of an axis: in the study's order if the frames have one, else numbers ascending, text
-    in order of appearance.
+    """Levels of an axis: in the order of `labelled`, levels with their labels, if all are there; else
+    numbers ascending, text in order of appearance.
 
     `numeric` False treats numbers as categories, as bars need.
     """
-    levels = list(
-        dict.fromkeys(level for frame in frames if x in frame for level in frame[x].tolist())
-    )
-    known = dict(metadata.levels.get(x, ()))
+    levels, known = list(dict.fromkeys(found)), dict(labelled)
     if all(level in known for level in levels):
         levels = [level for level in known if level in set(levels)]
         tick_labels = [known[level] for level in levels]

@@ -14,18 +14,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
+from numpy.typing import ArrayLike
 
-from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.order_statistics import band_half_width, percentile
+from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.axis import AxisMetadata
+from virtperf.report.plot.long import require_columns
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,
     SURFACE_COLOUR,
     SeriesStyle,
     create_panels,
-    series_style,
+    series_styles,
     theme,
 )
 from virtperf.report.wording import pretty, wrap_text
@@ -58,17 +59,11 @@ def distribution(
     `lower` and `count`, which are histogram buckets from `lower` to `x`, the marks are at the upper
     bounds and the band includes the positions within buckets. `log`: a logarithmic axis of values.
     """
-    for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
-        if column not in frame.columns:
-            raise RawperfError(
-                f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
-            )
+    require_columns(frame, [x, *(c for c in (hue,) if c not in (None, "series"))])
     hue = hue if hue is not None and hue in frame.columns else None
-    metadata = AxisMetadata.of([frame], labels or {})
+    metadata = AxisWords.of([frame], labels or {})
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
-    styles = {
-        label: series_style(metadata.colours.get(str(label), k)) for k, label in enumerate(series)
-    }
+    styles = series_styles(series, metadata["colours"])
     with theme():
         figure, (panel,) = create_panels(1, height=DISTRIBUTION_HEIGHT)
         if log:
@@ -84,7 +79,8 @@ def distribution(
             elif len(rows):
                 values = rows[x].to_numpy(float)
                 _draw_curve(panel, values, style, level)
-                _draw_marks(panel, values, style, quantiles)
+                at = [percentile(values, share) for share in quantiles]
+                _draw_marks(panel, at, quantiles, style)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
         axis_label = xlabel or metadata.label(x)
@@ -205,25 +201,13 @@ def _draw_bucket_curve(
         linewidth=1.5,
         zorder=3,
     )
-    panel.plot(
-        ends,
-        np.cumsum(counts) / n,
-        linestyle="none",
-        marker=style.marker,
-        color=style.colour,
-        markerfacecolor=SURFACE_COLOUR,
-        markeredgewidth=1.5,
-        markersize=6.5,
-        zorder=4,
-    )
+    _draw_marks(panel, ends, np.cumsum(counts) / n, style)
 
 
-def _draw_marks(
-    panel: Axes, values: np.ndarray, style: SeriesStyle, quantiles: Sequence[float]
-) -> None:
+def _draw_marks(panel: Axes, values: ArrayLike, shares: ArrayLike, style: SeriesStyle) -> None:
     panel.plot(
-        [percentile(values, share) for share in quantiles],
-        list(quantiles),
+        values,
+        shares,
         linestyle="none",
         marker=style.marker,
         color=style.colour,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,18 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Transform, offset_copy
 
 from virtperf.report.plot import axis, curves, marks, svg
-from virtperf.report.plot.marks import Layers, combine_frames
-from virtperf.report.plot.theme import SeriesStyle, create_panels, theme
+from virtperf.report.plot.long import (
+    MARK,
+    OWN_DATA,
+    PRINTED,
+    RANGE,
+    RUN,
+    SOLID,
+    UNNAMED,
+    LongFrame,
+    long_frame,
+)
+from virtperf.report.plot.theme import SeriesStyle, create_panels, series_styles, theme
 
 
 def lines(
@@ -70,23 +80,9 @@ def lines(
         One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the values
         of the frames.
     """
-    return _draw_figure(
-        points,
-        means,
-        printed,
-        runs,
-        fits,
-        level,
-        bars=False,
-        log=log,
-        x=x,
-        y=y,
-        hue=hue,
-        row=row,
-        labels=labels,
-        xlabel=xlabel,
-        ylabel=ylabel,
-    )
+    words = {**(labels or {}), **({x: xlabel} if xlabel else {})}
+    frame = long_frame(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words)
+    return _draw_figure(frame, fits, level, ylabel, bars=False, log=log)
 
 
 def bars(
@@ -111,61 +107,47 @@ def bars(
     """
     if points is None and means is None and runs is not None:
         keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
-        if y in runs and x in runs:  # else `combine_frames` raises an error with the column name
+        if y in runs and x in runs:  # else `long_frame` raises an error with the column name
             means = runs.groupby(keys, sort=False)[y].mean().reset_index()
             means.attrs = dict(runs.attrs)
-    return _draw_figure(
-        points,
-        means,
-        printed,
-        runs,
-        None,
-        level,
-        bars=True,
-        x=x,
-        y=y,
-        hue=hue,
-        row=row,
-        labels=labels,
-        xlabel=xlabel,
-        ylabel=ylabel,
-    )
+    words = {**(labels or {}), **({x: xlabel} if xlabel else {})}
+    frame = long_frame(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words)
+    return _draw_figure(frame, None, level, ylabel, bars=True)
 
 
 def _draw_figure(
-    points: pd.DataFrame | None,
-    means: pd.DataFrame | None,
-    printed: pd.DataFrame | None,
-    runs: pd.DataFrame | None,
-    fits: Any,
-    level: float,
-    *,
-    bars: bool,
-    x: str,
-    log: bool = False,
-    **columns: Any,
+    frame: LongFrame, fits: Any, level: float, ylabel: str | None, *, bars: bool, log: bool = False
 ) -> Figure:
-    layers = combine_frames(points, means, printed, runs, x=x, **columns)
-    margin_pt = len(layers.series) * _max_series_width(layers, bars) / 2 + 8
+    rows, words = frame.rows, frame.axes
+    margin_pt = len(frame.series) * _max_series_width(rows, bars) / 2 + 8
     levels = axis.axis_levels(
-        layers.frames, x, layers.metadata, numeric=not bars, margin_pt=margin_pt
+        frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
-    fitted = curves.evaluate_curves(fits, {s: layers.levels(s) for s in layers.series}, x, level)
+    of_series = {label: rows[rows["series"] == label] for label in frame.series}
+    styles = series_styles(frame.series, words["colours"])
+    fitted = curves.evaluate_curves(
+        fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
+    )
     with theme():
-        figure, axes = create_panels(len(layers.rows))
-        for panel, name in zip(axes, layers.rows, strict=True):
-            _draw_panel(panel, layers.select_panel(name), levels, fitted, bars=bars, log=log)
-            levels.draw(panel, layers.metadata.label(x), labelled=panel is axes[-1])
-        series = layers.series if layers.hue is not None else ()
-        extra = marks.layer_entries(layers, bars=bars, curves=bool(fitted), level=level)
+        figure, axes = create_panels(len(frame.panels))
+        for panel, name in zip(axes, frame.panels, strict=True):
+            part = rows[rows["panel"] == name]
+            label, bounds = ylabel or words.label(name), words["bounds"].get(str(name), NO_BOUNDS)
+            _draw_panel(panel, part, label, bounds, levels, styles, fitted, bars=bars, log=log)
+            levels.draw(panel, words.label(frame.x), labelled=panel is axes[-1])
         marks.draw_legend(
             figure,
-            [marks.series_entry(layers, s, bars=bars) for s in series],
-            extra if layers.explains_marks or fitted else [],
+            [
+                marks.series_entry(part, label, styles[label], bars=bars)
+                for label, part in of_series.items()
+                if label != UNNAMED
+            ],
+            marks.layer_entries(rows, bars=bars, curves=bool(fitted), level=level),
         )
     return figure
 
 
+NO_BOUNDS = (0.0, math.inf)  # natural bounds of a quantity without declared ones
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MARK_WIDTH = 5.0
@@ -175,82 +157,66 @@ MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
 
-def _max_series_width(layers: Layers, bars: bool) -> float:
-    return MAX_SERIES_WIDTH[bars] if bars or len(layers.bands) else MARK_WIDTH
+def _max_series_width(rows: pd.DataFrame, bars: bool) -> float:
+    has_ranges = (rows["layer"] == RANGE).any()
+    return MAX_SERIES_WIDTH[bars] if bars or has_ranges else MARK_WIDTH
 
 
 def _draw_panel(
     axes: Axes,
-    layers: Layers,
+    rows: pd.DataFrame,
+    label: str,
+    bounds: Sequence[float],
     levels: axis.AxisLevels,
-    fitted: Mapping[str, pd.DataFrame],
+    styles: Mapping[Any, SeriesStyle],
+    fitted: Mapping[Any, pd.DataFrame],
     *,
     bars: bool,
-    log: bool = False,
+    log: bool,
 ) -> None:
     """Draw a panel, without level ticks and legend."""
-    at = {
-        label: series_levels for label in layers.series if (series_levels := layers.levels(label))
-    }
-    curve_values = [fitted[label]["value"] for label in at if label in fitted]
+    ranges, marked, runs = (rows[rows["layer"] == layer] for layer in (RANGE, MARK, RUN))
+    at = {series: list(dict.fromkeys(rows["x"][rows["series"] == series])) for series in styles}
+    at = {series: drawn_levels for series, drawn_levels in at.items() if drawn_levels}
     values = axis.finite_values(
-        layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values
+        marked[["value", "low", "high"]],
+        runs["value"],
+        *(fitted[series]["value"] for series in at if series in fitted),
     )
-    quantity = str(layers.rows[0]) if layers.row is not None else layers.y
-    label = layers.ylabel or layers.metadata.label(quantity)
-    low, high = layers.metadata.bounds.get(quantity, (0.0, math.inf))
-    top = axis.upper_limit(values, layers.bands, high)
+    low, high = bounds
+    top = axis.upper_limit(values, ranges, high)
     bottom = axis.lower_limit(
-        [*values, *axis.finite_values(layers.bands["low"])], top, low, lines=not bars
+        [*values, *axis.finite_values(ranges["low"])], top, low, lines=not bars
     )
     if log:
-        axis.set_log_axis(
-            axes, [*values, *axis.finite_values(layers.bands[["low", "high"]])], label
-        )
+        axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
     else:
         axis.set_y_axis(axes, bottom, axis.reduce_margin(top, bottom, values, high), label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
     groups = {
-        level: [label for label in at if level in at[label] or not bars]
+        level: [series for series in at if level in at[series] or not bars]
         for level in levels.positions
     }
-    has_offset_marks = len(layers.bands) and (
-        len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
-    )
+    has_offset_marks = len(ranges) and (len(runs) or (marked["kind"] != PRINTED).any())
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
-        _max_series_width(layers, bars),
+        _max_series_width(rows, bars),
         GROUP_WIDTH * levels.min_distance_pt / width_factor / max(1, *map(len, groups.values())),
     )
+    texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
     for series, drawn_levels in at.items():
         places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in drawn_levels}
         shifts = {
             v: (place * width_factor - (width_factor - 1) / 2) * width
             for v, place in places.items()
         }
-        own_layers = layers.select_series(series)
-        _Series(axes, own_layers, layers.style(series), levels, shifts, width, bars).draw(
-            fitted.get(series)
-        )
-        _add_tips(axes, own_layers, str(series), levels, shifts, width * width_factor)
-
-
-def _add_tips(
-    axes: Axes,
-    layers: Layers,
-    series: str,
-    levels: axis.AxisLevels,
-    shifts: Mapping[Any, float],
-    width: float,
-) -> None:
-    """Add a tooltip to every point of a series: name, level, values."""
-    texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
-    for level, shift in shifts.items():
-        bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
-        if text := svg.tip_text(bands, points):
-            name = ", ".join(filter(None, (series, texts[level])))
-            tip = svg.Tip(axes, levels.positions[level], shift, width, f"{name}: {text}")
-            svg.add_tip(tip)
+        own = rows[rows["series"] == series]
+        _Series(axes, own, styles[series], levels, shifts, width, bars).draw(fitted.get(series))
+        for level, shift in shifts.items():
+            if text := svg.tip_text(own[own["x"] == level]):
+                name = ", ".join(filter(None, (str(series), texts[level])))
+                place = levels.positions[level]
+                svg.add_tip(svg.Tip(axes, place, shift, width * width_factor, f"{name}: {text}"))
 
 
 @dataclass(frozen=True)
@@ -260,7 +226,7 @@ class _Series:
     """
 
     axes: Axes
-    layers: Layers
+    rows: pd.DataFrame
     style: SeriesStyle
     levels: axis.AxisLevels
     shifts: Mapping[Any, float]
@@ -269,49 +235,45 @@ class _Series:
 
     def draw(self, curve: pd.DataFrame | None) -> None:
         """Draw ranges first, then more precise layers on top."""
-        layers, style = self.layers, self.style
-        for at, x, rows in self._by_offset(layers.bands):
+        style, ranges = self.style, self._layer(RANGE)
+        for at, x, rows in self._by_offset(ranges):
             marks.draw_range_boxes(self.axes, x, rows, style, at, self._data_width)
             marks.draw_arrows(self.axes, x, rows, style.colour, at)
             if not self.bars:
-                inner = (rows["kind"] == layers.bands["kind"].iloc[-1]).to_numpy()
+                inner = (rows["kind"] == ranges["kind"].iloc[-1]).to_numpy()
                 marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
-        for kind, rows in layers.marks.groupby("mark", sort=False):
+        for kind, rows in self._layer(MARK).groupby("kind", sort=False):
             (self._draw_bars if self.bars else self._draw_points)(
                 str(kind), rows, joined=curve is None
             )
-        for kind, rows in layers.runs.groupby("mark", sort=False):
+        for kind, rows in self._layer(RUN).groupby("kind", sort=False):
             for at, x, part in self._by_offset(rows, beside=True):
-                marks.draw_marks(
-                    self.axes,
-                    x,
-                    part["value"].to_numpy(dtype=float),
-                    str(kind),
-                    style,
-                    at,
-                    area=marks.RUN_AREA,
-                )
+                values = part["value"].to_numpy(dtype=float)
+                marks.draw_marks(self.axes, x, values, str(kind), style, at, area=marks.RUN_AREA)
         if curve is not None:
             curves.draw_curve(self.axes, curve, style)
-        elif not self.bars and not len(layers.marks):
-            self._draw_line(layers.runs.groupby(layers.x)["value"].mean().reset_index())
+        elif not self.bars and self._layer(MARK).empty:
+            self._draw_line(self._layer(RUN).groupby("x")["value"].mean().reset_index())
+
+    def _layer(self, layer: str) -> pd.DataFrame:
+        return self.rows[self.rows["layer"] == layer]
 
     def _draw_points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
         """Draw marks of a line figure; printed numbers are joined only if every level has one."""
-        beside = kind != marks.PRINTED
+        beside = kind != PRINTED
         for at, x, part in self._by_offset(rows, beside=beside):
             self._draw_marks(kind, at, x, part)
-        if joined and (beside or set(rows[self.layers.x]) == set(self.shifts)):
+        if joined and (beside or set(rows["x"]) == set(self.shifts)):
             self._draw_line(rows, beside=beside)
 
     def _draw_bars(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
         """Draw marks of a bar figure: measured values are bars at levels without a range, printed
         numbers thin bars.
         """
-        printed = kind == marks.PRINTED
-        solid = kind in (marks.SOLID, marks.OWN_DATA)
+        printed = kind == PRINTED
+        solid = kind in (SOLID, OWN_DATA)
         barred = np.array(
-            [printed or (solid and v not in self._levels_with_ranges) for v in rows[self.layers.x]],
+            [printed or (solid and v not in self._levels_with_ranges) for v in rows["x"]],
             dtype=bool,
         )
         for at, x, part in self._by_offset(rows[barred]):
@@ -346,7 +308,7 @@ class _Series:
 
     @property
     def _levels_with_ranges(self) -> set[Any]:
-        return set(self.layers.bands[self.layers.x])
+        return set(self._layer(RANGE)["x"])
 
     @property
     def _data_width(self) -> float:
@@ -357,10 +319,10 @@ class _Series:
         rows.
         """
         shift = MEASURED_OFFSET * self.width if beside and self._levels_with_ranges else 0.0
-        offsets = np.array([self.shifts[level] + shift for level in rows[self.layers.x]])
+        offsets = np.array([self.shifts[level] + shift for level in rows["x"]])
         for points in np.unique(offsets):
             part = rows[offsets == points]
-            x = part[self.layers.x].map(self.levels.positions).to_numpy(dtype=float)
+            x = part["x"].map(self.levels.positions).to_numpy(dtype=float)
             where = offset_copy(
                 self.axes.transData, self.axes.get_figure(root=True), x=points, units="points"
             )

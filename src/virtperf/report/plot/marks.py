@@ -1,12 +1,8 @@
-"""Layers of a figure and its legend: ranges allowed by a text, marks by provenance, and the frames
-of a caller combined for them.
-"""
+"""Layers of a figure and its legend: ranges allowed by a text, and marks by provenance."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +16,17 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 from matplotlib.transforms import Transform
 
-from rawperf.core.errors import RawperfError, did_you_mean
-from virtperf.core.provenance import Provenance
-from virtperf.report.plot.axis import AxisMetadata
+from virtperf.report.plot.long import (
+    CROSS,
+    MARK,
+    OWN_DATA,
+    PRINTED,
+    RANGE,
+    RUN,
+    SOLID,
+    TEXT,
+    WITH_ASSUMPTIONS,
+)
 from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
     FIGURE_WIDTH,
@@ -30,19 +34,11 @@ from virtperf.report.plot.theme import (
     INK_COLOUR,
     SURFACE_COLOUR,
     SeriesStyle,
-    series_style,
 )
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import pretty, printable, wrap_text
 
-PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
-_MARK_OF_PROVENANCE = {
-    Provenance.PUBLISHED: PRINTED,
-    Provenance.MEASURED: SOLID,
-    Provenance.EXAMPLE: CROSS,
-}
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
-TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
 WIDTH_SHARES = {
     TEXT: 0.8,
     WITH_ASSUMPTIONS: 0.45,
@@ -55,70 +51,6 @@ MEAN_AREA, PRINTED_AREA, RUN_AREA = (
     32,
     20,
 )  # areas of marks, in square points; small over printed ranges
-_RANGE_COLUMNS = {
-    TEXT: ("low_text", "high_text", "pieces_text"),
-    WITH_ASSUMPTIONS: ("low", "high", "pieces"),
-}
-
-
-def combine_marks(
-    keys: Sequence[str],
-    points: pd.DataFrame | None,
-    means: pd.DataFrame | None,
-    printed: pd.DataFrame | None,
-) -> pd.DataFrame:
-    """Combine frames to one row a mark: `keys` (columns that identify a point), mark, value, low,
-    high.
-
-    The mark of a mean follows from its column `provenance`; without that column it is a reader's
-    own data, also solid.
-    """
-    parts = []
-    if means is not None:
-        kinds = (
-            means["provenance"].map(_MARK_OF_PROVENANCE)
-            if "provenance" in means
-            else pd.Series(OWN_DATA, index=means.index)
-        )
-        parts.append(means.assign(mark=kinds.fillna(OWN_DATA)))
-    if printed is not None:
-        parts.append(printed.assign(mark=PRINTED))
-    elif points is not None and "printed" in points:
-        parts.append(
-            points.assign(value=points["printed"], low=math.nan, high=math.nan, mark=PRINTED)
-        )
-    columns = [*keys, "mark", "value", "low", "high"]
-    frames = [part.reindex(columns=columns).dropna(subset=["value"]) for part in parts]
-    frames = [part.reset_index(drop=True) for part in frames if len(part)]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-
-
-def expand_ranges(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
-    """Expand ranges to one row a piece: `keys` (columns that identify a point), kind (`TEXT` or
-    `WITH_ASSUMPTIONS`), low, high.
-
-    If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
-    alone there is only the other kind.
-    """
-    frame = pd.DataFrame() if points is None else points
-    kinds = [kind for kind, names in _RANGE_COLUMNS.items() if {*names[:2]} <= {*frame.columns}]
-    rows: list[dict[str, Any]] = []
-    for kind in kinds:
-        low, high, pieces = _RANGE_COLUMNS[kind]
-        for row in frame.to_dict("records"):
-            ends = [row[low], row[high]] if not len(row.get(pieces, ())) else row[pieces]
-            if not math.isnan(ends[0]):
-                at = {name: row.get(name) for name in keys}
-                rows += [
-                    at | {"kind": kind, "low": a, "high": b}
-                    for a, b in zip(ends[::2], ends[1::2], strict=True)
-                ]
-    bands = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
-    text, ours = (
-        bands[bands["kind"] == kind].drop(columns="kind").reset_index(drop=True)
-        for kind in (TEXT, WITH_ASSUMPTIONS)
-    )
-    return bands[bands["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else bands
 
 
 def fill_between_points(
@@ -165,34 +97,39 @@ def draw_range_boxes(
         low, high = (
             bands[end].to_numpy(dtype=float)[is_drawn].clip(bottom, top) for end in ("low", "high")
         )
-        style_args: dict[str, Any] = {
-            "bottom": low,
-            "transform": transform,
-            "zorder": 2 if kind == TEXT else 2.2,
-        }
         edge = to_rgba(style.colour, EDGE_ALPHAS[kind])
-        axes.bar(
+        _draw_boxes(
+            axes,
             x[is_drawn],
             high - low,
             width * share,
-            **style_args,
-            label=kind,
-            linewidth=1,
-            edgecolor=edge,
-            color=to_rgba(style.colour, FILL_ALPHAS[kind]),
+            kind,
+            edge,
+            to_rgba(style.colour, FILL_ALPHAS[kind]),
+            # hatching within a pale box would be as pale as the box
+            style.hatch or None if kind == TEXT else None,
+            bottom=low,
+            transform=transform,
+            zorder=2 if kind == TEXT else 2.2,
         )
-        if style.hatch and kind == TEXT:  # hatching within a pale box would be as pale as the box
-            axes.bar(
-                x[is_drawn],
-                high - low,
-                width * share,
-                **style_args,
-                label="hatch",
-                linewidth=0,
-                edgecolor=edge,
-                color="none",
-                hatch=style.hatch,
-            )
+
+
+def _draw_boxes(
+    axes: Axes,
+    x: np.ndarray,
+    heights: np.ndarray,
+    width: float,
+    label: str,
+    edge: Any,
+    fill: Any,
+    hatch: str | None,
+    **place: Any,
+) -> None:
+    """Draw boxes with an edge, and hatching, if any, over them."""
+    axes.bar(x, heights, width, label=label, linewidth=1, edgecolor=edge, color=fill, **place)
+    if hatch is not None:
+        style: dict[str, Any] = {"linewidth": 0, "edgecolor": edge, "color": "none"}
+        axes.bar(x, heights, width, label="hatch", hatch=hatch, **style, **place)
 
 
 def is_wide(bands: pd.DataFrame) -> np.ndarray:
@@ -271,39 +208,14 @@ def draw_bars(
     solid: bool,
 ) -> None:
     """Draw bars from 0: solid for measurements, thin and pale for printed numbers."""
-    style_args: dict[str, Any] = {"transform": transform, "zorder": 1.9}
-    if not solid:
-        axes.bar(
-            x,
-            values,
-            0.2 * width,
-            **style_args,
-            label="column",
-            linewidth=0,
-            color=to_rgba(style.colour, 0.3),
-        )
-        return
-    axes.bar(
-        x,
-        values,
-        WIDTH_SHARES[TEXT] * width,
-        **style_args,
-        label="column",
-        linewidth=1,
-        edgecolor=style.colour,
-        color=to_rgba(style.colour, 0.55),
-    )
-    axes.bar(
-        x,
-        values,
-        WIDTH_SHARES[TEXT] * width,
-        **style_args,
-        label="hatch",
-        linewidth=0,
-        edgecolor=style.colour,
-        color="none",
-        hatch=style.hatch,
-    )
+    place: dict[str, Any] = {"transform": transform, "zorder": 1.9}
+    if solid:
+        fill = to_rgba(style.colour, 0.55)
+        width *= WIDTH_SHARES[TEXT]
+        _draw_boxes(axes, x, values, width, "column", style.colour, fill, style.hatch, **place)
+    else:
+        fill = to_rgba(style.colour, 0.3)
+        axes.bar(x, values, 0.2 * width, **place, label="column", linewidth=0, color=fill)
 
 
 def draw_intervals(
@@ -364,158 +276,6 @@ def draw_marks(
         sns.scatterplot(**options, marker=half, color=style.colour, linewidth=0, zorder=4.8)
 
 
-QUANTITY = "quantity"  # column of the measured quantity in a study's frames
-PANEL_COLUMN = "panel"  # column derived from it if quantities of one unit share a panel
-UNNAMED = ""  # the only panel or series of a figure without such a column
-
-
-@dataclass(frozen=True)
-class Layers:
-    """Layers of a figure, a panel or a series: `marks`, `bands` and single `runs` from
-    `combine_marks` and `expand_ranges`.
-
-    `rows` and `series` are panels and series in order of appearance. `explains_marks`: whether
-    the legend explains marks, unnecessary for a caller's own runs. `frames`: the caller's frames,
-    whose levels are on the axis even if empty.
-    """
-
-    x: str
-    hue: str | None
-    row: str | None
-    marks: pd.DataFrame
-    bands: pd.DataFrame
-    runs: pd.DataFrame
-    rows: tuple[Any, ...]
-    series: tuple[Any, ...]
-    metadata: AxisMetadata
-    y: str
-    ylabel: str
-    explains_marks: bool
-    frames: tuple[pd.DataFrame, ...]
-
-    def style(self, label: Any) -> SeriesStyle:
-        """Style of a series: its colour in the study, else by position in the figure."""
-        return series_style(self.metadata.colours.get(str(label), self.series.index(label)))
-
-    def select_panel(self, row: Any) -> Layers:
-        """Layers of one panel."""
-        return replace(self._select(self.row, row) if self.row else self, rows=(row,))
-
-    def select_series(self, label: Any) -> Layers:
-        """Layers of one series; `series` keeps all."""
-        return self._select(self.hue, label) if self.hue else self
-
-    def levels(self, label: Any) -> list[Any]:
-        """Levels at which a series has data."""
-        layers = self.select_series(label)
-        return list(
-            dict.fromkeys(
-                v
-                for frame in (layers.bands, layers.marks, layers.runs)
-                for v in frame[self.x].tolist()
-            )
-        )
-
-    def _select(self, column: str, value: Any) -> Layers:
-        marks, bands, runs = (
-            frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs)
-        )
-        return replace(self, marks=marks, bands=bands, runs=runs)
-
-
-def combine_frames(
-    points: pd.DataFrame | None,
-    means: pd.DataFrame | None,
-    printed: pd.DataFrame | None,
-    runs: pd.DataFrame | None = None,
-    *,
-    x: str,
-    y: str,
-    hue: str | None,
-    row: str | None,
-    labels: Mapping[str, str] | None,
-    xlabel: str | None,
-    ylabel: str | None,
-) -> Layers:
-    """Combine frames to layers; raises `RawperfError` if there is none, or one lacks a named
-    column, or points lack ranges.
-    """
-    named_frames = {"points": points, "means": means, "printed": printed, "runs": runs}
-    frames = {name: frame for name, frame in named_frames.items() if frame is not None}
-    if not frames:
-        raise RawperfError(
-            "no data to draw", expected="one of the frames points, means, printed, runs"
-        )
-    metadata = AxisMetadata.of(
-        frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})}
-    )
-    if all(QUANTITY in frame for frame in frames.values()):
-        frames = {
-            n: f.assign(**{PANEL_COLUMN: f[QUANTITY].map(metadata.panel)})
-            for n, f in frames.items()
-        }
-    panels = list(
-        dict.fromkeys(
-            p for f in frames.values() if PANEL_COLUMN in f for p in f[PANEL_COLUMN].tolist()
-        )
-    )
-    if row is None and len(panels) > 1:
-        row = PANEL_COLUMN  # different units share no axis
-    keys = [column for column in (row, hue, x) if column is not None]
-    for name, frame in frames.items():
-        for column in (*keys, *(() if name in ("points", "printed") else (y,))):
-            if column not in frame.columns:
-                raise RawperfError(
-                    f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
-                )
-    _require_ranges(frames.get("points"))
-    single_panel = str(panels[0]) if len(panels) == 1 and str(panels[0]) in metadata.labels else y
-    points, means, printed, runs = (frames.get(name) for name in named_frames)
-    means, runs = (
-        None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs)
-    )
-    mark_rows, bands = combine_marks(keys, points, means, printed), expand_ranges(keys, points)
-    run_rows = combine_marks(keys, None, runs, None)
-    only_own_data = {*mark_rows["mark"], *run_rows["mark"]} <= {OWN_DATA} and not len(bands)
-
-    def distinct(column: str | None) -> tuple[Any, ...]:
-        if column is None:
-            return (UNNAMED,)
-        return tuple(
-            dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())
-        ) or (UNNAMED,)
-
-    return Layers(
-        x,
-        hue,
-        row,
-        mark_rows,
-        bands,
-        run_rows,
-        distinct(row),
-        distinct(hue),
-        metadata,
-        single_panel if y == "value" else y,
-        ylabel or "",
-        not only_own_data,
-        tuple(frames.values()),
-    )
-
-
-def _require_ranges(points: pd.DataFrame | None) -> None:
-    """Raise `RawperfError` for points that have neither ranges nor printed numbers."""
-    if points is None or "printed" in points.columns:
-        return
-    if not any({*names[:2]} <= {*points.columns} for names in _RANGE_COLUMNS.values()):
-        missing = [name for name in ("low", "high") if name not in points.columns]
-        raise RawperfError(
-            f"points has no column{'s' if len(missing) > 1 else ''} {' and '.join(map(repr, missing))}",
-            expected="ranges in the columns low and high",
-            found=", ".join(map(str, points.columns)),
-            remedy="pass values without ranges by name: runs=frame, or means=frame",
-        )
-
-
 LINE_HEIGHT = FONT_SIZE * 1.6  # height of a line of the legend
 HANDLE_WIDTH = 44  # width of a legend handle with the space around it
 MAX_COLUMNS = 4  # columns of the legend
@@ -531,11 +291,7 @@ _BRACKET = [
     (0, 1),
     (0, -1),
 ]  # a marker must be a closed path
-_RUN_LABELS = {
-    SOLID: (INK_COLOUR, "single runs, measured"),
-    CROSS: (INK_COLOUR, "single runs, made up"),
-    OWN_DATA: (INK_COLOUR, "single runs, own data"),
-}
+_RUN_LABELS = {SOLID: "measured", CROSS: "made up", OWN_DATA: "own data"}
 
 LegendEntry = tuple[Any, str]
 """An artist, or a tuple of artists drawn over each other, and its text."""
@@ -573,23 +329,16 @@ def draw_legend(
     )
 
 
-def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
-    """Legend entry of a series: its marker and, with several levels, its line; a box for bars, or
-    if ranges have no mark.
+def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool) -> LegendEntry:
+    """Legend entry of a series by its `rows`: its marker and, with several levels, its line; a box for
+    bars, or if ranges have no mark.
     """
-    style, series_layers, levels = (
-        layers.style(label),
-        layers.select_series(label),
-        layers.levels(label),
-    )
-    if bars or not {*levels} <= {*series_layers.marks[layers.x], *series_layers.runs[layers.x]}:
+    levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
+    if bars or not levels <= set(marked["x"]):
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    measured = not len(series_layers.bands) and set(series_layers.marks["mark"]) <= {
-        SOLID,
-        OWN_DATA,
-    }
+    measured = set(rows["kind"][rows["layer"] != RUN]) <= {SOLID, OWN_DATA}
     fill = style.colour if measured else SURFACE_COLOUR
     return Line2D(
         [],
@@ -603,12 +352,16 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
     ), label
 
 
-def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> list[LegendEntry]:
-    """Legend entries of the layers in a figure. A measured mean has its interval in the legend, and
-    no mark on `bars`, unless there are ranges, beside which it is a mark.
+def layer_entries(
+    rows: pd.DataFrame, *, bars: bool, curves: bool, level: float
+) -> list[LegendEntry]:
+    """Legend entries of the layers in a figure; a reader's own runs alone need none. A measured mean
+    has its interval in the legend, and no mark on `bars`, unless there are ranges, beside which it
+    is a mark.
     """
-    mark_rows, bands = layers.marks, layers.bands
-    kinds, percent = set(mark_rows["mark"]), f"{pretty(100 * level)} %"
+    mark_rows, bands, runs = (rows[rows["layer"] == layer] for layer in (MARK, RANGE, RUN))
+    kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
+    explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
     text = (bands["kind"] == TEXT).any()
     for kind, words in (
@@ -629,9 +382,9 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
         (SOLID, "measured", f", {percent} interval"),
         (OWN_DATA, "own data", ""),
     ):
-        if kind in kinds and layers.explains_marks:
+        if kind in kinds and explained:
             limits = (
-                mark_rows.loc[mark_rows["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
+                mark_rows.loc[mark_rows["kind"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
             bracket = [bracket_handle()] if interval and limits else []
             mark = [] if bars and bands.empty and interval else [_mark_handle("o", INK_COLOUR)]
@@ -639,9 +392,10 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
                 entries.append((handles, words + interval * bool(limits)))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
-    for kind, (fill, words) in _RUN_LABELS.items():
-        if layers.explains_marks and kind in set(layers.runs["mark"]):
-            entries.append((_mark_handle("x" if kind == CROSS else "o", fill, 4), words))
+    for kind, words in _RUN_LABELS.items():
+        if explained and kind in set(runs["kind"]):
+            marker = "x" if kind == CROSS else "o"
+            entries.append((_mark_handle(marker, INK_COLOUR, 4), f"single runs, {words}"))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries

@@ -9,12 +9,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.theme import (
     MUTED_COLOUR,
     PANEL_HEIGHT,
     create_panels,
-    series_style,
+    series_styles,
     theme,
 )
 
@@ -50,10 +51,10 @@ def order(
     x, ylabel : str
         Column of the axis; the quantity.
     """
-    metadata = axis.AxisMetadata.of([points], {})
-    levels = axis.axis_levels([points], x, metadata, numeric=False)
+    words = AxisWords.of([points], {})
+    levels = axis.axis_levels(points[x].tolist(), words["levels"].get(x, ()), numeric=False)
     series = [s for s in dict.fromkeys(points["series"]) if any(s == label for label, _ in ranks)]
-    styles = {label: series_style(metadata.colours.get(label, k)) for k, label in enumerate(series)}
+    styles = series_styles(series, words["colours"])
     step = DODGED_WIDTH / len(series)
 
     def place(point: Point) -> tuple[float, int]:
@@ -87,15 +88,15 @@ def order(
         axis.set_y_axis(axes, 0.5, top + 0.5, label, begins=False)
         axes.set_yticks([])
         axes.grid(visible=False)
-        levels.draw(axes, metadata.label(x), labelled=True)
+        levels.draw(axes, words.label(x), labelled=True)
         named = [
             (Line2D([], [], color=o.colour, marker=o.marker, markersize=6.5), label)
             for label, o in styles.items()
         ]
         kinds = set(pairs.values())
-        words = {True: "more", False: "at least as much"}
+        texts = {True: "more", False: "at least as much"}
         lines = [
-            (Line2D([], [], color=MUTED_COLOUR, linestyle="-" if kind else AT_LEAST), words[kind])
+            (Line2D([], [], color=MUTED_COLOUR, linestyle="-" if kind else AT_LEAST), texts[kind])
             for kind in (True, False)
             if False in kinds and kind in kinds
         ]

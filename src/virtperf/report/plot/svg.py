@@ -16,13 +16,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.report.plot import marks
+from virtperf.report.plot.long import (
+    CROSS,
+    MARK,
+    PRINTED,
+    RANGE,
+    SOLID,
+    TEXT,
+    WITH_ASSUMPTIONS,
+)
 from virtperf.report.plot.theme import FONT_SIZE, INK_COLOUR
 from virtperf.report.wording import interval, printable, short_number
 
 _KEY = "virtperf_tips"
-_RANGE_LABELS = {marks.TEXT: "the text allows", marks.WITH_ASSUMPTIONS: "with our assumptions"}
-_MARK_LABELS = {marks.PRINTED: "printed ", marks.SOLID: "measured ", marks.CROSS: "example "}
+_RANGE_LABELS = {TEXT: "the text allows", WITH_ASSUMPTIONS: "with our assumptions"}
+_MARK_LABELS = {PRINTED: "printed ", SOLID: "measured ", CROSS: "example "}
 
 
 @dataclass(frozen=True)
@@ -41,22 +49,23 @@ def add_tip(tip: Tip) -> None:
     tip.axes.get_figure(root=True).__dict__.setdefault(_KEY, []).append(tip)
 
 
-def tip_text(bands: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Tooltip text of one point: ranges, then printed and measured values; "" if empty."""
+def tip_text(rows: pd.DataFrame) -> str:
+    """Tooltip text of the rows of one point (`plot.long`): ranges, then printed and measured values; ""
+    if empty.
+    """
+    bands, points = (rows[rows["layer"] == layer] for layer in (RANGE, MARK))
     parts = []
     ranges: dict[str, list[str]] = {}
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
         ranges.setdefault(str(kind), []).append(interval(float(low), float(high)))
     descriptions = {kind: " or ".join(texts) for kind, texts in ranges.items()}
-    if descriptions.get(marks.WITH_ASSUMPTIONS) == descriptions.get(marks.TEXT):
-        descriptions.pop(marks.WITH_ASSUMPTIONS, None)
-    range_words = (
-        _RANGE_LABELS if marks.TEXT in descriptions else {marks.WITH_ASSUMPTIONS: "allowed"}
-    )
+    if descriptions.get(WITH_ASSUMPTIONS) == descriptions.get(TEXT):
+        descriptions.pop(WITH_ASSUMPTIONS, None)
+    range_words = _RANGE_LABELS if TEXT in descriptions else {WITH_ASSUMPTIONS: "allowed"}
     parts += [f"{range_words[kind]} {texts}" for kind, texts in descriptions.items()]
     numbers = points[["value", "low", "high"]].to_numpy(dtype=float)
-    for kind, (value, low, high) in zip(points["mark"], numbers, strict=True):
-        known = kind != marks.PRINTED and math.isfinite(low) and math.isfinite(high)
+    for kind, (value, low, high) in zip(points["kind"], numbers, strict=True):
+        known = kind != PRINTED and math.isfinite(low) and math.isfinite(high)
         ends = f" ({short_number(low)} to {short_number(high)})" if known else ""
         parts.append(f"{_MARK_LABELS.get(kind, '')}{short_number(value)}{ends}")
     return "; ".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -110,6 +110,11 @@ def series_style(position: int) -> SeriesStyle:
     turn, k = divmod(position, len(SERIES_COLOURS))
     other = (k + turn) % len(_MARKERS)
     return SeriesStyle(SERIES_COLOURS[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
+
+
+def series_styles(series: Iterable[Any], colours: Mapping[str, int]) -> dict[Any, SeriesStyle]:
+    """Style of each series: its colour in the study, else by its position in the figure."""
+    return {label: series_style(colours.get(str(label), k)) for k, label in enumerate(series)}
 
 
 @contextmanager

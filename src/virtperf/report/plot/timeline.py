@@ -12,13 +12,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
-from rawperf.core.errors import RawperfError, did_you_mean
+from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.axis import AxisMetadata
-from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, series_style, theme
+from virtperf.report.plot.long import TEXT, WITH_ASSUMPTIONS, range_rows, require_columns
+from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, series_styles, theme
 from virtperf.report.wording import clock
 
-TIMELINE_ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
+TIMELINE_ALPHAS = {TEXT: 0.12, WITH_ASSUMPTIONS: 0.25}
 DASHES = (0, (3, 3))
 MAX_TICKS = 8
 TICK_STEPS_S = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
@@ -44,19 +44,13 @@ def timeline(
     `points`: levels stated by a text, drawn across the first panel: series, low, high, perhaps
         printed.
     """
-    for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
-        if column not in frame.columns:
-            raise RawperfError(
-                f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
-            )
+    require_columns(frame, [x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))])
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
-    metadata = AxisMetadata.of([frame], labels or {})
+    metadata = AxisWords.of([frame], labels or {})
     rows = list(dict.fromkeys(frame[row])) if row else [None]
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
-    styles = {
-        label: series_style(metadata.colours.get(str(label), k)) for k, label in enumerate(series)
-    }
-    bands = marks.expand_ranges(["series"], points)
+    styles = series_styles(series, metadata["colours"])
+    bands = range_rows(pd.DataFrame() if points is None else points)
     printed = (
         [] if points is None or "printed" not in points else axis.finite_values(points["printed"])
     )
@@ -135,8 +129,8 @@ def _draw_levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: flo
 
 def _legend_entries(kinds: set[str], printed: list[float]) -> list[marks.LegendEntry]:
     labels = {
-        marks.TEXT: "text alone",
-        marks.WITH_ASSUMPTIONS: "with our assumptions" if marks.TEXT in kinds else "range",
+        TEXT: "text alone",
+        WITH_ASSUMPTIONS: "with our assumptions" if TEXT in kinds else "range",
     }
     entries: list[marks.LegendEntry] = [
         (Patch(facecolor=MUTED_COLOUR, alpha=TIMELINE_ALPHAS[k]), labels[k])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.core.verdicts import Verdict
-from virtperf.report.claim_words import verdict_counts
+from virtperf.report.claim_words import measured_verdict, verdict_counts
 from virtperf.report.frames import load
 from virtperf.report.html.record import LinkResolver
 from virtperf.report.kinds import Context, kinds
@@ -72,7 +72,7 @@ def repetition_counts(study: str, studies: Sequence[StudyFacts]) -> Iterator[Rep
     """Yield the measured studies that ask claims of `study` again."""
     for other in studies:
         verdicts = Counter(
-            str(other.data.result(claim.id).get("measured_verdict") or Verdict.NO_MEASUREMENT)
+            measured_verdict(other.data.result(claim.id))
             for claim in other.data.paper_claims
             if claim.origin is not None and claim.origin.study == study
         )
