@@ -17,7 +17,6 @@ from virtperf.core.order_statistics import (
     quantile,
     share_above,
 )
-from virtperf.models.percentiles import Distribution
 
 
 @each_case("n", [5, 20, 99, 200, 1000])
@@ -55,8 +54,6 @@ def test_percentile_equals_that_of_numpy_however_values_are_counted(n, share):
     assert percentile(x, share) == expected
     assert percentile(values[::-1], share, counts[::-1]) == expected
     assert BucketCounts(values, values, counts).quantile(share, 0.95).value == expected
-    if share < 1:
-        assert Distribution.of(x).percentile(100 * share) == expected
 
 
 def test_percentile_of_buckets_is_the_upper_bound_of_the_bucket_that_reaches_it():

@@ -112,8 +112,8 @@ def test_mixed_provenances_are_rejected(runs: pd.DataFrame) -> None:
         ),
         (lambda f: models.usl("value ~ guests", f, by="series")["xen"], "Did you mean .Xen"),
         (
-            lambda f: models.usl("value ~ guests", f, by="series")["Xen"].peak_load(method="delt"),
-            "delta",
+            lambda f: models.segmented("value ~ guests", f).only.breakpoint(method="t"),
+            "profile",
         ),
         (
             lambda f: models.line("value ~ guests", f.assign(quantity=["a", "b"] * 18)),

@@ -17,7 +17,7 @@ from scipy import special
 
 from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.usl import compare_usl, fit_usl
+from virtperf.models.usl import fit_scaling, fit_usl
 
 FOLDER = Path(__file__).resolve().parent.parent / "reference"
 FILES = sorted(FOLDER.glob("*.json"))
@@ -64,54 +64,82 @@ def common(fit):
     }
 
 
-def bands(fit, points, **how):
+def bands(fit, points):
+    """Values, standard errors, and limits of the delta method."""
     tag = "_at_" + "_".join(f"{p:g}" for p in points)
+    t = special.stdtrit(fit.df_resid, 0.975)
     found = {f"mean{tag}": lambda: fit.predict(points)}
     for kind in ("mean", "observation"):
-        for column in ("se", "low", "high"):
-            found[f"{kind}_{column}{tag}"] = lambda k=kind, c=column: fit.predict(
-                points, interval=k, **how
-            )[c]
+        for column, sign in (("low", -t), ("high", t)):
+            found[f"{kind}_{column}{tag}"] = lambda k=kind, s=sign: (
+                lambda table: table["value"] + s * table["se"]
+            )(fit.predict(points, interval=k))
+        found[f"{kind}_se{tag}"] = lambda k=kind: fit.predict(points, interval=k)["se"]
     return found
+
+
+DERIVED = {
+    "peak_load": lambda alpha, beta, gamma: math.sqrt((1 - alpha) / beta),
+    "peak_throughput": lambda alpha, beta, gamma: (
+        gamma / (alpha - beta + 2 * math.sqrt(beta * (1 - alpha)))
+    ),
+    "asymptote": lambda alpha, beta, gamma: gamma / alpha,
+}
+
+
+def delta_se(fit, name):
+    """Standard error of a derived quantity by the delta method, with numerical derivatives."""
+
+    def value(theta):
+        return DERIVED[name](**{"beta": 0.0, **dict(zip(fit.param_names, theta, strict=True))})
+
+    steps = np.diag(1e-6 * np.abs(fit.theta))
+    gradient = np.array(
+        [(value(fit.theta + s) - value(fit.theta - s)) / (2 * s.sum()) for s in steps]
+    )
+    return math.sqrt(gradient @ fit.covariance @ gradient)
 
 
 def usl(case):
     options = case.get("options", {})
     fit = fit_usl(case["x"], case["y"], noise="constant", **options)
     bounded = options.get("bounded", True)
+    t = special.stdtrit(fit.df_resid, 0.975)
 
-    def compared():
-        return compare_usl(case["x"], case["y"], bounded=bounded, noise="constant")
+    def amdahl():
+        data = case["x"], case["y"]
+        return fit_usl(*data, kind="amdahl", bounded=bounded, noise="constant")
 
-    def half_width(name):
-        e = getattr(fit, name)(method="delta")
-        return (e.high - e.low) / 2 / special.stdtrit(fit.df_resid, 0.975)
+    def chosen():
+        return fit_scaling(case["x"], case["y"], bounded=bounded, noise="constant")
 
     found = {
         **common(fit),
-        **bands(fit, [1, 108, 400], method="delta"),
+        **bands(fit, [1, 108, 400]),
         "alpha_se": lambda: fit.standard_errors[0],
         "covariance_of_alpha": lambda: fit.covariance[0],
         "at_bound": lambda: fit.at_bound,
-        "t_low": lambda: fit.conf_int(method="t")[0].to_numpy(),
-        "t_high": lambda: fit.conf_int(method="t")[1].to_numpy(),
+        "t_low": lambda: fit.theta - t * fit.standard_errors,
+        "t_high": lambda: fit.theta + t * fit.standard_errors,
         "profile_low": lambda: fit.conf_int()[0].to_numpy(),
         "profile_high": lambda: fit.conf_int()[1].to_numpy(),
         "measured_efficiency": lambda: fit.y / (fit.theta[-1] * fit.x),
-        "peak_load_delta": lambda: limits(fit.peak_load(method="delta")),
+        "peak_load_delta": lambda: [
+            fit.peak_load().value + s * t * delta_se(fit, "peak_load") for s in (-1, 1)
+        ],
         "peak_load_profile": lambda: limits(fit.peak_load()),
         "peak_load_profile_high_is_infinite": lambda: math.isinf(fit.peak_load().high),
-        "f_usl": lambda: compared().tests["usl"].statistic,
-        "p_usl": lambda: compared().tests["usl"].pvalue,
-        "aic_amdahl": lambda: aic(compared().fits["amdahl"]),
-        "preferred_is_usl": lambda: compared().preferred().kind == "usl",
-        "preferred_is_amdahl": lambda: compared().preferred().kind == "amdahl",
+        "f_usl": lambda: chosen().comparisons["usl"].statistic,
+        "p_usl": lambda: chosen().comparisons["usl"].pvalue,
+        "aic_amdahl": lambda: aic(amdahl()),
+        "preferred_is_usl": lambda: chosen().kind == "usl",
+        "preferred_is_amdahl": lambda: chosen().kind == "amdahl",
     }
     for name in fit.param_names:
         found[f"{name}_profile"] = lambda n=name: limits(fit.estimate(n))
     for name in ("peak_load", "peak_throughput", "asymptote"):
         found[name] = lambda n=name: getattr(fit, n)().value
-        found[f"{name}_delta_se"] = lambda n=name: half_width(n)
+        found[f"{name}_delta_se"] = lambda n=name: delta_se(fit, n)
     return found
 
 
@@ -120,7 +148,7 @@ def linear(case):
     return {
         **common(fit),
         **bands(fit, [5, 15, 25]),
-        "rsquared": lambda: fit.rsquared,
+        "rsquared": lambda: fit.results.rsquared,
         "f_joint_zero_slope": lambda: (fit.theta[1] / fit.standard_errors[1]) ** 2,
         "f_linearity": lambda: fit.linearity_test().statistic,
         "p_linearity": lambda: fit.linearity_test().pvalue,
@@ -131,9 +159,10 @@ def linear(case):
 
 def segmented(case):
     fit = fit_segmented(case["x"], case["y"], **case.get("options", {}))
+    t = special.stdtrit(fit.df_resid, 0.975)
     return {
         **common(fit),
-        "breakpoint_t": lambda: limits(fit.breakpoint(method="t")),
+        "breakpoint_t": lambda: [fit.theta[-1] + s * t * fit.standard_errors[-1] for s in (-1, 1)],
         "breakpoint_profile": lambda: limits(fit.breakpoint(method="profile")),
     }
 

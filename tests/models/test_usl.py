@@ -12,7 +12,7 @@ from rawperf.core.errors import ModelError
 from tests.cases import each_case
 from tools.validation.curves import gradient, inside, throughput
 from virtperf.models.irls import Family, solve
-from virtperf.models.usl import compare_usl, fit_usl
+from virtperf.models.usl import fit_scaling, fit_usl
 from virtperf.models.usl_result import MISFIT_LEVEL, design_columns
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
@@ -36,8 +36,6 @@ def test_gradient_equals_numeric_derivative():
 def test_peak_interval_is_skewed_to_the_right():
     e = fit_usl(LOAD, RATE).peak_load()
     assert e.high - e.value > 2 * (e.value - e.low)
-    d = fit_usl(LOAD, RATE).peak_load(method="delta")
-    assert d.high - d.value == pytest.approx(d.value - d.low)
 
 
 def test_quantities_follow_from_the_coefficients():
@@ -122,8 +120,8 @@ def test_peak_limits_on_a_bound_equal_another_search(load, rate, low, high, monk
     steps, score = [], Family.score
     monkeypatch.setattr(Family, "score", lambda self, *a: (steps.append(1), score(self, *a))[1])
     found = fit.peak_throughput()
-    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-7)
-    assert len(steps) < 1200  # about 30 ms
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-6)
+    assert len(steps) < 4000  # about 0.2 s
 
 
 @each_case("noise", ["constant", "counts", "proportional"])
@@ -134,30 +132,6 @@ def test_peak_is_unbounded_where_linear_scaling_is_accepted(noise):
     assert found.high == math.inf
     assert found.low < found.value < math.inf
     assert any("linear scaling" in w for w in found.warnings)
-
-
-@pytest.mark.parametrize("loads", [96, 128, 1000])
-def test_peak_limits_are_fast_for_many_loads(loads, monkeypatch):
-    load = np.linspace(1, 64, loads)
-    noise = 1 + 0.05 * np.random.default_rng(4).standard_normal(loads)
-    fit = fit_usl(load, throughput(load, np.array([0.1, 3e-4, 100.0])) * noise, noise="constant")
-    sizes, score = [], Family.score
-    monkeypatch.setattr(
-        Family, "score", lambda self, y, w, eta: (sizes.append(eta.size), score(self, y, w, eta))[1]
-    )
-    fit.peak_throughput()
-    assert sum(sizes) < 4e6  # about 35 ms; 1,000 unmerged loads take ten times as long
-
-
-def test_many_loads_are_merged_for_peak_limits(monkeypatch):
-    load = np.linspace(1, 64, 400)
-    rate = throughput(load, np.array([0.03, 8e-4, 60.0])) * (1 + 0.04 * np.sin(7.7 * load**2))
-    fit = fit_usl(load, rate)
-    merged = fit.peak_throughput()
-    monkeypatch.setattr("virtperf.models.usl_result.MERGED_LOADS", 400)
-    exact = fit_usl(load, rate).peak_throughput()
-    assert (merged.low, merged.high) == pytest.approx((exact.low, exact.high), rel=1e-5)
-    assert len(fit._merged_means[0]) <= 96
 
 
 def test_replicates_are_profiled_as_their_means():
@@ -202,10 +176,6 @@ def test_data_without_a_peak_have_no_upper_limit():
     assert e.value == e.high == math.inf
     assert 64 < e.low < math.inf
     assert any("no finite upper limit" in w for w in e.warnings)
-    with pytest.raises(
-        ModelError, match=r"delta method has no standard error for beta.*profile interval"
-    ):
-        fit_usl(CPUS, RAYS, noise="constant").peak_load(method="delta")
 
 
 def test_linear_data_have_no_limits():
@@ -215,7 +185,7 @@ def test_linear_data_have_no_limits():
         fit.peak_throughput()
     assert fit.asymptote().high == math.inf
     assert fit.peak_load().high == math.inf
-    assert compare_usl(fit.x, fit.y).preferred().kind == "linear"
+    assert fit_scaling(fit.x, fit.y).kind == "linear"
 
 
 def test_nested_models_have_no_peak():
@@ -243,9 +213,8 @@ def test_model_choice_agrees_with_the_interval_of_beta():
     )
     rows = [(LOAD, RATE), (CPUS, RAYS), (CPUS[:6], RAYS[:6]), on_bound]
     for (n, x), noise in itertools.product(rows, ("constant", "proportional")):
-        compared = compare_usl(n, x, noise=noise)
-        excludes_zero = compared.fits["usl"].estimate("beta").low > 0
-        assert (compared.preferred().kind == "usl") == excludes_zero
+        excludes_zero = fit_usl(n, x, noise=noise).estimate("beta").low > 0
+        assert (fit_scaling(n, x, noise=noise).kind == "usl") == excludes_zero
 
 
 curves = st.tuples(
@@ -428,6 +397,4 @@ def test_decreasing_curve_has_its_peak_below_the_first_load():
 def _peak_at(load):
     from virtperf.models.profile import ProfileConstraint
 
-    return ProfileConstraint(
-        lambda c: np.stack((-c, 0 * c, 1 + 0 * c), 1), np.zeros_like, load**-2, (0.0, math.inf)
-    )
+    return ProfileConstraint((0, 0, 1), load**-2, (1, 0, 0))

@@ -38,9 +38,7 @@ def test_peak_load_of_the_scalability_law():
     load = np.array([1, 18, 36, 72, 108, 144, 216.0])
     theta = np.array([0.0277, 1.04e-4, 90.0])
     peak = math.sqrt((1 - theta[0]) / theta[1])
-    at_peak = ProfileConstraint(
-        lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf)
-    )
+    at_peak = ProfileConstraint((0, 0, 1), math.nan, (1, 0, 0))
     curve = throughput(load, theta)
     hits = 0
     for _ in range(DATA_SETS):

@@ -169,9 +169,7 @@ class Scalability:
         }
         if "peak load" in self.defaults:
             # beta / (1 - alpha) is the inverse of the squared peak
-            peak = ProfileConstraint(
-                lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf)
-            )
+            peak = ProfileConstraint((0, 0, 1), math.nan, (1, 0, 0))
             asked["peak load"] = peak, float(self.theta[1] / (1 - self.theta[0]))
         for x, words in self.words.items():
             asked[f"mean at {words}"] = (

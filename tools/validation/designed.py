@@ -1,28 +1,26 @@
-"""Cases of `coverage` for contrasts of formulas, ratios over sessions, quantile regression, sequential
-stopping, closed networks and ratios of percentiles.
+"""Cases of `coverage` for contrasts of formulas, ratios over sessions, sequential stopping, closed
+networks and ratios of percentiles.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
-from scipy import special
 
 from rawperf.core.errors import ModelError
 from tools.validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from tools.validation.curves import intervals, rows_of
+from virtperf.core.contrasts import Replicates, log_ratio
 from virtperf.core.estimate import Estimate, Missing
+from virtperf.core.order_statistics import percentile
 from virtperf.models.checks import Array
 from virtperf.models.formula import contrasts
-from virtperf.models.percentiles import Distribution, percentile_ratio
 from virtperf.models.planning import stop_when
-from virtperf.models.quantile import quantile_regression
 from virtperf.models.queueing import closed_throughput, fit_closed
 from virtperf.models.ratio import ratio_of_pairs
 
@@ -32,8 +30,8 @@ SPREAD_OF_REQUESTS = 0.6
 
 
 class Contrast:
-    """Ratio of two of three conditions in blocks, with fixed and random block effects; half of the
-    data sets lack one run.
+    """Ratio of two of three conditions in blocks, with the block as a fixed effect; half of the data
+    sets lack one run.
     """
 
     measures = COVERAGE
@@ -42,7 +40,7 @@ class Contrast:
         s = cell.settings
         self.noise, self.block_noise = cell.noise, float(s["block_noise"])
         self.blocks, self.ratio = int(s["blocks"]), float(s["ratio"])
-        self.defaults = {"fixed blocks": "t", "random blocks": "t"}
+        self.defaults = {"fixed blocks": "t"}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
@@ -56,28 +54,16 @@ class Contrast:
         frame = pd.DataFrame({"block": block, "condition": condition, "value": value})
         if rng.random() < 0.5:
             frame = frame.drop(index=int(rng.integers(len(frame))))
-        formula = "np.log(value) ~ C(condition)"
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # for small variances, which statsmodels reports as boundary
-            fits = {
-                "fixed blocks": smf.ols(f"{formula} + C(block)", frame).fit(),
-                "random blocks": smf.mixedlm(formula, frame, groups="block").fit(),
-            }
+        fit = smf.ols("np.log(value) ~ C(condition) + C(block)", frame).fit()
 
-        def interval(alpha: float, name: str) -> Estimate:
+        def interval(alpha: float) -> Estimate:
             one, other = {"condition": 1}, {"condition": 0}
-            found: Estimate | Missing = contrasts(fits[name], of=one, to=other, alpha=alpha)[
-                "1 / 0"
-            ]
+            found: Estimate | Missing = contrasts(fit, of=one, to=other, alpha=alpha)["1 / 0"]
             if isinstance(found, Missing):
                 raise ModelError(found.reason)
             return found
 
-        return [
-            Outcome(name, "t", intervals(partial(interval, name=name), self.ratio)) for name in fits
-        ]
+        return [Outcome("fixed blocks", "t", intervals(interval, self.ratio))]
 
 
 class Stopped:
@@ -126,8 +112,8 @@ class ClosedNetwork:
 
 
 class PercentileRatio:
-    """Ratio of a percentile of two conditions: log-normal response times with noise between runs,
-    with or without blocks.
+    """Ratio of a percentile of two conditions, from one percentile of each run, like any other
+    number: log-normal response times with noise between runs, with or without blocks.
     """
 
     measures = COVERAGE
@@ -138,10 +124,9 @@ class PercentileRatio:
         self.n = (int(s["replicates"]), int(s.get("second_replicates", s["replicates"])))
         self.noise = (cell.noise, float(s.get("second_noise", cell.noise)))
         self.blocks, self.block_noise = int(s.get("blocks", 0)), float(s.get("block_noise", 0.0))
-        z = float(special.ndtri(self.percent / 100))
-        of_all = [math.hypot(SPREAD_OF_REQUESTS, noise) for noise in self.noise]
         self.scale, self.ratio = float(s["ratio"]), float(s["ratio"])
-        self.ratio *= math.exp(z * (of_all[0] - of_all[1]))
+        # the ratio of the mean percentiles of runs
+        self.ratio *= math.exp((self.noise[0] ** 2 - self.noise[1] ** 2) / 2)
         self.defaults = {"ratio": "runs"}
         self.boundary = ""
 
@@ -153,8 +138,10 @@ class PercentileRatio:
             levels = shared if self.blocks else np.zeros(n)
             levels = levels + noise * rng.standard_normal(len(levels))
             times = SPREAD_OF_REQUESTS * rng.standard_normal((len(levels), self.samples))
-            sides.append([Distribution.of(run) for run in scale * np.exp(levels[:, None] + times)])
-        found = percentile_ratio(sides[0], sides[1], self.percent, blocks_a=names, blocks_b=names)
+            runs = scale * np.exp(levels[:, None] + times)
+            values = np.array([percentile(run, self.percent / 100) for run in runs])
+            sides.append(Replicates(values, tuple(names or [""] * n)))
+        found = log_ratio(sides[0], sides[1])
         hits = [
             low <= self.ratio <= high for low, high in (found.interval(level) for level in LEVELS)
         ]
@@ -194,33 +181,10 @@ class SessionRatio:
         ]
 
 
-class RegressionQuantile:
-    """Slope of a quantile over loads, of independent rows."""
-
-    measures = COVERAGE
-
-    def __init__(self, cell: Cell) -> None:
-        s = cell.settings
-        self.x, self.share = rows_of(cell, s["x"]), float(s["share"])
-        self.truth, self.noise = s["truth"], cell.noise * s["truth"]["intercept"]
-        self.defaults = {"slope": "rows"}
-        self.boundary = ""
-
-    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        y = self.truth["intercept"] + self.truth["slope"] * self.x
-        frame = pd.DataFrame({"x": self.x, "y": y + self.noise * rng.standard_normal(len(y))})
-
-        def interval(alpha: float) -> Estimate:
-            return quantile_regression("y ~ x", frame, share=self.share, alpha=alpha)["x"]
-
-        return [Outcome("slope", "rows", intervals(interval, self.truth["slope"]))]
-
-
 CASES: dict[str, Callable[[Cell], Case]] = {
     "contrast": Contrast,
     "stopping": Stopped,
     "closed network": ClosedNetwork,
     "percentile ratio": PercentileRatio,
     "ratio over sessions": SessionRatio,
-    "quantile regression": RegressionQuantile,
 }

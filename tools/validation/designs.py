@@ -65,7 +65,6 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "breakpoint": (*CURVE, "form"),
     "contrast": ("noise", "spread", "ratio", "blocks", "block_noise"),
     "ratio over sessions": ("noise", "spread", "ratio", "blocks", "block_noise", "interaction"),
-    "quantile regression": ("x", "noise", "spread", "share", "truth"),
     "stopping": ("noise", "spread"),
     "closed network": CURVE,
     "percentile ratio": ("noise", "spread", "ratio", "percent", "samples"),
@@ -84,7 +83,6 @@ SPREADS = dict.fromkeys(
         "paired ratio",
         "percentile ratio",
         "ratio over sessions",
-        "quantile regression",
         "verdict",
         "contrast",
         "stopping",
@@ -101,7 +99,6 @@ TRUTHS: Mapping[str, tuple[str, ...]] = {
     "amdahl": ("alpha", "gamma"),
     "closed network": ("demand", "cv2", "think", "servers"),
     "line": LINE,
-    "quantile regression": LINE,
     "free": ("breakpoint", "level", "slope1", "slope2"),
     "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
@@ -230,8 +227,6 @@ def conditions(cell: Cell) -> str:
             )
         if "interaction" in s:
             runs += f", with ratios that differ by {100 * s['interaction']:g} %"
-        if "share" in s:
-            parts.append(f"{100 * s['share']:g}th percentile")
         if "percent" in s:
             parts.append(f"p{s['percent']:g} of {s['samples']} values a run")
         parts.append(f"{100 * cell.noise:g}{other} % noise, {s['spread']}; {runs}")

@@ -176,7 +176,6 @@ class Ratio:
                 {
                     "log-ratio": partial(ratio_of_means, a, b),
                     "Fieller": partial(ratio_of_means, a, b, method="fieller"),
-                    "pooled": partial(ratio_of_means, a, b, method="pooled"),
                 }
             ),
             self._welch(a, b),

@@ -22,7 +22,6 @@ TITLES = {
     "paired ratio": "Ratio of two means from pairs",
     "contrast": "Contrasts of a formula",
     "ratio over sessions": "Ratio over sessions or machines",
-    "quantile regression": "Quantile regression",
     "stopping": "Sequential stopping",
     "closed network": "Closed network with think time",
     "percentile ratio": "Ratio of a percentile",
@@ -38,16 +37,15 @@ NOTES = {
     "has those of Cochran and Cox where they differ by more than a factor of 2.5: no degrees of freedom have nominal "
     "coverage for every ratio of two unknown spreads if one is that of two or three runs, and these intervals are "
     "rather too wide than too narrow.",
-    "contrast": "The ratio of two of three conditions, from `models.contrasts` of `smf.ols` with the block as a factor "
-    "and of `smf.mixedlm` with a random intercept of the block. In half of the data sets one run is lost.",
+    "contrast": "The ratio of two of three conditions, from `models.contrasts` of `smf.ols` with the block as a "
+    "factor. In half of the data sets one run is lost.",
     "ratio over sessions": "Sessions are a random effect: they differ in level, and in the ratio of two conditions, "
     "whose typical value is sought. `models.ratios_over` and verdicts over sessions compare the means of each session; "
     "`pairs of runs` counts every pair of runs within a session.",
-    "quantile regression": "The slope of independent rows, by `models.quantile_regression`.",
     "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
     "closed network": "Service demand by `models.fit_closed`.",
-    "percentile ratio": "A percentile of all values of one condition over that of another, by "
-    "`models.percentiles.percentile_ratio`: the bootstrap over runs, or the mean of log ratios within blocks. Single "
+    "percentile ratio": "The percentile of the values of each run is one number of that run, compared like any other: "
+    "the ratio of the means over runs, or the mean of log ratios within blocks. Single "
     "response times are log-normal, with a standard deviation of the logarithm of 0.6.",
     "steady mean": "A slow part in four times its variance of white noise is hardly told from white noise alone in a "
     "window of three of its correlation times. Intervals that contain its mean in 94 % of the data sets are 30 % wider "

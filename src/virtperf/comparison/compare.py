@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
-    ContrastFunction,
     Pair,
     RatioRow,
-    contrast,
     ratio_rows,
 )
 from virtperf.comparison.sides import (
@@ -234,11 +232,10 @@ def _compare_sides(
     tables: TableOptions,
 ) -> ComparisonTable:
     """Compare each side with the first, by the runs' own values, or by percentiles."""
-    contrast_function: ContrastFunction = contrast
     if percentiles:
         from virtperf.comparison.percentiles import replace_by_percentiles
 
-        sides, contrast_function = replace_by_percentiles(sides, percentiles)
+        sides = replace_by_percentiles(sides, percentiles)
         settings = replace(settings, splits=0)  # splits apply to means only
     _require_comparable(sides, selection.patterns)
     both: dict[str, ComparedQuantity] = {}
@@ -251,7 +248,7 @@ def _compare_sides(
     selected = selection.of(both)
     varied = varied_names(sides)
     pairs = [p for side in sides[1:] for p in _common_pairs(sides[0], side, selected, varied)]
-    rows = ratio_rows(pairs, selected, contrast_function=contrast_function, **settings.row_options)
+    rows = ratio_rows(pairs, selected, **settings.row_options)
     from virtperf.comparison.unequal_loads import unequal_load_notes
 
     unequal_loads = dict.fromkeys(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from rawperf.core.errors import RawperfError
-from virtperf.comparison.ratio_rows import Pair, RunRatio, contrast
+import numpy as np
+
+from rawperf.core.errors import ModelError, RawperfError
 from virtperf.comparison.sides import Side
-from virtperf.core.contrasts import assign_blocks
-from virtperf.core.order_statistics import is_percentile
-from virtperf.runs.run_values import ComparedQuantity, Condition, RunValues
-
-if TYPE_CHECKING:
-    from virtperf.models.percentiles import Distribution
+from virtperf.core.order_statistics import is_percentile, percentile
+from virtperf.runs.run_values import ComparedQuantity, RunValues
 
 MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
@@ -25,20 +21,22 @@ def label(percent: float, name: str) -> str:
     return f"p{percent:g} of {name}"
 
 
-def replace_by_percentiles(
-    sides: Sequence[Side], percents: Sequence[float]
-) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
-    """Replace the quantities of all runs by their percentiles, and return the matching contrast.
+def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> list[Side]:
+    """Replace the quantities of all runs by their percentiles, one number a run.
 
     Raises
     ------
     RawperfError
-        A run has neither single values nor a histogram, or only zeros.
+        A run has neither single values nor a histogram, or a percentile is out of range.
     """
-    from virtperf.models.percentiles import Distribution, percentile_ratio
-
+    for percent in percents:
+        if not 0 < percent < 100:
+            raise ModelError(
+                "the percentile is out of range",
+                expected="a number between 0 and 100, such as 99.9",
+                found=f"{percent:g}",
+            )
     kinds: dict[str, ComparedQuantity] = {}
-    of_run: dict[tuple[str, str], tuple[float, dict[Condition, Distribution]]] = {}
     quantities = []
     for side in sides:
         runs = []
@@ -51,19 +49,15 @@ def replace_by_percentiles(
             kinds |= {name: side.quantities[name] for name, _ in values}
             for (name, key), singles in run.singles.items():
                 kind = side.quantities.get(name, ComparedQuantity())
-                distribution = (
-                    Distribution.of(*singles)
-                    if isinstance(singles, tuple)
-                    else Distribution.of(singles)
-                )
+                x, counts = singles if isinstance(singles, tuple) else (singles, None)
+                total = len(x) if counts is None else float(np.sum(counts))
                 for percent in percents:
                     named = label(percent, name)
-                    values[named, key] = distribution.percentile(percent)
-                    of_run.setdefault((run.place, named), (percent, {}))[1][key] = distribution
+                    values[named, key] = percentile(x, percent / 100, counts)
                     kinds[named] = ComparedQuantity(
                         kind.unit, kind.better or "lower", named, kind.field
                     )
-                    n_above = (1 - percent / 100) * distribution.total
+                    n_above = (1 - percent / 100) * total
                     too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
@@ -72,30 +66,7 @@ def replace_by_percentiles(
             if count
         ]
         quantities.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
-    sides = [replace(side, quantities=kinds) for side in quantities]
-
-    def contrast_function(pair: Pair) -> RunRatio:
-        if min(pair.a.values.min(), pair.b.values.min()) <= 0:
-            return contrast(pair)
-        b, a = assign_blocks(pair.b, pair.a)
-        percent = of_run[a.run_ids[0], pair.quantity][0]
-        above, below = (
-            [_at_condition(of_run[run, pair.quantity][1], pair) for run in side.run_ids]
-            for side in (b, a)
-        )
-        return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
-
-    return sides, contrast_function
-
-
-def _at_condition(by_key: Mapping[Condition, Distribution], pair: Pair) -> Distribution:
-    """Return a run's distribution at the condition of a pair, which lacks keys with one level."""
-    at = dict(pair.condition)
-    return next(
-        distribution
-        for key, distribution in by_key.items()
-        if all(at.get(name, level) == level for name, level in key)
-    )
+    return [replace(side, quantities=kinds) for side in quantities]
 
 
 def _require_singles(run: RunValues) -> None:

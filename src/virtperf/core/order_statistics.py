@@ -68,34 +68,25 @@ def quantile(x: np.ndarray, share: float, level: float) -> Estimate:
     An end is infinite with too few samples beyond the quantile: 200 samples give no upper limit of
     the 99th percentile at 95 %.
     """
-    ordered = np.sort(np.asarray(x, dtype=float))
-    n, tail = len(ordered), (1 - level) / 2
-    # number of samples below the quantile: binomial with n and `share`
-    counts = np.arange(n + 1)
-    at_most = special.bdtr(counts, n, share)
-    lower = int(np.searchsorted(at_most, tail, side="right"))  # P(count < lower) <= tail
-    upper = int(np.searchsorted(at_most, 1 - tail, side="left")) + 1  # P(count >= upper) <= tail
-    low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
-    high = float(ordered[upper - 1]) if upper <= n else math.inf
-    return _between((percentile(ordered, share), low, high), level, n, ORDERED)
+    return _single_values(x, ORDERED).quantile(share, level)
 
 
 def interquartile_range(x: np.ndarray, level: float) -> Estimate:
     """Return the interquartile range; each quartile has an interval at the Bonferroni-adjusted
     level, so that both hold jointly at `level`.
     """
-    first, third = (quantile(x, share, _quartile_level(level)) for share in (0.25, 0.75))
-    return _spread(first, third, level)
+    return _single_values(x, ORDERED).interquartile_range(level)
 
 
 def share_above(x: np.ndarray, limit: float, level: float) -> Estimate:
     """Return the proportion of values above a limit with its Clopper-Pearson interval."""
-    n = len(x)
-    above = int(np.count_nonzero(np.asarray(x, dtype=float) > limit))
-    tail = (1 - level) / 2
-    low = float(special.betaincinv(above, n - above + 1, tail)) if above else 0.0
-    high = float(special.betaincinv(above + 1, n - above, 1 - tail)) if above < n else 1.0
-    return _between((above / n, low, high), level, n, COUNTED)
+    return _single_values(x, COUNTED).share_above(limit, level)
+
+
+def _single_values(x: np.ndarray, method: str) -> BucketCounts:
+    """Values as buckets of width zero."""
+    values = np.asarray(x, dtype=float)
+    return BucketCounts(values, values, np.ones(len(values)), method)
 
 
 def band_half_width(n: int, level: float) -> float:
@@ -108,12 +99,13 @@ def band_half_width(n: int, level: float) -> float:
 @dataclass(frozen=True)
 class BucketCounts:
     """Histogram counts of values from `lower` to `upper`, arrays of shape (buckets,); buckets of
-    several histograms may overlap.
+    several histograms may overlap. `method` names the interval.
     """
 
     lower: np.ndarray
     upper: np.ndarray
     count: np.ndarray
+    method: str = BUCKETED
 
     @property
     def n(self) -> float:
@@ -136,7 +128,7 @@ class BucketCounts:
         value = percentile(self.upper, share, self.count)
         if interpolate and math.isfinite(value):
             value = self._within(share, value)
-        return _between((value, min(low, value), max(high, value)), level, n, BUCKETED)
+        return _between((value, min(low, value), max(high, value)), level, n, self.method)
 
     def interquartile_range(self, level: float) -> Estimate:
         """See the function `interquartile_range`."""
@@ -154,7 +146,7 @@ class BucketCounts:
         tail = (1 - level) / 2
         low = float(special.betaincinv(least, n - least + 1, tail)) if least > 0 else 0.0
         high = float(special.betaincinv(most + 1, n - most, 1 - tail)) if most < n else 1.0
-        return _between((most / n, low, high), level, max(round(n), 1), BUCKETED)
+        return _between((most / n, low, high), level, max(round(n), 1), self.method)
 
     def _within(self, share: float, upper: float) -> float:
         order = np.argsort(self.upper, kind="stable")

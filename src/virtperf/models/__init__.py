@@ -22,14 +22,13 @@ from virtperf.models.frames import (
     usl,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
-from virtperf.models.planning import blocks_needed, stop_when, variance_components
+from virtperf.models.planning import stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
-from virtperf.models.quantile import quantile_regression
-from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
+from virtperf.models.queueing import fit_closed, mmc
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.usl import compare_usl, fit_usl
+from virtperf.models.usl import fit_scaling, fit_usl
 
 __all__ = [
     "Estimate",
@@ -38,24 +37,21 @@ __all__ = [
     "Fits",
     "Missing",
     "amdahl",
-    "blocks_needed",
     "closed",
-    "compare_usl",
     "contrasts",
     "difference_of_means",
     "differences",
     "fit_closed",
     "fit_line",
     "fit_robust_line",
+    "fit_scaling",
     "fit_segmented",
     "fit_usl",
     "line",
     "mmc",
-    "mva",
     "pairs",
     "power",
     "power_table",
-    "quantile_regression",
     "ratio_of_means",
     "ratio_of_pairs",
     "ratio_of_printed",
@@ -65,7 +61,6 @@ __all__ = [
     "runs_needed",
     "scaling",
     "segmented",
-    "service_demand",
     "stop_when",
     "usl",
     "variance_components",

@@ -204,14 +204,6 @@ class BreakpointSearch:
         with np.errstate(over="ignore"):
             return (best - at_psi) / np.maximum(rss, np.finfo(float).tiny) * df
 
-    def largest_f(self, y: Array, df: int) -> Array:
-        """Return the maximal F statistic of a kink for each row of weighted values, shape (m, n)."""
-        e = _residual(y, self.basis)
-        explained = self.peaks(e)[1].max(axis=1)
-        rss = np.einsum("ij,ij->i", e, e) - explained
-        with np.errstate(over="ignore"):  # F is infinite for an exact kink
-            return explained / np.maximum(rss, np.finfo(float).tiny) * df
-
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Candidate ends of the sets where a kink explains `need` of the sum of squares, and a mask
         of the valid ones.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -52,25 +51,19 @@ def column(
         raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value per row")
     if array.size == 0:
         raise ModelError(f"{name} is empty", expected="at least one row")
-    row_place = functools.partial(_row_place, values, name)
-    _refuse(
-        ~np.isfinite(array),
-        array,
-        row_place,
-        "not a finite number",
-        "drop the row or repair its value",
-    )
-    _refuse(
-        np.abs(array) > MAX_NUMBER,
-        array,
-        row_place,
-        "too large",
-        f"use values of at most {MAX_NUMBER:g}",
-    )
-    if positive:
-        _refuse(array <= 0, array, row_place, "not positive", remedy)
-    if nonnegative:
-        _refuse(array < 0, array, row_place, "negative", remedy)
+    for bad, problem, advice in (
+        (~np.isfinite(array), "not a finite number", "drop the row or repair its value"),
+        (np.abs(array) > MAX_NUMBER, "too large", f"use values of at most {MAX_NUMBER:g}"),
+        (positive & (array <= 0), "not positive", remedy),
+        (nonnegative & (array < 0), "negative", remedy),
+    ):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ModelError(
+                f"{_row_place(values, name, row)} is {problem}",
+                found=repr(float(array[row])),
+                remedy=advice,
+            )
     return array
 
 
@@ -91,22 +84,6 @@ def _row_place(values: Any, name: str, row: int) -> str:
         label = values.index[row]
         place = label if isinstance(label, str) else place
     return f"{name} in {place}"
-
-
-def _refuse(
-    bad: NDArray[np.bool_],
-    array: Array,
-    row_place: Callable[[int], str],
-    problem: str,
-    remedy: str,
-) -> None:
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ModelError(
-            f"{row_place(row)} is {problem}",
-            found=repr(float(array[row])),
-            remedy=remedy,
-        )
 
 
 def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:

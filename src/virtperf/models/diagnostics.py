@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,8 @@ from virtperf.models.checks import Array
 
 if TYPE_CHECKING:
     from virtperf.models.result import FitResult
+
+Fitted = TypeVar("Fitted", bound="FitResult")
 
 OUTLIER_LEVEL = 0.0075
 """Bonferroni-adjusted p-value (times the number of rows) below which a row is an outlier."""
@@ -99,6 +102,16 @@ def _basis(tangent: Array) -> Array:
     norms = np.linalg.norm(tangent, axis=0)
     u, s, _ = np.linalg.svd(tangent / np.where(norms > 0, norms, 1.0), full_matrices=False)
     return u[:, s > 1e-10 * s[:1]]
+
+
+def with_notes(fit: Fitted, refit: Callable[[NDArray[np.bool_]], Fitted]) -> Fitted:
+    """Return a fit with warnings of outliers and of autocorrelated residuals; without degrees of
+    freedom or noise, as it is. `refit` repeats the fit with a subset of rows.
+    """
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    notes = *outlier_notes(fit, refit), *autocorrelation_notes(fit)
+    return replace(fit, warnings=(*fit.warnings, *notes))
 
 
 def outlier_notes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
-from virtperf.core.estimate import Estimates, Missing
-from virtperf.core.provenance import Origin, origin_of
-from virtperf.models.result import FitResult, set_origin
+from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.core.provenance import Origin, common_origin, origin_of
+from virtperf.models.result import FitResult
 
 Levels = Mapping[str, Any]
 """Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -20,9 +21,9 @@ By = str | Sequence[str] | None
 """Grouping column or columns: one result per level or combination."""
 
 
-class Fits(Mapping[Hashable, Any]):
-    """Mapping of labels to fits, in order of the labels' first rows; a `Missing` with the reason
-    where the rows of a label allow none.
+class Fits(dict[Hashable, Any]):
+    """Fits by label, in order of the labels' first rows; a `Missing` with the reason where the rows
+    of a label allow none.
 
     Attributes
     ----------
@@ -40,26 +41,15 @@ class Fits(Mapping[Hashable, Any]):
         x: str,
         by: tuple[str, ...],
     ) -> None:
-        self._fits = dict(fits)
+        super().__init__(fits)
         self.formula, self.y, self.x, self.by = formula, y, x, by
 
-    def __getitem__(self, label: Hashable) -> Any:
-        if label not in self._fits:
-            raise ParameterError(
-                f"there is no fit {label!r}",
-                expected=", ".join(map(repr, self._fits)) or "none",
-                remedy=did_you_mean(label, self._fits),
-            )
-        return self._fits[label]
-
-    def __contains__(self, label: object) -> bool:
-        return label in self._fits
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._fits)
-
-    def __len__(self) -> int:
-        return len(self._fits)
+    def __missing__(self, label: Hashable) -> Any:
+        raise ParameterError(
+            f"there is no fit {label!r}",
+            expected=", ".join(map(repr, self)) or "none",
+            remedy=did_you_mean(label, self),
+        )
 
     def __repr__(self) -> str:
         return "\n".join([f"{self.formula}", *(f"{label}: {fit!r}" for label, fit in self.items())])
@@ -76,29 +66,11 @@ class Fits(Mapping[Hashable, Any]):
     @property
     def params(self) -> pd.DataFrame:
         """Parameters, one row per fit; missing fits are left out."""
-        return self._table("params")
-
-    @property
-    def bse(self) -> pd.DataFrame:
-        """Standard errors of the parameters, one row per fit."""
-        return self._table("bse")
-
-    @property
-    def pvalues(self) -> pd.DataFrame:
-        """P-values of the parameters being zero, one row per fit."""
-        return self._table("pvalues")
-
-    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Confidence limits, one row per fit and parameter, columns 0 and 1."""
-        intervals = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
-        return pd.concat(intervals) if intervals else pd.DataFrame(columns=[0, 1])
+        fits = self._available()
+        return pd.DataFrame([fit.params for fit in fits.values()], index=list(fits))
 
     def _available(self) -> dict[Hashable, FitResult]:
-        return {label: fit for label, fit in self.items() if not isinstance(fit, Missing)}
-
-    def _table(self, name: str) -> pd.DataFrame:
-        fits = self._available()
-        return pd.DataFrame([getattr(fit, name) for fit in fits.values()], index=list(fits))
+        return {label: fit for label, fit in self.items() if fit.available}
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> Estimates:
         """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
@@ -132,30 +104,22 @@ class Fits(Mapping[Hashable, Any]):
         ParameterError
             An x is not finite, or outside the domain of the curves.
         """
-        tables, warnings = [], []
+        tables, warnings = [pd.DataFrame(columns=[*self.by, self.x, "value"])], []
         for label, fit in self._available().items():
             try:
                 predicted = fit.predict(x, interval, alpha)
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
-            values = (
-                predicted
-                if isinstance(predicted, pd.DataFrame)
-                else pd.DataFrame({"value": predicted})
-            )
-            levels = levels_of(self.by, label)
-            tables.append(
-                values.assign(**{**levels, self.x: np.atleast_1d(x)})[
-                    [*levels, self.x, *values.columns]
-                ]
-            )
-        columns = [*self.by, self.x, "value"]
-        predicted = (
-            pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
-        )
-        predicted.attrs["warnings"] = warnings
-        return predicted
+            table = pd.DataFrame(predicted if interval else {"value": predicted})
+            for place, (name, level) in enumerate(
+                {**levels_of(self.by, label), self.x: np.atleast_1d(x)}.items()
+            ):
+                table.insert(place, name, level)
+            tables.append(table)
+        joined = pd.concat(tables[1:] or tables, ignore_index=True)
+        joined.attrs["warnings"] = warnings
+        return joined
 
     def summary(self, alpha: float = 0.05) -> str:
         """Concatenate the summaries of all fits."""
@@ -180,11 +144,14 @@ def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[st
 def call_with_origin(
     origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
-    """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
+    """Call the function and set the origin of its estimate; `Missing` on a `ModelError`."""
     try:
-        return set_origin(function(*arguments, **named), origin)
+        result = function(*arguments, **named)
     except ModelError as err:
         return Missing(str(err), origin)
+    if origin is None or not isinstance(result, Estimate | Missing):
+        return result
+    return replace(result, origin=origin)
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
@@ -275,3 +242,49 @@ def source(frame: pd.DataFrame) -> Origin | None:
             f"or --where quantity={kinds[0]} of the command.",
         )
     return origin_of(frame)
+
+
+def compare_sides(
+    function: Callable[[pd.DataFrame, pd.DataFrame, dict[str, Any]], Any],
+    frame: pd.DataFrame,
+    of: Levels,
+    to: Levels,
+    by: By,
+    label: str | None,
+    columns: Sequence[str] = (),
+) -> Estimates:
+    """Compare two sides of a frame at each level of `by`; `Missing` where one of them has no rows.
+
+    Parameters
+    ----------
+    function : callable
+        From the rows of both sides, and the columns of `by` with their level, to an estimate.
+    label : str, optional
+        Format string of the labels with ``of``, ``to`` and the columns of `by`; default: the level
+        of `by`, or ``"{of} / {to}"`` without `by`.
+    columns : sequence of str
+        Further columns that `function` needs.
+    """
+    require_columns(frame, *columns, *names_of(by), *of, *to)
+    estimates = Estimates()
+    if frame.empty:
+        return estimates
+    sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
+    words = {
+        side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
+    }
+    for at in dict.fromkeys([*sides[0], *sides[1]]):
+        above, below = (side.get(at, frame.iloc[:0]) for side in sides)
+        fixed = levels_of(by, at)
+        name: Any = at
+        if label is not None or by is None:
+            name = (label or "{of} / {to}").format(**words, **fixed)
+        if above.empty or below.empty:
+            side = "of" if above.empty else "to"
+            estimates[name] = Missing(
+                f"no rows of {words[side]}", source(below if above.empty else above)
+            )
+            continue
+        origin = common_origin([source(above), source(below)])
+        estimates[name] = call_with_origin(origin, function, above, below, fixed)
+    return estimates

@@ -1,4 +1,4 @@
-"""Contrasts of statsmodels formula fits: ``smf.ols``, ``smf.wls``, ``smf.glm``, ``smf.mixedlm``.
+"""Contrasts of statsmodels formula fits: ``smf.ols``, ``smf.wls``, ``smf.gls``, ``smf.glm``.
 
     fit = smf.ols("np.log(value) ~ C(guests) * C(think_ms) + C(replicate)", runs).fit()
     models.contrasts(fit, of={"guests": 8}, to={"guests": 2}, by="think_ms")
@@ -10,7 +10,6 @@ reported as a ratio.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Mapping
@@ -19,24 +18,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from rawperf.core.errors import ModelError, ParameterError
+from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Estimates, Missing
-from virtperf.core.provenance import common_origin
 from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.fits import (
-    By,
-    Levels,
-    groups,
-    levels_of,
-    require_columns,
-    rows_at,
-    source,
-)
-from virtperf.models.result import NO_DF, t_interval
+from virtperf.models.fits import By, Levels, compare_sides
+from virtperf.models.result import NO_DF, exp, t_interval
 
 LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
 """Prefix of a response name that denotes a logarithm."""
@@ -48,7 +37,6 @@ def contrasts(
     of: Levels,
     to: Levels,
     by: By = None,
-    ratio: bool | None = None,
     label: str | None = None,
     alpha: float = 0.05,
 ) -> Estimates:
@@ -57,13 +45,11 @@ def contrasts(
     Parameters
     ----------
     results : results object of statsmodels
-        From ``ols``, ``wls``, ``gls``, ``glm`` or ``mixedlm`` (one random intercept), by formula.
+        From ``ols``, ``wls``, ``gls`` or ``glm``, by formula. Blocks are fixed effects.
     of, to : mapping
         Column to level: numerator and denominator (or minuend and subtrahend).
     by : str or sequence of str, optional
         One contrast at each level.
-    ratio : bool, optional
-        Whether to exponentiate; default for a response ``log(...)``, and for a GLM with log link.
     label : str, optional
         As in `virtperf.models.ratios`.
     alpha : float
@@ -76,169 +62,69 @@ def contrasts(
 
     Raises
     ------
-    ModelError
-        Results without a formula, an unsupported model, random slopes or nested random effects, or
-        levels that the model does not distinguish.
+    ParameterError
+        Results without a formula, or of another model, and levels that the model does not distinguish.
 
     Notes
     -----
-    Intervals are Student's t with the residual degrees of freedom. For a mixed model they are those
-    of the stratum of the contrast (Pinheiro and Bates 2000, section 2.4.2): if it can be estimated
-    within the groups, those of the same model with fixed groups, else the number of groups minus
-    the rank of the group means. A GLM with a fixed scale (Poisson, binomial) has normal quantiles.
-
-    References
-    ----------
-    Pinheiro, J. C., Bates, D. M. (2000). Mixed-Effects Models in S and S-PLUS. Springer.
+    Intervals are Student's t with the residual degrees of freedom. A GLM with a fixed scale
+    (Poisson, binomial) has normal quantiles.
     """
-    frame = _frame_of(results)
-    design = functools.partial(_design, results)
-    shown_as_ratio = _is_logarithmic(results) if ratio is None else ratio
-    require_columns(frame, *of, *to)
-    for side in (of, to):
-        rows_at(frame, side)
-    words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}
-    estimates = Estimates()
-    for at, group in groups(frame, by):
-        fixed = levels_of(by, at)
-        pattern = label or ("{of} / {to}" if shown_as_ratio else "{of} - {to}")
-        name: Any = at if by is not None and label is None else pattern.format(**words, **fixed)
-        empty = [
-            words[side]
-            for side, levels in (("of", of), ("to", to))
-            if not _matches(group, levels).any()
-        ]
-        if empty:
-            estimates[name] = Missing(f"no rows of {empty[0]}", source(group))
-            continue
-        sides = [_with_levels(frame, {**fixed, **levels}) for levels in (of, to)]
-        row = design(sides[0]).mean(axis=0) - design(sides[1]).mean(axis=0)
-        origin = common_origin(
-            [source(group[_matches(group, levels)]) for levels in (of, to)]  # rows compared
-        )
-        estimates[name] = _estimate(results, row, shown_as_ratio, alpha, origin)
-    return estimates
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.regression.linear_model import RegressionModel
 
-
-def _frame_of(results: Any) -> pd.DataFrame:
-    frame = getattr(getattr(getattr(results, "model", None), "data", None), "frame", None)
-    if frame is None:
+    model = getattr(results, "model", None)
+    frame = getattr(getattr(model, "data", None), "frame", None)
+    if frame is None or not isinstance(model, RegressionModel | GLM):
         raise ParameterError(
-            "contrasts need a model fitted from a formula",
+            "contrasts need a linear model fitted from a formula, by ols, wls, gls or glm",
             expected="for example smf.ols('np.log(value) ~ C(host) + C(block)', frame).fit()",
-            found=type(results).__name__,
+            found=type(model or results).__name__,
+            remedy="add random effects of blocks as fixed effects, + C(block)",
         )
-    return frame
+    ratio = _is_logarithmic(model)
+
+    def estimate(above: pd.DataFrame, below: pd.DataFrame, fixed: Mapping[str, Any]) -> Any:
+        first, second = (_marginal(model, frame, {**fixed, **side}) for side in (of, to))
+        return _estimate(results, first - second, ratio, alpha)
+
+    pattern = None if by is not None else "{of} / {to}" if ratio else "{of} - {to}"
+    return compare_sides(estimate, frame, of, to, by, label or pattern)
 
 
-def _matches(frame: pd.DataFrame, levels: Levels) -> Array:
-    return np.logical_and.reduce(
-        [(frame[name] == level).to_numpy() for name, level in levels.items()]
-    )
+def _marginal(model: Any, frame: pd.DataFrame, levels: Mapping[str, Any]) -> Array:
+    """Mean row of the design matrix with columns set to levels; dtypes (categories) are kept."""
+    import patsy
 
-
-def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """Copy the rows with columns set to levels; dtypes (categories) are kept."""
     columns = {
         name: pd.Series([level] * len(frame), index=frame.index).astype(frame[name].dtype)
         for name, level in levels.items()
     }
-    return frame.assign(**columns)
+    design = patsy.build_design_matrices([model.data.model_spec], frame.assign(**columns))[0]
+    return np.asarray(design, dtype=float).mean(axis=0)
 
 
-def _design(results: Any, frame: pd.DataFrame) -> Array:
-    """Build the design matrix at new rows, by the library that parsed the formula."""
-    spec = results.model.data.model_spec
-    if hasattr(spec, "get_model_matrix"):  # formulaic
-        return np.asarray(spec.get_model_matrix(frame), dtype=float)
-    import patsy
-
-    return np.asarray(patsy.build_design_matrices([spec], frame)[0], dtype=float)
-
-
-def _is_logarithmic(results: Any) -> bool:
-    link = getattr(getattr(results.model, "family", None), "link", None)
+def _is_logarithmic(model: Any) -> bool:
+    link = getattr(getattr(model, "family", None), "link", None)
     if link is not None:
         return type(link).__name__ == "Log"
-    return bool(LOGARITHM.match(str(results.model.endog_names)))
+    return bool(LOGARITHM.match(str(model.endog_names)))
 
 
-def _estimate(
-    results: Any, row: Array, ratio: bool, alpha: float, origin: Any
-) -> Estimate | Missing:
-    checks.level(alpha)
+def _estimate(results: Any, row: Array, ratio: bool, alpha: float) -> Estimate | Missing:
+    level = checks.level(alpha)
     if not np.any(np.abs(row) > 1e-12):
-        raise ModelError(
+        raise ParameterError(
             "the contrast is zero: no term of the model differs between the two sides",
             remedy="add the column that differs to the formula",
         )
-    params, covariance, df = _fixed_effects(results, row)
-    variance = float(row @ covariance @ row)
-    value = float(row @ params)
-    if not (df > 0 and variance > 0 and math.isfinite(variance)):
-        return Missing(f"{NO_DF}, or the contrast is not estimable", origin)
-    se = math.sqrt(variance)
-    if math.isinf(df):
-        half = normal_quantile(1 - alpha) * se
-        estimate = Estimate(value, value - half, value + half, 1 - alpha, "z", se=se, df=df)
-    else:
-        estimate = t_interval(value, se, df, alpha)
-    if ratio:
-        with np.errstate(over="ignore"):
-            estimate = estimate.map(lambda v: float(np.exp(v)))
-    return replace(estimate, origin=origin)
-
-
-def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
-    """Return coefficients, their covariance, and the degrees of freedom of a contrast."""
-    from statsmodels.genmod.generalized_linear_model import GLM
-    from statsmodels.regression.linear_model import RegressionModel
-    from statsmodels.regression.mixed_linear_model import MixedLM
-
-    model = results.model
-    if isinstance(model, MixedLM):
-        return _mixed_fixed_effects(results, row)
-    if not isinstance(model, RegressionModel | GLM):
-        raise ParameterError(
-            "contrasts of this model are not supported",
-            expected="a fit of ols, wls, gls, glm or mixedlm",
-            found=type(model).__name__,
-        )
-    fixed_scale = isinstance(model, GLM) and not results.use_t and results.scale == 1
-    df = math.inf if fixed_scale else float(results.df_resid)
-    return np.asarray(results.params), np.asarray(results.cov_params()), df
-
-
-def _mixed_fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
-    model = results.model
-    if model.k_vc or model.k_re != 1:
-        raise ModelError(
-            "a mixed model is supported with one random intercept only",
-            expected="smf.mixedlm(formula, frame, groups='block')",
-            remedy="add nested factors as fixed effects, for example + C(block)",
-        )
-    if not results.converged:
-        raise ModelError(
-            "the mixed model did not converge", remedy="add the block as a fixed effect, + C(block)"
-        )
-    x = np.asarray(model.exog, dtype=float)
-    _, group = np.unique(np.asarray(model.groups), return_inverse=True)
-    indicators = np.eye(group.max() + 1)[group]
-    means = (indicators.T @ x) / indicators.sum(axis=0)[:, None]
-    inner = x - means[group]
-    rank = int(np.linalg.matrix_rank(inner))
-    df = len(means) - int(np.linalg.matrix_rank(means))
-    if int(np.linalg.matrix_rank(np.vstack((inner, row)))) == rank:  # estimated within groups
-        df = len(x) - len(means) - rank
-    return np.asarray(results.fe_params), _gls_covariance(results, x, means, group), float(df)
-
-
-def _gls_covariance(results: Any, x: Array, means: Array, group: NDArray[np.intp]) -> Array:
-    """GLS covariance of the fixed effects at the estimated variances, ``inv(X' inv(V) X)``;
-    statsmodels inverts a Hessian, which fails if the group variance is on its bound 0.
-    """
-    scale = float(results.scale)
-    between = max(float(np.asarray(results.cov_re)[0, 0]), 0.0) / scale
-    size = np.bincount(group).astype(float)
-    shrunk = between * size**2 / (1 + between * size)
-    return np.asarray(scale * np.linalg.pinv(x.T @ x - (means.T * shrunk) @ means))
+    test = results.t_test(row)
+    value, se = float(test.effect[0]), float(np.ravel(test.sd)[0])
+    df = float(results.df_resid)
+    if not (df > 0 and se > 0 and math.isfinite(se)):
+        return Missing(f"{NO_DF}, or the contrast is not estimable")
+    estimate = t_interval(value, se, df, alpha)
+    if hasattr(results.model, "family") and not results.use_t and results.scale == 1:
+        half = normal_quantile(level) * se
+        estimate = replace(estimate, low=value - half, high=value + half, method="z", df=math.inf)
+    return estimate.map(exp) if ratio else estimate

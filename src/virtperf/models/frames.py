@@ -7,18 +7,15 @@ empty frame gives an empty mapping.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Estimates, Missing
-from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
@@ -26,11 +23,10 @@ from virtperf.models.fits import (
     Fits,
     Levels,
     call_with_origin,
+    compare_sides,
     groups,
-    levels_of,
     names_of,
     require_columns,
-    rows_at,
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
@@ -38,25 +34,14 @@ from virtperf.models.queueing import fit_closed
 from virtperf.models.replication import explaining_column
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.usl import compare_usl, fit_usl
+from virtperf.models.usl import fit_scaling, fit_usl
 
-Weights = str | ArrayLike | None
-"""A column, or an array with one number per row: proportional to one over the variance."""
-
+PER_ROW = ("weights", "think", "servers")
+"""Options with one number per row: a column, an array, or one number for all rows."""
 MAX_NAMED_ROWS = 5
 
 
-def usl(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    weights: Weights = None,
-    kind: str = "usl",
-    bounded: bool = True,
-    noise: str | None = None,
-    robust: bool = False,
-) -> Fits:
+def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
     """Fit the Universal Scalability Law per group: ``usl("value ~ guests", runs, by="series")``.
 
     Parameters
@@ -67,115 +52,52 @@ def usl(
         One row per run.
     by : str or sequence of str, optional
         One fit per level (or combination of levels).
-    weights : str or array_like, optional
-        A column, or one number per row: proportional to one over the variance; excludes `noise`.
-    kind, bounded, noise, robust
-        As in `virtperf.models.fit_usl`; the default noise is proportional.
+    **options
+        Of `virtperf.models.fit_usl`: ``kind``, ``noise`` (default proportional), ``robust``, and
+        ``weights``, a column or one number per row.
     """
-    options = {"kind": kind, "bounded": bounded, "noise": noise, "robust": robust}
-    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
+    return _fits(fit_usl, formula, frame, by, options)
 
 
-def amdahl(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    weights: Weights = None,
-    bounded: bool = True,
-    noise: str | None = None,
-) -> Fits:
+def amdahl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
     """Fit Amdahl's law to each group; see `usl`."""
-    options = {"kind": "amdahl", "bounded": bounded, "noise": noise}
-    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
+    return _fits(fit_usl, formula, frame, by, {**options, "kind": "amdahl"})
 
 
-def scaling(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    weights: Weights = None,
-    bounded: bool = True,
-    noise: str | None = None,
-    alpha: float = 0.05,
-) -> Fits:
+def scaling(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
     """Fit the simplest adequate scaling law to each group: linear, Amdahl's or the USL, by F tests
-    at `alpha`; see `usl` and `virtperf.models.compare_usl`.
+    at the option ``alpha``; see `usl` and `virtperf.models.fit_scaling`.
     """
-
-    def preferred(x: ArrayLike, y: ArrayLike, **named: Any) -> Any:
-        return compare_usl(x, y, **named).preferred(alpha)
-
-    return _fits(
-        preferred, formula, frame, by, {"weights": weights}, {"bounded": bounded, "noise": noise}
-    )
+    return _fits(fit_scaling, formula, frame, by, options)
 
 
-def line(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    weights: Weights = None,
-    noise: str | None = None,
-) -> Fits:
-    """Fit a straight line to each group; see `usl` and `virtperf.models.fit_line`.
-
-    The default noise is constant: ordinary least squares.
+def line(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """Fit a straight line to each group; see `usl`, and `virtperf.models.fit_line` for its options
+    ``weights`` and ``noise`` (default constant: ordinary least squares).
     """
-    return _fits(fit_line, formula, frame, by, {"weights": weights}, {"noise": noise})
+    return _fits(fit_line, formula, frame, by, options)
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
     """Fit a straight line to each group, robust to outliers; see `usl` and
     `virtperf.models.fit_robust_line`.
     """
-    return _fits(fit_robust_line, formula, frame, by, {}, {})
+    return _fits(fit_robust_line, formula, frame, by, {})
 
 
-def segmented(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    weights: Weights = None,
-    form: str = "free",
-    noise: str | None = None,
-    robust: bool = False,
-) -> Fits:
-    """Fit a two-piece line to each group; see `usl` and `virtperf.models.fit_segmented`.
-
-    The default noise is constant.
+def segmented(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """Fit a two-piece line to each group; see `usl`, and `virtperf.models.fit_segmented` for its
+    options ``form``, ``weights``, ``noise`` (default constant) and ``robust``.
     """
-    options = {"form": form, "noise": noise, "robust": robust}
-    return _fits(fit_segmented, formula, frame, by, {"weights": weights}, options)
+    return _fits(fit_segmented, formula, frame, by, options)
 
 
-def closed(
-    formula: str,
-    frame: pd.DataFrame,
-    *,
-    by: By = None,
-    think: str | float = 0.0,
-    servers: str | int = 1,
-    response: str | None = None,
-    cv2: float | None = 1.0,
-) -> Fits:
+def closed(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
     """Fit a closed network with think time to each group: ``closed("throughput ~ clients", runs,
-    think="think_s", servers="processors")``; see `usl` and `virtperf.models.fit_closed`.
-
-    Parameters
-    ----------
-    think, servers : str or number
-        Columns, or one number for all rows.
-    response : str, optional
-        A column of measured response times, checked against Little's law.
-    cv2
-        As in `virtperf.models.fit_closed`.
+    think="think_s", servers="processors")``; see `usl`, and `virtperf.models.fit_closed` for its
+    options ``think`` and ``servers`` (columns, or one number for all rows) and ``cv2``.
     """
-    columns = {"think": think, "servers": servers, "response": response}
-    return _fits(fit_closed, formula, frame, by, columns, {"cv2": cv2})
+    return _fits(fit_closed, formula, frame, by, options)
 
 
 def ratios(
@@ -186,11 +108,10 @@ def ratios(
     to: Levels,
     by: By = None,
     label: str | None = None,
-    method: str = "log-ratio",
     alpha: float = 0.05,
 ) -> Estimates:
     """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
-    "Xen"}, by="guests")``.
+    "Xen"}, by="guests")``; see `virtperf.models.ratio_of_means`.
 
     Rows of one side are independent replicates; for paired rows, say of one load or of one block of
     runs, use `pairs`. A warning names a column, such as a load, that explains most of the variation
@@ -208,11 +129,11 @@ def ratios(
         Format string of the labels, with the columns of `by` and ``of`` and ``to``, for example
         ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"``
         without `by`.
-    method, alpha
-        As in `virtperf.models.ratio_of_means`.
+    alpha : float
+        One minus the confidence level.
     """
-    function = functools.partial(ratio.ratio_of_means, method=method, alpha=alpha)
-    return _compare_sides(function, value, frame, of, to, by, label, pooled="ratio")
+
+    return _compare_replicates(ratio.ratio_of_means, value, frame, of, to, by, label, alpha)
 
 
 def differences(
@@ -228,9 +149,38 @@ def differences(
     """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
-    function = functools.partial(ratio.difference_of_means, alpha=alpha)
     label = label or (None if by else "{of} - {to}")
-    return _compare_sides(function, value, frame, of, to, by, label, pooled="difference")
+    function = ratio.difference_of_means
+    return _compare_replicates(function, value, frame, of, to, by, label, alpha, log=False)
+
+
+def _compare_replicates(
+    function: Callable[..., Estimate],
+    value: str,
+    frame: pd.DataFrame,
+    of: Levels,
+    to: Levels,
+    by: By,
+    label: str | None,
+    alpha: float,
+    *,
+    log: bool = True,
+) -> Estimates:
+    """Compare two sides whose rows are treated as replicates: a warning names a column that
+    contradicts it.
+    """
+    known = {value, *of, *to, *names_of(by)}
+
+    def compared(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
+        estimate = function(above[value], below[value], alpha=alpha)
+        unique = frame.columns[~frame.columns.duplicated(False)]
+        others = [name for name in unique if name not in known]
+        column = explaining_column((above, below), value, others, log=log)
+        if column is None:
+            return estimate
+        return replace(estimate, warnings=(*estimate.warnings, column.warning()))
+
+    return compare_sides(compared, frame, of, to, by, label, [value])
 
 
 def pairs(
@@ -252,15 +202,15 @@ def pairs(
     ParameterError
         Several rows of a side have the same levels of `on`; names the rows.
     """
+    keys = list(names_of(on))
 
-    def paired(a: pd.DataFrame, b: pd.DataFrame) -> Any:
-        for side, levels in ((a, of), (b, to)):
-            _require_single_rows(side, names_of(on), ", ".join(map(str, levels.values())))
-        both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"))
+    def paired(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
+        for side, levels in ((above, of), (below, to)):
+            _require_single_rows(side, keys, ", ".join(map(str, levels.values())))
+        both = above[[value, *keys]].merge(below[[value, *keys]], on=keys, suffixes=("", " below"))
         return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
-    require_columns(frame, *names_of(on))
-    return _compare_sides(paired, [value, *names_of(on)], frame, of, to, by, label)
+    return compare_sides(paired, frame, of, to, by, label, [value, *keys])
 
 
 def ratios_over(
@@ -282,22 +232,22 @@ def ratios_over(
     freedom): what differs between levels counts as error, however many rows a level has. It
     estimates the ratio at another level of the same kind.
     """
+    keys = list(names_of(over))
 
-    def averaged(a: pd.DataFrame, b: pd.DataFrame) -> Any:
-        above, below = (rows.groupby(list(names_of(over)))[value].mean() for rows in (a, b))
-        common = above.index.intersection(below.index)
-        return ratio.ratio_of_pairs(above[common], below[common], alpha=alpha)
+    def averaged(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
+        first, second = (rows.groupby(keys)[value].mean() for rows in (above, below))
+        common = first.index.intersection(second.index)
+        return ratio.ratio_of_pairs(first[common], second[common], alpha=alpha)
 
-    require_columns(frame, *names_of(over))
-    return _compare_sides(averaged, [value, *names_of(over)], frame, of, to, by, label)
+    return compare_sides(averaged, frame, of, to, by, label, [value, *keys])
 
 
-def _require_single_rows(rows: pd.DataFrame, on: tuple[str, ...], side: str) -> None:
+def _require_single_rows(rows: pd.DataFrame, on: list[str], side: str) -> None:
     """Raise `ParameterError` for the first level of `on` with several rows."""
-    repeated = rows[rows.duplicated(list(on), keep=False)]
+    repeated = rows[rows.duplicated(on, keep=False)]
     if repeated.empty:
         return
-    key, same = next(iter(repeated.groupby(list(on), sort=False, observed=True, dropna=False)))
+    key, same = next(iter(repeated.groupby(on, sort=False, observed=True, dropna=False)))
     at = ", ".join(f"{name} = {level}" for name, level in zip(on, key, strict=True))
     labels = [str(label) for label in same.index[:MAX_NAMED_ROWS]]
     more = ", ..." if len(same) > MAX_NAMED_ROWS else ""
@@ -322,15 +272,18 @@ def ratio_of_printed(
 ) -> Estimates:
     """Bound ratios of printed numbers by their rounding errors; one row per side; see `ratios`."""
 
-    def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
-        if len(a) != 1 or len(b) != 1:
+    def printed(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
+        if len(above) != 1 or len(below) != 1:
             raise ParameterError(
-                "a ratio of printed numbers needs one row per side", found=f"{len(a)} and {len(b)}"
+                "a ratio of printed numbers needs one row per side",
+                found=f"{len(above)} and {len(below)}",
             )
-        top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
-        return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
+        (top, top_half), (bottom, bottom_half) = (
+            map(float, rows[[value, half_width]].iloc[0]) for rows in (above, below)
+        )
+        return ratio.ratio_of_printed((top, top_half), (bottom, bottom_half))
 
-    return _compare_sides(printed, [value, half_width], frame, of, to, by, label)
+    return compare_sides(printed, frame, of, to, by, label, [value, half_width])
 
 
 def _fits(
@@ -338,13 +291,16 @@ def _fits(
     formula: str,
     frame: pd.DataFrame,
     by: By,
-    columns: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
-    """Fit each group; `columns` are columns or per-row numbers (None: not given)."""
+    """Fit each group; options named in `PER_ROW` are columns or per-row numbers."""
     y, x = _formula_sides(formula)
     require_columns(frame, y, x, *names_of(by))
-    per_row = {name: _per_row(v, frame, name) for name, v in columns.items() if v is not None}
+    per_row = {
+        name: _per_row(options.pop(name), frame, name)
+        for name in PER_ROW
+        if options.get(name) is not None
+    }
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
@@ -394,49 +350,3 @@ def _formula_sides(formula: str) -> tuple[str, str]:
             found=repr(formula),
         )
     return left.strip(), right.strip()
-
-
-def _compare_sides(
-    function: Callable[..., Any],
-    value: str | list[str],
-    frame: pd.DataFrame,
-    of: Levels,
-    to: Levels,
-    by: By,
-    label: str | None,
-    pooled: str = "",
-) -> Estimates:
-    """Compare two sides at each level of `by`; `Missing` where one of them has no rows.
-
-    With `pooled`, "ratio" or "difference", the rows of a side are treated as replicates: a warning
-    names a column that contradicts it.
-    """
-    require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
-    if frame.empty:
-        return Estimates()
-    sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
-    words = {
-        side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
-    }
-    estimates = Estimates()
-    for at in dict.fromkeys([*sides[0], *sides[1]]):
-        above, below = (side.get(at, frame.iloc[:0]) for side in sides)
-        name: Any = at
-        if label is not None or by is None:
-            name = (label or "{of} / {to}").format(**words, **levels_of(by, at))
-        if above.empty or below.empty:
-            side = "of" if above.empty else "to"
-            estimates[name] = Missing(
-                f"no rows of {words[side]}", source(below if above.empty else above)
-            )
-            continue
-        origin = common_origin([source(above), source(below)])
-        estimates[name] = call_with_origin(origin, function, above[value], below[value])
-        if pooled and isinstance(estimates[name], Estimate) and isinstance(value, str):
-            known = {value, *of, *to, *names_of(by)}
-            others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
-            column = explaining_column((above, below), value, others, log=pooled == "ratio")
-            if column is not None:
-                warnings = (*estimates[name].warnings, column.warning())
-                estimates[name] = replace(estimates[name], warnings=warnings)
-    return estimates

@@ -24,8 +24,8 @@ from scipy import special
 from virtperf.models.checks import Array
 
 ITERATIONS, HALVINGS = 60, 30
-HALVED = np.split(0.5 ** np.arange(1, HALVINGS + 1), [1, 2])
-"""Lengths of a halved step, as shares of it, in the order in which they are tried."""
+NEGLIGIBLE_SHARE = 1e-12
+"""Share of the largest term of eta below which a coefficient on a bound is rounding error."""
 ROUNDING_SHARE = 1e-26  # relative to the data's size: smaller deviances are rounding error
 
 
@@ -148,63 +148,9 @@ def solve(
                 design, slope, used, free & ~used, None if row is None else row[improved].T
             )
             outside = np.setdiff1d(outside, improved[best], assume_unique=True)
-    return Solution(
-        np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged
-    )
-
-
-def along(
-    family: Family,
-    y: Array,
-    weights: Array,
-    start: Array,
-    direction: Array,
-    most: Array,
-    tolerance: float,
-) -> Array:
-    """Return the minimal deviance, to `tolerance`, on the line ``eta = start + a direction`` with
-    ``0 <= a <= most``, shape (B,).
-
-    Safeguarded Newton's method: steps stay within a bracket on which the slope changes sign.
-
-    Parameters
-    ----------
-    y, weights : ndarray, shape (n, 1)
-    start, most : ndarray, shape (B,)
-    direction : ndarray, shape (n, B)
-    """
-    squared = direction * direction
-
-    def slope(a: Array) -> tuple[Array, Array]:
-        eta = start + a * direction
-        score, curvature = family.score(y, weights, eta)
-        total = np.einsum("ij,ij->j", score, direction)
-        expected = np.einsum("ij,ij->j", curvature, squared)
-        bend = expected
-        if family.power < 2:
-            bend = expected - (2 - family.power) * np.einsum("ij,ij->j", score / eta, squared)
-        return np.where(eta.min(axis=0) > 0, total, np.inf), np.where(bend > 0, bend, expected)
-
-    with np.errstate(all="ignore"):
-        aim = 1 / np.where(y > 0, y, y[y > 0].min() / 2)
-        _, curvature = family.score(y, weights, aim)
-        curvature = curvature * direction
-        a = (curvature * (aim - start)).sum(axis=0) / (curvature * direction).sum(axis=0)
-        low, high = np.zeros_like(most), most.copy()
-        falling = np.isfinite(most) & (slope(most)[0] <= 0)
-        low[falling] = high[falling]
-        rising = (start > 0) & (slope(low)[0] >= 0)  # at eta = 0 the deviance is infinite
-        high[rising] = low[rising]
-        for _ in range(ITERATIONS):
-            half = np.where(np.isinf(high), 2 * a, (low + high) / 2)
-            a = np.where((a >= low) & (a <= high), a, half)
-            steep, bend = slope(a)
-            step = -steep / bend
-            if np.all(np.abs(step * steep)[low < high] <= tolerance):
-                break
-            low, high = np.where(steep < 0, a, low), np.where(steep > 0, a, high)
-            a = a + step
-        return family.deviance(y, weights, start + np.clip(a, low, high) * direction)
+    reach = b * np.abs(design).max(axis=0)
+    b[(reach <= NEGLIGIBLE_SHARE * reach.max(axis=1, keepdims=True)) & np.isfinite(b)] = 0.0
+    return Solution(b, deviance, converged)
 
 
 def _feasible(solution: Solution) -> NDArray[np.bool_]:
@@ -240,95 +186,38 @@ def _newton(
     size, z = y.shape[1], design[:, used]
     if limit is not None:
         limit = limit[0][used], limit[1]
-    solution = Solution(
-        np.zeros((size, len(used))), np.full(size, np.inf), np.zeros(size, dtype=bool)
-    )
     b = _start(family, z, y, weights, limit, bounded)
-    place = np.arange(size)
     deviance = family.deviance(y, weights, z @ b)
     negligible = ROUNDING_SHARE * family.size(y, weights)
-
-    def keep(rows: NDArray[np.bool_], converged: bool) -> None:
-        at = place[rows]
-        solution.b[np.ix_(at, used)], solution.deviance[at], solution.converged[at] = (
-            b[:, rows].T,
-            deviance[rows],
-            converged,
-        )
-
-    stuck = np.zeros(size, dtype=bool)
+    converged, active = np.zeros(size, dtype=bool), np.arange(size)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
-            slope, curvature = family.score(y, weights, z @ b)
+            here = b[:, active]
+            slope, curvature = family.score(y[:, active], weights[:, active], z @ here)
             gradient = z.T @ slope
-            step = _solve_constrained(_gram(z, curvature), -gradient, limit, b)
+            at = None if limit is None else (limit[0][:, active], limit[1][active])
+            step = _constrained_step(z, curvature, -gradient, at, here)
             gain = -np.einsum("ij,ij->j", step, gradient)
-            done = (
-                ~np.isfinite(gain)
-                | (gain <= tolerance**2 * deviance + negligible)
-                | ~np.isfinite(deviance)
-            )
-            if done.any() or stuck.any():
-                keep(stuck & ~done, False)
-                keep(done, True)
-                is_active = ~(done | stuck)
-                if not is_active.any():
-                    return solution
-                y, weights, b, deviance, negligible, place = (
-                    y[:, is_active],
-                    weights[:, is_active],
-                    b[:, is_active],
-                    deviance[is_active],
-                    negligible[is_active],
-                    place[is_active],
-                )
-                step = step[:, is_active]
-                limit = None if limit is None else (limit[0][:, is_active], limit[1][is_active])
-            new = b + step
-            reached = family.deviance(y, weights, z @ new)
-            worse = ~(reached <= deviance * (1 + 1e-12))
-            if worse.any():
-                columns = np.flatnonzero(worse)
-                new[:, columns], reached[columns], worse[columns] = _halved(
-                    family,
-                    (z, y[:, columns], weights[:, columns]),
-                    b[:, columns],
-                    step[:, columns],
-                    deviance[columns] * (1 + 1e-12),
-                )
-            b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
-            stuck = worse  # the next step would be the same
-    keep(np.ones(len(place), dtype=bool), False)
-    return solution
-
-
-def _halved(
-    family: Family, data: tuple[Array, Array, Array], b: Array, step: Array, most: Array
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Halve each step until its deviance is at most `most`: the new b, its deviance, and whether no
-    length was short enough.
-
-    `data` are the design, the values and their weights. Most steps are halved once or twice, or in
-    vain: then all further lengths are tried at once.
-    """
-    z, y, weights = data
-    size = step.shape[1]
-    new, reached, worse = b.copy(), np.full(size, np.inf), np.ones(size, dtype=bool)
-    for lengths in HALVED:
-        at = np.flatnonzero(worse)
-        if not len(at):
-            break
-        tried = (b[:, at, None] + lengths * step[:, at, None]).reshape(len(b), -1)
-        many = np.repeat(at, len(lengths))
-        found = family.deviance(y[:, many], weights[:, many], z @ tried).reshape(len(at), -1)
-        fits = found <= most[at, None]
-        is_short = fits.any(axis=1)
-        first = fits.argmax(axis=1)[is_short]
-        rows = np.flatnonzero(is_short)
-        new[:, at[rows]] = tried[:, rows * len(lengths) + first]
-        reached[at[rows]] = found[rows, first]
-        worse[at[rows]] = False
-    return new, reached, worse
+            small = gain <= tolerance**2 * deviance[active] + negligible[active]
+            done = small | ~np.isfinite(gain) | ~np.isfinite(deviance[active])
+            converged[active[done]] = True
+            active, here, step = active[~done], here[:, ~done], step[:, ~done]
+            tried = active
+            for _ in range(HALVINGS):
+                if not len(tried):
+                    break
+                new = here + step
+                reached = family.deviance(y[:, tried], weights[:, tried], z @ new)
+                fits = reached <= deviance[tried] * (1 + 1e-12)
+                b[:, tried[fits]], deviance[tried[fits]] = new[:, fits], reached[fits]
+                tried, here, step = tried[~fits], here[:, ~fits], step[:, ~fits] / 2
+            # Where no step is short enough, the next one would be the same.
+            active = np.setdiff1d(active, tried, assume_unique=True)
+            if not len(active):
+                break
+    coefficients = np.zeros((size, len(used)))
+    coefficients[:, used] = b.T
+    return Solution(coefficients, deviance, converged)
 
 
 def _start(
@@ -348,7 +237,7 @@ def _start(
     _, curvature = family.score(y, weights, aim)
     b = np.zeros((z.shape[1], y.shape[1]))
     with np.errstate(all="ignore"):
-        b = _solve_constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
+        b = _constrained_step(z, curvature, z.T @ (curvature * aim), limit, b)
     bad = ~np.isfinite(family.deviance(y, weights, z @ b))
     if bad.any() and bounded:
         b[:, bad] = _feasible_start(
@@ -383,52 +272,23 @@ def _feasible_start(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> 
     return moved * unit
 
 
-def _gram(z: Array, weights: Array) -> list[list[Array]]:
-    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape (B,)."""
-    return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
-
-
-def _solve_constrained(
-    gram: list[list[Array]], right: Array, limit: tuple[Array, Array] | None, b: Array
+def _constrained_step(
+    z: Array, weights: Array, right: Array, limit: tuple[Array, Array] | None, b: Array
 ) -> Array:
-    """Solve ``gram @ step == right`` on the constraint ``row @ (b + step) == target``."""
-    scale = np.array([1 / np.sqrt(np.maximum(gram[i][i], 1e-300)) for i in range(len(gram))])
-    factor = _cholesky(
-        [[gram[i][j] * scale[i] * scale[j] for j in range(i + 1)] for i in range(len(gram))]
-    )
-    step = _solve(factor, right * scale)
-    if limit is not None:
-        row = limit[0] * scale
-        missing = limit[1] - np.einsum("ij,ij->j", limit[0], b)
-        along = _solve(factor, row)
-        step = step + along * (
-            (missing - np.einsum("ij,ij->j", row, step)) / np.einsum("ij,ij->j", row, along)
-        )
-    return step * scale
-
-
-def _cholesky(matrix: list[list[Array]]) -> list[list[Array]]:
-    factor: list[list[Array]] = []
-    for i, line in enumerate(matrix):
-        done: list[Array] = []
-        for j in range(i + 1):
-            rest = line[j]
-            for k in range(j):
-                rest = rest - done[k] * (done[k] if i == j else factor[j][k])
-            done.append(np.sqrt(np.maximum(rest, 1e-15)) if i == j else rest / factor[j][j])
-        factor.append(done)
-    return factor
-
-
-def _solve(factor: list[list[Array]], right: Array) -> Array:
-    size = len(factor)
-    x = list(right)
-    for i in range(size):
-        for k in range(i):
-            x[i] = x[i] - factor[i][k] * x[k]
-        x[i] = x[i] / factor[i][i]
-    for i in reversed(range(size)):
-        for k in range(i + 1, size):
-            x[i] = x[i] - factor[k][i] * x[k]
-        x[i] = x[i] / factor[i][i]
-    return np.array(x)
+    """Solve ``z' diag(weights) z @ step == right`` for each data set, on the constraint
+    ``row @ (b + step) == target``.
+    """
+    q = z.shape[1]
+    products = (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+    gram = (products.T @ weights).T.reshape(-1, q, q)
+    scale = 1 / np.sqrt(np.maximum(np.einsum("bii->bi", gram), 1e-300))
+    gram = gram * scale[:, :, None] * scale[:, None, :] + 1e-15 * np.eye(q)
+    scale = scale.T
+    if limit is None:
+        return np.asarray(np.linalg.solve(gram, (right * scale).T[:, :, None])[:, :, 0].T * scale)
+    row = limit[0] * scale
+    solved = np.linalg.solve(gram, np.stack([(right * scale).T, row.T], axis=2))
+    step, along = solved[:, :, 0].T, solved[:, :, 1].T
+    missing = limit[1] - np.einsum("ij,ij->j", limit[0], b)
+    share = (missing - np.einsum("ij,ij->j", row, step)) / np.einsum("ij,ij->j", row, along)
+    return np.asarray((step + along * share) * scale)

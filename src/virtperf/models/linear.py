@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,9 @@ from rawperf.core.errors import ModelError
 from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import RowNote, autocorrelation_notes, outlier_notes
-from virtperf.models.noise import WEIGHTS, power_of, resolve_noise
-from virtperf.models.result import NO_DF, FitResult, FTest, f_test, with_origin
+from virtperf.models.diagnostics import RowNote, with_notes
+from virtperf.models.noise import power_of, resolve_noise
+from virtperf.models.result import NO_DF, FitResult, FTest, f_test
 
 NAMES = ("intercept", "slope")
 OUTLIER_WEIGHT = 0.5
@@ -30,24 +30,14 @@ class LineResult(FitResult):
         """Whether the line interpolates all points up to rounding error."""
         return _is_interpolated(self.fittedvalues, self.y)
 
-    @property
-    def rsquared(self) -> float:
-        """Coefficient of determination, with weights; 0 where y does not vary."""
-        mean = np.average(self.y, weights=self.weights)
-        around = float(np.sum(self.weights * (self.y - mean) ** 2))
-        return 1 - self.rss / around if around > 0 else 0.0
-
-    @with_origin
     def intercept(self, alpha: float = 0.05) -> Estimate:
         """Return the intercept with its interval."""
         return self.estimate("intercept", alpha)
 
-    @with_origin
     def slope(self, alpha: float = 0.05) -> Estimate:
         """Return the slope with its interval."""
         return self.estimate("slope", alpha)
 
-    @with_origin
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (F test)."""
         from statsmodels.regression.linear_model import WLS
@@ -55,15 +45,8 @@ class LineResult(FitResult):
         checks.enough(self.x, (*NAMES, "curvature"), name="x")
         centred = (self.x - self.x.mean()) / np.ptp(self.x)
         parabola = WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
-        return f_test(
-            self.rss - parabola.ssr,
-            1,
-            parabola.ssr,
-            parabola.df_resid,
-            "the relation is a straight line",
-        )
+        return f_test(self.rss - parabola.ssr, 1, parabola.ssr, parabola.df_resid)
 
-    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Tests of lack of fit and of linearity, where the rows allow them."""
         tests = super().tests()
@@ -71,10 +54,6 @@ class LineResult(FitResult):
             return tests | {"linearity": self.linearity_test()}
         except ModelError:
             return tests
-
-    @property
-    def _given_weights(self) -> Array:
-        return self.weights if self.noise == WEIGHTS else np.ones(self.nobs)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)
@@ -113,10 +92,7 @@ def fit_line(
     checks.same_length(("x", xs), ("y", ys))
     w = checks.weights_or_ones(weights, len(xs))
     fit = _fit(xs, ys, w, noise)
-    if fit.df_resid <= 0 or fit.exact:
-        return fit
-    outliers = outlier_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], noise))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
+    return with_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], noise))
 
 
 def _fit(xs: Array, ys: Array, row_weights: Array, noise: str) -> LineResult:

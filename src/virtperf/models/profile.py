@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from virtperf.models.checks import Array
 
-MAX_DOUBLINGS = 60
+MAX_DOUBLINGS = 40
+"""Doublings of the distance from the optimum after which a limit is infinite."""
 EXCESS_CAP = 1e6  # finite stand-in for infinity in root brackets
 
 Excess = Callable[[Array, Array], Array]
@@ -27,12 +27,12 @@ Excess = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class ProfileConstraint:
-    """A quantity of a curve as a linear constraint on its coefficients, ``row(c) @ b = target(c)``.
+    """A quantity c of a curve as a linear constraint on its coefficients b: ``over @ b = c``, or
+    ``over @ b = c (under @ b)``.
 
     Parameters
     ----------
-    row, target : callable
-        c of shape (m,) to ndarray of shape (m, p), or (m,).
+    over, under : tuple of float, length p
     value : float
         Value of c for the fitted curve.
     domain : tuple of float
@@ -41,32 +41,26 @@ class ProfileConstraint:
         From c to the reported quantity; monotone.
     """
 
-    row: Callable[[Array], Array]
-    target: Callable[[Array], Array]
+    over: tuple[float, ...]
     value: float
+    under: tuple[float, ...] | None = None
     domain: tuple[float, float] = (0.0, math.inf)
     transform: Callable[[float], float] = float
 
-    @classmethod
-    def linear(
-        cls, row: ArrayLike, value: float, transform: Callable[[float], float] = float
-    ) -> ProfileConstraint:
-        """Constraint ``row @ b = c``."""
-        fixed = np.array(row, dtype=float)
-        return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, transform=transform)
+    def row(self, c: Array) -> Array:
+        """Coefficients of b at values c of shape (m,), shape (m, p)."""
+        fixed = np.tile(np.array(self.over, dtype=float), (len(c), 1))
+        return fixed if self.under is None else fixed - np.outer(c, self.under)
 
-    @classmethod
-    def quotient(
-        cls,
-        row: ArrayLike,
-        of: ArrayLike,
-        value: float,
-        domain: tuple[float, float] = (0.0, math.inf),
-        transform: Callable[[float], float] = float,
-    ) -> ProfileConstraint:
-        """Constraint ``row @ b = c * of @ b``."""
-        fixed, times = np.array(row, dtype=float), np.array(of, dtype=float)
-        return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, transform)
+    def target(self, c: Array) -> Array:
+        """Right-hand side at values c, shape (m,)."""
+        return c if self.under is None else np.zeros_like(c)
+
+    def se(self, b: Array, covariance: Array) -> float:
+        """Standard error of c from that of b, by implicit differentiation."""
+        row = self.row(np.array([self.value]))[0]
+        slope = 1.0 if self.under is None else abs(float(np.array(self.under) @ b))
+        return math.sqrt(max(float(row @ covariance @ row), 0.0)) / slope if slope else math.nan
 
 
 def inverse_of(value: float) -> float:
@@ -131,8 +125,6 @@ def limits(
     limits = np.where(start == end, end, sign * np.inf)
     bracketed = np.zeros(2 * m, dtype=bool)
     live = np.flatnonzero(start != end)
-    rises: list[Array] = []
-    last = np.full(2 * m, -quantile)  # the signed root is zero at the optimum
     for _ in range(MAX_DOUBLINGS):
         if not len(live):
             break
@@ -140,16 +132,11 @@ def limits(
         crossed = live[sign[live] * (outer[live] - end[live]) >= 0]
         outer[crossed] = end[crossed]
         here = gap(outer[live], live)
-        rise = np.zeros(2 * m)
-        rise[live], last[live] = here - last[live], here
-        rises.append(rise)
         bracketed[live[here > 0]] = True
         rest = live[here <= 0]
         at_end = outer[rest] == end[rest]
         limits[rest[at_end]] = end[rest[at_end]]
         rest = rest[~at_end]
-        if len(rises) >= 8:
-            rest = rest[~(np.isinf(end[rest]) & _flat(np.array(rises[-4:])[:, rest], -last[rest]))]
         inner[rest], width[rest] = outer[rest], 2 * width[rest]
         live = rest
     k = np.flatnonzero(bracketed)
@@ -168,14 +155,3 @@ def limits(
         )
         limits[k] = solved.x
     return limits[:m], limits[m:]
-
-
-def _flat(rise: Array, missing: Array) -> Array:
-    """Whether the signed root has a finite asymptote below the quantile: its increments over
-    successive doublings shrink too fast to sum to `missing`.
-
-    A root that approaches its limit like 1/c halves its increment with each doubling; all later
-    increments then sum to the last one, and four times that is taken as an upper bound.
-    """
-    shrinking = np.all(rise[1:] <= 0.75 * rise[:-1] + 1e-9, axis=0)
-    return np.asarray(shrinking & (4 * rise[-1] < missing))

@@ -1,9 +1,7 @@
-"""Queueing models: closed networks with think time, M/M/c stations, and estimation of service
-demands from measured throughput.
+"""Queueing models: closed networks with think time, whose service demand is estimated from measured
+throughput, and M/M/c stations.
 
-    mva({"cpu": 0.002, "disk": 0.005}, clients=[1, 8, 32], think=0.5)
     mmc(arrival_rate=800, service_time=0.002, servers=2).response
-    service_demand(utilization=0.97, throughput=976, servers=2)
     fit_closed(clients, throughput, think=0.007, servers=[1, 2, 2]).demand()
 
 All times are in one unit, rates in its inverse.
@@ -11,17 +9,16 @@ All times are in one unit, rates in its inverse.
 References
 ----------
 Buzen, J. P. (1973). Computational algorithms for closed queueing networks with exponential servers.
-Commun. ACM 16, 527-531. Reiser, M., Lavenberg, S. S. (1980). Mean-value analysis of closed
-multichain queuing networks. J. ACM 27, 313-322. Reiser, M. (1979). A queueing network analysis of
-computer communication networks with window flow control. IEEE Trans. Commun. 27, 1199-1209 (the
-residual service that an arrival finds). Lazowska, E. D., Zahorjan, J., Graham, G. S., Sevcik, K. C.
-(1984). Quantitative System Performance. Prentice Hall.
+Commun. ACM 16, 527-531. Reiser, M. (1979). A queueing network analysis of computer communication
+networks with window flow control. IEEE Trans. Commun. 27, 1199-1209 (the residual service that an
+arrival finds). Lazowska, E. D., Zahorjan, J., Graham, G. S., Sevcik, K. C. (1984). Quantitative
+System Performance. Prentice Hall.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,137 +31,21 @@ from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
-from virtperf.models.result import (
-    NO_DF,
-    FitResult,
-    FTest,
-    f_test,
-    with_origin,
-)
+from virtperf.models.diagnostics import with_notes
+from virtperf.models.profile import limits
+from virtperf.models.result import NO_DF, FitResult
 
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit has a warning."""
-MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
+MAX_FITTED_CLIENTS = 1000
+PROFILE = "profile likelihood"
 MAX_CV2 = 16.0
 """Upper bound of the estimated squared coefficient of variation."""
-LITTLE_TOLERANCE = 0.05
-"""Relative deviation of a row from Little's law that is tolerated without a warning."""
-
-
-def service_demand(utilization: float, throughput: float, servers: int = 1) -> float:
-    """Service demand of a request at a station by the utilization law, ``servers * utilization /
-    throughput``.
-
-    Parameters
-    ----------
-    utilization : float
-        Utilization of the station's servers, 0 to 1.
-    throughput : float
-        Requests completed per unit of time.
-    """
-    if not (0 <= utilization <= 1 and throughput > 0):
-        raise ParameterError(
-            "the utilization or the throughput is out of range",
-            expected="a utilization from 0 to 1 and a positive throughput",
-            found=f"{utilization!r} and {throughput!r}",
-        )
-    return servers * utilization / throughput
-
-
-def mva(
-    demands: Mapping[str, float],
-    clients: ArrayLike,
-    *,
-    think: float = 0.0,
-    servers: Mapping[str, int] | None = None,
-) -> pd.DataFrame:
-    """Solve a closed network exactly: clients that think, then visit stations.
-
-    Product form: service and think times are exponential, or stations use processor sharing with
-    any service distribution. The normalization constant is computed by convolution, which gives the
-    values of mean value analysis and stays exact for stations with several servers.
-
-    Parameters
-    ----------
-    demands : mapping of str to float
-        Total service demand of a request at each station, over all its visits.
-    clients : int or array_like of int
-        Numbers of clients.
-    think : float
-        Mean time between a response and the next request.
-    servers : mapping of str to int, optional
-        Stations with more than one server.
-
-    Returns
-    -------
-    DataFrame
-        One row per number of clients: ``clients, throughput, response``, and for each station
-        ``<name>_utilization`` (of its servers) and ``<name>_queue`` (mean number of requests).
-    """
-    populations = [int(n) for n in np.atleast_1d(np.asarray(clients))]
-    count = {name: int((servers or {}).get(name, 1)) for name in demands}
-    if min(populations) < 1 or max(populations) > MAX_CLIENTS:
-        raise ParameterError(
-            "the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}"
-        )
-    if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
-        raise ParameterError(
-            "a parameter of the network is missing or out of range",
-            expected="positive demands, at least one server each, a think time of 0 or more",
-        )
-    if unknown := set(servers or {}) - set(demands):
-        raise ParameterError(f"there is no station {sorted(unknown)[0]!r}")
-    n = np.arange(max(populations) + 1)
-    unit = max(demand / count[name] for name, demand in demands.items())
-    weights = {
-        name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
-    }
-    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
-    total = delay
-    for weight in weights.values():
-        total = _convolve(total, weight)
-    without = {}
-    for name in demands:
-        rest = delay
-        for other, weight in weights.items():
-            rest = rest if other == name else _convolve(rest, weight)
-        without[name] = rest
-    rows = []
-    for population in populations:
-        throughput = math.exp(total[population - 1] - total[population]) / unit
-        row = {
-            "clients": population,
-            "throughput": throughput,
-            "response": population / throughput - think,
-        }
-        for name, demand in demands.items():
-            at = n[: population + 1]
-            share = np.exp(weights[name][at] + without[name][population - at] - total[population])
-            row[f"{name}_utilization"] = throughput * demand / count[name]
-            row[f"{name}_queue"] = float(at @ share)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
-    """Logarithm of ``demand**n`` over the product of the numbers of busy servers for 1 to n."""
-    busy = np.log(np.minimum(np.maximum(n, 1), servers))
-    busy[0] = 0.0
-    return np.asarray(n * math.log(demand) - np.cumsum(busy))
-
-
-def _no_delay(n: NDArray[np.intp]) -> Array:
-    return np.where(n == 0, 0.0, -np.inf)
-
-
-def _convolve(a: Array, b: Array) -> Array:
-    return np.array([special.logsumexp(a[: k + 1] + b[k::-1]) for k in range(len(a))])
 
 
 @dataclass(frozen=True)
 class OpenStation:
-    """An M/M/c station: Poisson arrivals, exponential service and `servers` servers.
+    """An M/M/c station: Poisson arrivals, exponential service and several servers.
 
     `waits`: probability of waiting (Erlang C). `wait`, `response`: mean times. `queue`: mean number
     of waiting requests.
@@ -175,28 +56,6 @@ class OpenStation:
     wait: float
     response: float
     queue: float
-    servers: int
-    service_time: float
-
-    def response_quantile(self, share: float) -> float:
-        """Quantile of the response time under first come, first served."""
-        if not 0 < share < 1:
-            raise ParameterError("the share is out of range", expected="a number between 0 and 1")
-        root = scipy.optimize.brentq(
-            lambda t: self._survival(t) - (1 - share),
-            0.0,
-            100 * self.response * max(1.0, -math.log(1 - share)),
-        )
-        return float(root)
-
-    def _survival(self, t: float) -> float:
-        mu = 1 / self.service_time
-        drain = self.servers * mu * (1 - self.utilization)
-        alone = math.exp(-mu * t)
-        if abs(drain - mu) < 1e-9 * mu:
-            return alone * (1 + self.waits * mu * t)
-        waited = (mu * math.exp(-drain * t) - drain * alone) / (mu - drain)
-        return (1 - self.waits) * alone + self.waits * waited
 
 
 def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStation:
@@ -224,9 +83,7 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
     share = offered / servers
     waits = blocked / (1 - share * (1 - blocked))
     wait = waits * service_time / (servers - offered)
-    return OpenStation(
-        share, waits, wait, wait + service_time, arrival_rate * wait, servers, service_time
-    )
+    return OpenStation(share, waits, wait, wait + service_time, arrival_rate * wait)
 
 
 def closed_throughput(
@@ -258,19 +115,25 @@ def closed_throughput(
 
 
 def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
-    """Probability that all servers are busy, with 0 to `most` clients and exponential service."""
+    """Probability that all servers are busy, with 0 to `most` clients and exponential service.
+
+    With k requests at the station it is proportional to ``(demand / think)**k`` over the product of
+    the numbers of busy servers for 1 to k, and over the factorial of the clients that think.
+    """
     n = np.arange(most + 1)
     if think == 0:
         return np.where(n >= servers, 1.0, 0.0)
-    station = _log_weights(demand / think, n, servers)
-    delay = -special.gammaln(n + 1)
-    away = n[:, None] - n[None, :]
-    terms = np.where(away >= 0, station[None, :] + delay[np.maximum(away, 0)], -np.inf)
     if most < servers:
         return np.zeros(most + 1)
+    busy = np.log(np.minimum(np.maximum(n, 1), servers))
+    busy[0] = 0.0
+    station = n * math.log(demand / think) - np.cumsum(busy)
+    away = n[:, None] - n[None, :]
+    thinking = np.where(away >= 0, -special.gammaln(np.maximum(away, 0) + 1), -np.inf)
+    terms = station[None, :] + thinking
     with np.errstate(divide="ignore"):
-        busy = special.logsumexp(terms[:, servers:], axis=1)
-    return np.asarray(np.exp(busy - special.logsumexp(terms, axis=1)))
+        all_busy = special.logsumexp(terms[:, servers:], axis=1)
+    return np.asarray(np.exp(all_busy - special.logsumexp(terms, axis=1)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -296,50 +159,32 @@ class ClosedResult(FitResult):
         """Return the service demand of a request at one server."""
         return self.estimate("demand", alpha)
 
-    @property
-    def llf(self) -> float:
-        """Log likelihood of log-normal throughput at the estimate."""
-        rss = self.rss
-        return -self.nobs / 2 * (math.log(2 * math.pi * rss / self.nobs) + 1) - float(
-            np.sum(np.log(self.y))
-        )
-
-    @property
-    def rss(self) -> float:
+    def deviance_of(self, means: Array) -> float:
         """Sum of squared residuals of log throughput."""
-        return float(np.sum(np.log(self.y / self.fittedvalues) ** 2))
+        return float(np.sum(np.log(self.y / means) ** 2))
 
     def row_deviation(self) -> Array:
         """See `FitResult.row_deviation`."""
         return self.fittedvalues
 
-    @with_origin
-    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
         """Return a parameter with its profile interval."""
-        checks.require_one_of(method, ("profile",), "interval method")
         place = self.index(name)
         value = float(self.theta[place])
-        quantile = self.t_quantile(alpha)
+        quantile, rss, scale = self.t_quantile(alpha), self.rss, self.scale
         if math.isinf(quantile):
-            return Estimate(value, 0.0, math.inf, 1 - alpha, "profile likelihood", (NO_DF,))
-        threshold = self.rss * (1 + quantile**2 / self.df_resid)
+            return Estimate(value, 0.0, math.inf, 1 - alpha, PROFILE, (NO_DF,), self.origin)
 
-        def excess(c: float) -> float:
-            return self._profile_rss(name, c) - threshold
+        def excess(c: Array, _: Array) -> Array:
+            profiled = np.array([self._profile_rss(name, max(float(v), 1e-12)) for v in c])
+            return np.sqrt(np.maximum(profiled - rss, 0.0) / scale)
 
-        step = max(value, 0.01) * max(4 * quantile * math.sqrt(self.scale), 1e-6)
-        low, high, notes = value, value, []
-        while low > 0 and excess(low) < 0:
-            low = max(low - step, 0.0)
-        if low > 0 or excess(max(low, 1e-12)) > 0:
-            low = scipy.optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
-        else:
-            notes.append(f"the data are compatible with {name} = 0, the bound")
-        limit = 1e3 * max(value, 1.0)
-        while high < limit and excess(high) < 0:
-            high, step = high + step, 2 * step
-        high = scipy.optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
-        return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
+        domain = np.zeros(1), np.full(1, math.inf)
+        error = self.standard_errors[[place]]
+        ends = limits(excess, np.array([value]), error, domain, quantile, 1e-9)
+        low, high = (float(end[0]) for end in ends)
+        notes = () if low > 0 else (f"the data are compatible with {name} = 0, the bound",)
+        return Estimate(value, low, high, 1 - alpha, PROFILE, notes, self.origin)
 
     def _profile_rss(self, name: str, c: float) -> float:
         """Minimal residual sum of squares with one parameter fixed."""
@@ -358,28 +203,14 @@ class ClosedResult(FitResult):
         )
 
     def _rss_at(self, demand: float, cv2: float) -> float:
-        rate = closed_throughput(demand, cv2, self.x, self.think, self.servers)
-        return float(np.sum(np.log(self.y / rate) ** 2))
+        return self.deviance_of(closed_throughput(demand, cv2, self.x, self.think, self.servers))
 
-    @with_origin
-    def lack_of_fit(self) -> FTest:
-        """Lack-of-fit test against replicates: rows with equal clients, think time and servers, on
-        the scale of log throughput.
-        """
-        conditions = np.column_stack((self.x, self.think, self.servers))
-        _, group = np.unique(conditions, axis=0, return_inverse=True)
-        group, logs = np.asarray(group).ravel(), np.log(self.y)
-        levels, free = int(group.max()) + 1, len(self.theta)
-        if levels == self.nobs or levels <= free:
-            raise ModelError(
-                f"{levels} conditions in {self.nobs} rows allow no lack-of-fit test",
-                expected=f"replicates, and more than {free} conditions",
-            )
-        mean = np.bincount(group, logs) / np.bincount(group)
-        pure = float(np.sum((logs - mean[group]) ** 2))
-        return f_test(
-            self.rss - pure, levels - free, pure, self.nobs - levels, "the model has the true means"
-        )
+    def _conditions(self) -> Array:
+        return np.column_stack((self.x, self.think, self.servers))
+
+    def _group_means(self, group: NDArray[np.intp]) -> Array:
+        """Geometric mean of each group of rows."""
+        return np.asarray(np.exp(np.bincount(group, np.log(self.y)) / np.bincount(group)))
 
     def table(self) -> pd.DataFrame:
         """Observed and fitted throughput and response time, one row per condition; response times
@@ -420,11 +251,13 @@ def fit_closed(
     *,
     think: ArrayLike = 0.0,
     servers: ArrayLike = 1,
-    response: ArrayLike | None = None,
     cv2: float | None = 1.0,
 ) -> ClosedResult:
     """Fit a closed network: clients that think, then queue for one station with several servers
     (processors, guests).
+
+    Response times follow from throughput (Little's law), so they would add no information about the
+    demand.
 
     Parameters
     ----------
@@ -432,10 +265,6 @@ def fit_closed(
     throughput : array_like, shape (n,)
     think, servers : float or array_like, shape (n,)
         Per row, or one value for all.
-    response : array_like, shape (n,), optional
-        Measured response times, in the unit of `think`. In a closed loop they follow from
-        throughput (Little's law), so they add no information about the demand: rows in which
-        ``throughput (response + think)`` differs from the clients cause a warning.
     cv2 : float or None
         Squared coefficient of variation of service times: 1 exponential, 0 constant; None estimates
         it, which requires rows that are neither idle nor saturated.
@@ -461,31 +290,17 @@ def fit_closed(
     if len(n) <= len(names):
         rows = f"{len(n)} row{'' if len(n) == 1 else 's'}"
         raise ModelError(f"{rows} can't determine {', '.join(names)}", expected="more rows")
-
-    def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
-        rows = np.ones(len(n), dtype=bool) if kept is None else kept
-        return _fit(n[rows], y[rows], z[rows], m[rows], cv2)
-
-    fit = fitted()
-    notes = [*outlier_notes(fit, fitted), *autocorrelation_notes(fit)]
+    fit = _fit(n, y, z, m, cv2)
+    noted = with_notes(fit, lambda kept: _fit(n[kept], y[kept], z[kept], m[kept], cv2))
     test = fit.tests().get("lack of fit")
-    if test is not None and test.pvalue < MISFIT_LEVEL:
-        worst_miss = float(fit.table()["error_percent"].abs().max())
-        notes.append(
-            f"lack of fit: the model deviates from the means of the replicates by up to "
-            f"{worst_miss:.2g} % (p = {test.pvalue:.2g}), and its intervals are conditional on it"
-        )
-    if response is not None:
-        times = checks.column(response, "response time", nonnegative=True)
-        checks.same_length(("response time", times), ("throughput", y))
-        miss = y * (times + z) / n - 1
-        worst = int(np.argmax(np.abs(miss)))
-        if abs(miss[worst]) > LITTLE_TOLERANCE:
-            notes.append(
-                f"row {worst + 1}: throughput * (response + think time) differs from the number of "
-                f"clients by {100 * miss[worst]:.2g} % (Little's law): the measurements are inconsistent"
-            )
-    return replace(fit, warnings=(*fit.warnings, *notes))
+    if test is None or test.pvalue >= MISFIT_LEVEL:
+        return noted
+    worst_miss = float(fit.table()["error_percent"].abs().max())
+    note = (
+        f"lack of fit: the model deviates from the means of the replicates by up to "
+        f"{worst_miss:.2g} % (p = {test.pvalue:.2g}), and its intervals are conditional on it"
+    )
+    return replace(noted, warnings=(*noted.warnings, note))
 
 
 def _fit(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:

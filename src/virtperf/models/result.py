@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,12 +15,10 @@ from scipy import special
 from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate, Missing, student
 from virtperf.core.provenance import Origin
-from virtperf.core.statistics import t_pvalue, t_quantile
+from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import WEIGHTS, power_of
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 NO_NOISE = "the curve interpolates the points: the noise can't be estimated, and the interval has zero width"
 NO_DF = "no degrees of freedom are left"
@@ -30,19 +26,17 @@ NO_DF = "no degrees of freedom are left"
 
 @dataclass(frozen=True)
 class FTest:
-    """An F test; `null` describes the null hypothesis."""
+    """An F test."""
 
     statistic: float
     df_num: float
     df_denom: float
     pvalue: float
-    null: str
-    origin: Origin | None = None
 
     available: ClassVar[bool] = True
 
 
-def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
+def f_test(explained: float, df_num: float, rss: float, df_denom: float) -> FTest:
     """F test of `explained`, a reduction of the residual sum of squares.
 
     ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
@@ -58,7 +52,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
-    return FTest(statistic, df_num, df_denom, pvalue, null)
+    return FTest(statistic, df_num, df_denom, pvalue)
 
 
 def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
@@ -77,30 +71,11 @@ def exp(value: float) -> float:
     return math.exp(value) if value < 709 else math.inf
 
 
-def with_origin(method: Method) -> Method:
-    """Decorator that sets the fit's origin on the estimates and tests a method returns."""
-
-    @functools.wraps(method)
-    def attributed(self: FitResult, *arguments: Any, **named: Any) -> Any:
-        return set_origin(method(self, *arguments, **named), self.origin)
-
-    return cast(Method, attributed)
-
-
-def set_origin(result: Any, origin: Origin | None) -> Any:
-    """Set the origin of an estimate or a test, or of those of a dictionary; other results stay."""
-    if isinstance(result, dict):
-        return {name: set_origin(value, origin) for name, value in result.items()}
-    if origin is None or not isinstance(result, Estimate | Missing | FTest):
-        return result
-    return replace(result, origin=origin)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FitResult(ABC):
-    """Base class of fitted regression models, with the attribute names of statsmodels results:
-    ``params``, ``bse``, ``tvalues``, ``pvalues``, ``conf_int()``, ``cov_params()``, ``llf``,
-    ``aic``, ``bic``, ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``predict()``, ``summary()``.
+    """Base class of fitted regression models, with names of statsmodels results: ``params``,
+    ``bse``, ``conf_int()``, ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``predict()``,
+    ``summary()``; all others are those of `results`, such as ``results.aic``.
 
     Residuals are assumed independent and normal with variance ``scale / weights``. Quantities that
     the rows do not determine raise a ModelError.
@@ -116,6 +91,7 @@ class FitResult(ABC):
         Covariance of the parameters; NaN for a parameter on its bound.
     x : ndarray, shape (n,) or (n, k)
     y, weights, fittedvalues : ndarray, shape (n,)
+        Of a robust curve, y has clipped pseudo-values in place of the observations.
     df_resid : int
         Rows minus freely estimated parameters.
     results : object
@@ -125,9 +101,7 @@ class FitResult(ABC):
         Variance function: proportional to the squared mean, to the mean, constant, or by the given
         weights. For lines and two-piece lines, `weights` include it.
     origin : Origin or None
-        Inputs of the rows; estimates and tests of the fit carry it.
-    observed : ndarray, shape (n,), or None
-        Of a robust fit: the observations, where y has clipped pseudo-values.
+        Inputs of the rows; estimates of the fit carry it.
     """
 
     model: str
@@ -143,7 +117,6 @@ class FitResult(ABC):
     results: Any = None
     noise: str = "constant"
     origin: Origin | None = None
-    observed: Array | None = None
 
     available: ClassVar[bool] = True  # False for `Missing`
     positive_x: ClassVar[bool] = False  # whether the curve is defined for positive x only
@@ -155,10 +128,7 @@ class FitResult(ABC):
     @property
     def params(self) -> pd.Series:
         """The parameters by name."""
-        return self._named(self.theta)
-
-    def _named(self, values: Array) -> pd.Series:
-        return pd.Series(values, index=list(self.param_names))
+        return pd.Series(self.theta, index=list(self.param_names))
 
     @property
     def nobs(self) -> int:
@@ -173,12 +143,17 @@ class FitResult(ABC):
     @property
     def rss(self) -> float:
         """Weighted residual sum of squares."""
-        return float(np.sum(self.weights * self.resid**2))
+        return self.deviance
 
     @property
     def deviance(self) -> float:
         """Objective function at the optimum."""
-        return self.rss
+        return self.deviance_of(self.fittedvalues)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the curve interpolates all points up to rounding error."""
+        return False
 
     def deviance_of(self, means: Array) -> float:
         """Deviance of the rows from given means."""
@@ -197,55 +172,7 @@ class FitResult(ABC):
     @property
     def bse(self) -> pd.Series:
         """Standard errors of `params`, by name."""
-        return self._named(self.standard_errors)
-
-    @property
-    def tvalues(self) -> pd.Series:
-        """``params / bse``."""
-        return self.params / self.bse
-
-    @property
-    def pvalues(self) -> pd.Series:
-        """Two-sided p-values of a true parameter of zero, by Student's t with `df_resid`."""
-        if self.df_resid <= 0:
-            return self._named(np.full(len(self.theta), math.nan))
-        return self._named(t_pvalue(self.tvalues.to_numpy(), self.df_resid))
-
-    @property
-    def free_parameters(self) -> int:
-        """Number of estimated parameters, without those on a bound."""
-        return self.nobs - self.df_resid
-
-    @property
-    def llf(self) -> float:
-        """Log likelihood at the estimate, as in statsmodels' `results`.
-
-        Raises
-        ------
-        ModelError
-            The fit has no likelihood (Huber's).
-        """
-        value = getattr(self.results, "llf", None)
-        if value is None or self.observed is not None:
-            raise ModelError(f"there is no likelihood: {self.model}")
-        return float(value)
-
-    @property
-    def aic(self) -> float:
-        """Akaike's criterion, ``2 k - 2 llf`` with k `free_parameters`; as in statsmodels, the
-        scale is not counted. Comparable only between fits of the same rows and the same noise.
-        """
-        return 2 * self.free_parameters - 2 * self.llf
-
-    @property
-    def bic(self) -> float:
-        """Schwarz's criterion, ``k log(nobs) - 2 llf``; see `aic`."""
-        return self.free_parameters * math.log(self.nobs) - 2 * self.llf
-
-    def cov_params(self) -> pd.DataFrame:
-        """Return the covariance of `params`, shape (p, p), by name."""
-        names = list(self.param_names)
-        return pd.DataFrame(self.covariance, index=names, columns=names)
+        return pd.Series(self.standard_errors, index=list(self.param_names))
 
     def index(self, name: str) -> int:
         """Return the position of a parameter."""
@@ -257,30 +184,20 @@ class FitResult(ABC):
         """
         return float(t_quantile(self.df_resid, checks.level(alpha)))
 
-    @with_origin
-    def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
+    def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
-        checks.require_one_of(method, ("t",), "interval method")
         i = self.index(name)
         error = float(self.standard_errors[i])
-        return t_interval(float(self.theta[i]), error, self.df_resid, alpha)
+        estimate = t_interval(float(self.theta[i]), error, self.df_resid, alpha)
+        return replace(estimate, origin=self.origin)
 
-    def conf_int(self, alpha: float = 0.05, method: str | None = None) -> pd.DataFrame:
-        """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`
-        for the default `method`.
-        """
-        options = {} if method is None else {"method": method}
-        estimates = [self.estimate(name, alpha, **options) for name in self.param_names]
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`."""
+        estimates = [self.estimate(name, alpha) for name in self.param_names]
         return pd.DataFrame([[e.low, e.high] for e in estimates], index=list(self.param_names))
 
     def predict(
-        self,
-        new: ArrayLike,
-        interval: str | None = None,
-        alpha: float = 0.05,
-        *,
-        weights: ArrayLike | None = None,
-        method: str | None = None,
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05
     ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve, inside or outside the range of x.
 
@@ -294,10 +211,6 @@ class FitResult(ABC):
             2008, *Stat. Med.* 27); for a straight line that is the usual prediction interval.
         alpha : float
             One minus the confidence level.
-        weights : array_like, shape (m,), optional
-            Weights of new observations; required for a fit with unequal weights.
-        method : {None, "delta"}
-            Limits of the curve by the model's own method, or by the delta method with t quantiles.
 
         Returns
         -------
@@ -311,7 +224,7 @@ class FitResult(ABC):
             An x is not finite, beyond `MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         ModelError
-            The fit has unequal weights, and there are none for the new observations.
+            The variance of a new observation is unknown, because the rows have unequal weights.
         """
         x = self._checked_x(new)
         value, gradient = self._curve(x)
@@ -319,16 +232,13 @@ class FitResult(ABC):
             return value
         checks.require_one_of(interval, ("mean", "observation"), "interval")
         se = self._curve_error(gradient)
-        if method is not None:
-            checks.require_one_of(method, ("delta",), "interval method")
-        band = self._band if method is None else functools.partial(FitResult._band, self)
-        low, high = band(x, value, se, alpha)
+        low, high = self._band(x, value, se, alpha)
         if interval == "observation":
             size = np.abs(value) ** (power_of(self.noise) / 2)
-            spread = np.sqrt(self.scale / self._weights_of_new(weights, len(x)))
+            spread = math.sqrt(self.scale / self._common_weight())
             se, noise = np.hypot(se, spread * size), self.t_quantile(alpha) * spread
             with np.errstate(all="ignore"):
-                if self._log_limits and method is None:
+                if self._log_limits:
                     low = value * np.exp(-np.hypot(np.log(value / low), noise))
                     high = value * np.exp(np.hypot(np.log(high / value), noise))
                 else:
@@ -346,32 +256,23 @@ class FitResult(ABC):
 
     def _curve_error(self, gradient: Array) -> Array:
         """Standard errors of the curve from its gradient, by the delta method."""
-        variance = np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient)
-        return np.sqrt(np.maximum(variance, 0.0))
+        return delta_errors(gradient, self.covariance)
 
     def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
         """Limits of the curve."""
         half = self.t_quantile(alpha) * se
         return value - half, value + half
 
-    @property
-    def _given_weights(self) -> Array:
-        """Weights of the rows without the noise model's variance function."""
-        return self.weights
-
-    def _weights_of_new(self, new: ArrayLike | None, rows: int) -> Array:
-        """Weights of new observations: as given, or the common weight of all fitted rows."""
-        fitted = self._given_weights
-        if new is not None:
-            checked = checks.column(np.atleast_1d(new), "weight of a new row", positive=True)
-            checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
-            return checked
-        if np.ptp(fitted) > 1e-9 * fitted.max():
+    def _common_weight(self) -> float:
+        """Weight of all rows, and so of a new one, without the noise model's variance function."""
+        if self.noise != WEIGHTS:
+            return 1.0
+        if np.ptp(self.weights) > 1e-9 * self.weights.max():
             raise ModelError(
                 "the variance of a new observation is unknown, because the fitted rows have unequal weights",
-                remedy="give the weights of the new rows, or fit a noise model without weights",
+                remedy="fit a noise model without weights",
             )
-        return np.full(rows, fitted[0])
+        return float(self.weights[0])
 
     def row_deviation(self) -> Array:
         """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
@@ -408,18 +309,17 @@ class FitResult(ABC):
 
         return influence(self)
 
-    @with_origin
     def lack_of_fit(self) -> FTest:
-        """Lack-of-fit F test against the pure error of replicates (rows with equal x).
+        """Lack-of-fit F test against the pure error of replicates (rows of equal conditions).
 
-        The pure error is the deviance of the means at equal x.
+        The pure error is the deviance of the means of each condition.
 
         Raises
         ------
         ModelError
-            No x is replicated, or there are no more distinct x than parameters.
+            No condition is replicated, or there are no more conditions than parameters.
         """
-        _, group = np.unique(self.x, axis=0, return_inverse=True)
+        _, group = np.unique(self._conditions(), axis=0, return_inverse=True)
         group = np.asarray(group).ravel()
         levels = int(group.max()) + 1
         free = self.nobs - self.df_resid
@@ -428,14 +328,17 @@ class FitResult(ABC):
                 f"{levels} distinct x in {self.nobs} rows allow no lack-of-fit test",
                 expected=f"replicates, and more than {free} distinct x",
             )
-        mean = np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights)
-        pure = self.deviance_of(mean[group])
-        return f_test(
-            self.deviance - pure,
-            levels - free,
-            pure,
-            self.nobs - levels,
-            "the curve goes through the true means",
+        pure = self.deviance_of(self._group_means(group)[group])
+        return f_test(self.deviance - pure, levels - free, pure, self.nobs - levels)
+
+    def _conditions(self) -> Array:
+        """What replicates have in common, one row per row."""
+        return self.x
+
+    def _group_means(self, group: NDArray[np.intp]) -> Array:
+        """Weighted mean of each group of rows."""
+        return np.asarray(
+            np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights)
         )
 
     def means(self) -> pd.DataFrame:
@@ -446,12 +349,10 @@ class FitResult(ABC):
         table.insert(0, "rows", groups.size())
         return table.reset_index()
 
-    @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Derived quantities by name; see the methods of these names."""
         return {}
 
-    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Applicable tests, by name."""
         try:
@@ -505,6 +406,14 @@ class FitResult(ABC):
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Return values, shape (m,), and their gradient in the parameters, shape (m, p)."""
+
+
+def delta_errors(gradient: Array, covariance: Array) -> Array:
+    """Standard errors of m functions of the parameters by the delta method, from their gradients of
+    shape (m, p).
+    """
+    variance = np.einsum("ij,jk,ik->i", gradient, covariance, gradient)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
 
 def inverse_gram(jacobian: Array) -> tuple[Array, bool]:

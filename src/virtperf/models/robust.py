@@ -47,7 +47,7 @@ Fitted = TypeVar("Fitted", bound=FitResult)
 
 
 def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fitted:
-    """Robust version of `fit`; the result has the data y in `observed`.
+    """Robust version of `fit`; the result has pseudo-values in place of the data y.
 
     Raises
     ------
@@ -100,7 +100,6 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     return replace(
         final,
         model=f"{final.model} (Huber's M estimator)",
-        observed=y,
         warnings=(*final.warnings, *outliers),
     )
 

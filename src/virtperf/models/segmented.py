@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
@@ -25,15 +24,9 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
+from virtperf.models.diagnostics import with_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.result import (
-    NO_DF,
-    NO_NOISE,
-    FitResult,
-    inverse_gram,
-    with_origin,
-)
+from virtperf.models.result import NO_DF, NO_NOISE, FitResult, inverse_gram
 from virtperf.models.robust import robust_fit
 
 MAX_ROWS = 1000
@@ -89,11 +82,10 @@ def fit_segmented(
     """
     kind = FORMS[checks.require_one_of(form, tuple(FORMS), "form")]
     noise = resolve_noise(noise, weights, "constant")
-    power = power_of(noise)
-    remedy = "use constant noise"
-    xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
+    positive = power_of(noise) > 0
+    xs = checks.column(x, "x")
+    ys = checks.column(y, "y", positive=positive, remedy="use constant noise")
     checks.same_length(("x", xs), ("y", ys))
-    checks.enough(xs, kind.names, name="x")
     if len(xs) > MAX_ROWS:
         raise ModelError(
             f"{len(xs)} rows are too many for the breakpoint search",
@@ -101,19 +93,10 @@ def fit_segmented(
             remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
         )
     w = checks.weights_or_ones(weights, len(xs))
-
-    def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
-        rows = np.ones(len(xs), dtype=bool) if kept is None else kept
-        checks.enough(xs[rows], kind.names, name="x")
-        return _fit(xs[rows], of[rows], w[rows], form, noise)
-
     if robust:
-        return robust_fit(fitted, ys, len(kind.names))
-    fit = fitted(ys)
-    if fit.df_resid <= 0 or fit.exact:
-        return fit
-    outliers = outlier_notes(fit, lambda kept: fitted(ys, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
+        return robust_fit(lambda of: _fit(xs, of, w, form, noise), ys, len(kind.names))
+    fit = _fit(xs, ys, w, form, noise)
+    return with_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], form, noise))
 
 
 def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:
@@ -121,6 +104,7 @@ def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> Seg
     from statsmodels.regression.linear_model import WLS
 
     kind, power, w = FORMS[form], power_of(noise), row_weights
+    checks.enough(xs, kind.names, name="x")
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
@@ -160,7 +144,6 @@ def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> Seg
         warnings=tuple(notes),
         form=form,
         noise=noise,
-        given=row_weights,
         results=results,
     )
 
@@ -175,29 +158,6 @@ def _normal_numbers(n_sim: int, rows: int, seed: int) -> Array:
     return np.random.default_rng(seed).standard_normal((n_sim, rows))
 
 
-def _simulated_pvalue(drawn: Array, observed: float) -> float:
-    return (1 + int(np.sum(drawn >= observed))) / (1 + len(drawn))
-
-
-@dataclass(frozen=True)
-class BreakTest:
-    """Test of a straight line against two pieces, with a simulated null distribution.
-
-    Parameters
-    ----------
-    statistic : float
-        Supremum F statistic over all breakpoints.
-    pvalue : float
-        Monte Carlo p-value ``(1 + count) / (1 + n_sim)``, where count is the number of simulated
-        statistics at least as large.
-    """
-
-    statistic: float
-    pvalue: float
-    n_sim: int
-    seed: int
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SegmentedResult(FitResult):
     """A fitted two-piece line; see `FitResult` for inherited members. ``params[-1]`` is the
@@ -205,15 +165,9 @@ class SegmentedResult(FitResult):
 
     `results` is the linear model with the breakpoint taken as known, so that its own intervals are
     too narrow.
-
-    Parameters
-    ----------
-    given : ndarray, shape (n,)
-        The caller's weights; ``weights`` also includes the noise model.
     """
 
     form: str
-    given: Array
 
     @cached_property
     def _search(self) -> BreakpointSearch:
@@ -234,20 +188,6 @@ class SegmentedResult(FitResult):
         return float(searched.e @ searched.e - searched.peaks(searched.e[None, :])[1].max())
 
     @property
-    def pvalues(self) -> pd.Series:
-        """P-values of slopes and levels being zero, by t tests with the breakpoint's error in
-        `bse`; NaN for the breakpoint, for which see `break_test`.
-        """
-        pvalues = super().pvalues
-        pvalues["breakpoint"] = math.nan
-        return pvalues
-
-    @property
-    def llf(self) -> float:
-        """Log likelihood at the estimate; `aic` and `bic` count the breakpoint as a parameter."""
-        return super().llf
-
-    @property
     def _sign(self) -> int:
         return FORMS[self.form].sign
 
@@ -256,52 +196,45 @@ class SegmentedResult(FitResult):
         """Whether the curve interpolates all points up to rounding error."""
         return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
 
-    @with_origin
     def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return the breakpoint with its interval.
 
         Parameters
         ----------
-        method : {"simulated", "profile", "t"}
+        method : {"simulated", "profile"}
             "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end
             is infinite if a curve without a break inside the data fits as well. The sum of squares
             has corners where psi passes an x, so that the F threshold is too small for large noise.
             "simulated": the same with thresholds from data sets simulated with the breakpoint at
-            each end. "t": delta method.
+            each end.
         """
-        return self.estimate("breakpoint", alpha, method)
+        checks.require_one_of(method, ("simulated", "profile"), "interval method")
+        return self._breakpoint_interval(float(self.theta[-1]), alpha, method)
 
-    @with_origin
-    def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
-        """Return one parameter with its interval.
+    def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
+        """Return one parameter with its simulated interval; see `breakpoint` for that parameter.
 
-        Parameters
-        ----------
-        method : str, optional
-            Default "simulated". For the breakpoint: see `breakpoint`. For the others: "simulated",
-            all values v for which some curve with any breakpoint has ``RSS(v) <= RSS + s**2 c``,
-            where c is the larger of F(1 - alpha; 1, df) and the simulated threshold at the fitted
-            breakpoint; or "t", the delta method.
+        Of the others: all values v for which some curve with any breakpoint has
+        ``RSS(v) <= RSS + s**2 c``, where c is the larger of F(1 - alpha; 1, df) and the simulated
+        threshold at the fitted breakpoint.
         """
-        methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
-        method = checks.require_one_of(method or "simulated", methods, "interval method")
-        if method == "t":
-            return super().estimate(name, alpha)
         place = self.index(name)
         value = float(self.theta[place])
         if name == "breakpoint":
-            return self._breakpoint_interval(value, alpha, method)
+            return self._breakpoint_interval(value, alpha, "simulated")
         row = np.array(FORMS[self.form].turn[place], dtype=float)
         low, high, notes = self._profile(
             np.array([value]), alpha, lambda psi: np.tile(row, (len(psi), 1, 1))
         )
-        return Estimate(value, float(low[0]), float(high[0]), 1 - alpha, SIMULATED, notes)
+        return Estimate(
+            value, float(low[0]), float(high[0]), 1 - alpha, SIMULATED, notes, self.origin
+        )
 
     def _breakpoint_interval(self, value: float, alpha: float, method: str) -> Estimate:
         label = "profile likelihood" if method == "profile" else SIMULATED
         quantile = self.t_quantile(alpha)
         if math.isinf(quantile):
-            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
+            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,), self.origin)
         low, high, notes = self._search.limits(self.rss + quantile**2 * self.scale)
         if self.exact:
             notes = (*notes, NO_NOISE)
@@ -312,7 +245,7 @@ class SegmentedResult(FitResult):
         low, high = min(low, self._sign * value), max(high, self._sign * value)
         if self._sign < 0:
             low, high = -high, -low
-        return Estimate(value, low, high, 1 - alpha, label, notes)
+        return Estimate(value, low, high, 1 - alpha, label, notes, self.origin)
 
     def _simulated_limit(
         self, side: int, alpha: float, least: float
@@ -383,41 +316,12 @@ class SegmentedResult(FitResult):
             self.form, self.x, self.y, self.weights, float(ends[0]), float(ends[1]), also
         ), notes
 
-    def break_test(self, n_sim: int = SIMULATIONS, seed: int = SEED) -> BreakTest:
-        """Test for a break: a straight line against the free form, regardless of `form`.
-
-        The breakpoint is not identified under the null, so the F statistic has no F distribution
-        (Davies 1987). With normal errors the distribution of its maximum depends only on x and the
-        weights: it is simulated.
-
-        Raises
-        ------
-        ModelError
-            There are fewer than five rows or four distinct x.
-        """
-        checks.enough(self.x, FORMS["free"].names, name="x")
-        kinks = search(self.x, self.y, self.weights, "free")
-        df = self.nobs - 4
-        if df < 1:
-            raise ModelError(
-                "a test for a break needs more rows", expected="at least 5", found=str(self.nobs)
-            )
-        observed = float(kinks.largest_f(self.y[None, :] * kinks.root, df)[0])
-        if np.linalg.norm(kinks.e) <= 1e-13 * np.linalg.norm(kinks.root * self.y):
-            observed = 0.0  # an exact straight line: only rounding error remains
-        drawn = kinks.largest_f(_normal_numbers(n_sim, self.nobs, seed), df)
-        return BreakTest(observed, _simulated_pvalue(drawn, observed), n_sim, seed)
-
     def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
         """Limits of the curve, profiled over the breakpoint."""
         low, high, _ = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])
         )
         return low, high
-
-    @property
-    def _given_weights(self) -> Array:
-        return self.given
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         return curve(self.form, new, self.theta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings as python_warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
+from virtperf.models.diagnostics import with_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test
+from virtperf.models.result import NO_DF, NO_NOISE, f_test
 from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
     FREE_PARAMETERS,
@@ -96,17 +96,10 @@ def fit_usl(
     checks.same_length(("load", x), ("throughput", y))
     w = checks.weights_or_ones(weights, len(x))
 
-    def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> USLResult:
-        rows = np.ones(len(x), dtype=bool) if kept is None else kept
-        return _fit(x[rows], of[rows], w[rows], kind, bounded, noise)
-
     if robust:
-        return robust_fit(fitted, y, len(PLACES[kind]))
-    fit = fitted(y)
-    if fit.df_resid <= 0 or fit.exact:
-        return fit
-    outliers = outlier_notes(fit, lambda kept: fitted(y, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
+        return robust_fit(lambda of: _fit(x, of, w, kind, bounded, noise), y, len(PLACES[kind]))
+    fit = _fit(x, y, w, kind, bounded, noise)
+    return with_notes(fit, lambda kept: _fit(x[kept], y[kept], w[kept], kind, bounded, noise))
 
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
@@ -253,8 +246,7 @@ def _near_bound_warnings(fit: USLResult) -> list[str]:
     for place, name in ((1, "alpha"), (2, "beta")):
         if free[place] and not fit.at_bound[fit.index(name)]:
             without = np.where(np.arange(3) == place, False, free)
-            design, y, w = design_columns(fit.x), fit.y[None, :], fit.weights[None, :]
-            if solve(fit.family(), design, y, w, free=without).deviance[0] <= threshold:
+            if fit.refitted(without).deviance[0] <= threshold:
                 near.append(name)
     if not near:
         return []
@@ -277,18 +269,11 @@ def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     spent = int(free.sum())
     if len(np.unique(fit.x)) < spent:
         return ()
-    solution = solve(
-        fit.family(),
-        design_columns(fit.x),
-        fit.y[None, :],
-        fit.weights[None, :],
-        free=free,
-        bounded=False,
-    )
+    solution = fit.refitted(free, bounded=False)
     deviance, df = float(solution.deviance[0]), fit.nobs - spent
     if not math.isfinite(deviance) or df < 1:
         return ()
-    p = f_test(fit.deviance - deviance, spent - (fit.nobs - fit.df_resid), deviance, df, "").pvalue
+    p = f_test(fit.deviance - deviance, spent - (fit.nobs - fit.df_resid), deviance, df).pvalue
     if p >= BOUND_LEVEL:
         return ()
     d, s, k = solution.b[0]
@@ -304,51 +289,25 @@ def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, eq=False)
-class USLComparison:
-    """The three nested curves fitted to the same data, by kind, with the tests of each against the
-    next smaller one.
+def fit_scaling(
+    load: ArrayLike, throughput: ArrayLike, *, alpha: float = 0.05, **options: Any
+) -> USLResult:
+    """Fit linear scaling, Amdahl's law and the USL, and return the largest that an F test at `alpha`
+    supports, with the tests of each against the next smaller one (``comparisons``).
+
+    The test is two-sided although coefficients are bounded, and uses the scale and degrees of
+    freedom of the larger curve, like its profile interval: the USL is preferred if the interval of
+    beta excludes zero. `options` are those of `fit_usl`. Raises a ModelError without degrees of
+    freedom for the test of the USL.
     """
-
-    fits: dict[str, USLResult]
-    tests: dict[str, FTest]
-
-    def preferred(self, alpha: float = 0.05) -> USLResult:
-        """Return the largest curve that an F test at `alpha` supports.
-
-        The test is two-sided although coefficients are bounded, and uses the scale and degrees of
-        freedom of the larger curve, like its profile interval: the USL is preferred if the interval
-        of beta excludes zero.
-        """
-        checks.level(alpha)
-        significant = (kind for kind in ("usl", "amdahl") if self.tests[kind].pvalue < alpha)
-        return replace(self.fits[next(significant, "linear")], comparisons=self.tests)
-
-
-def compare_usl(
-    load: ArrayLike,
-    throughput: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    bounded: bool = True,
-    noise: str | None = None,
-) -> USLComparison:
-    """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one; see
-    `fit_usl`.
-
-    Raises a ModelError without degrees of freedom for the test of the USL.
-    """
-    fits = {
-        k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded, noise=noise)
-        for k in PLACES
-    }
+    checks.level(alpha)
+    fits = {kind: fit_usl(load, throughput, kind=kind, **options) for kind in PLACES}
     tests = {}
     for small, large in (("linear", "amdahl"), ("amdahl", "usl")):
         fit = fits[large]
         df = max(fit.df_resid, 0)
         rss = 0.0 if fit.exact else fit.scale * df
-        gain = fits[small].deviance - fit.deviance
-        tests[large] = f_test(
-            0.0 if fits[small].exact else gain, 1, rss, df, f"{small} scaling suffices"
-        )
-    return USLComparison(fits, tests)
+        gain = 0.0 if fits[small].exact else fits[small].deviance - fit.deviance
+        tests[large] = f_test(gain, 1, rss, df)
+    supported = (kind for kind in ("usl", "amdahl") if tests[kind].pvalue < alpha)
+    return replace(fits[next(supported, "linear")], comparisons=tests)

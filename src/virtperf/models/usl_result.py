@@ -12,7 +12,9 @@ quantity is one linear equation, so its profile is a sequence of fits with a lin
 | asymptote | s = c | 1/X |
 | efficiency at N | d + s N + k N (N - 1) = c (d + s) | 1/E |
 
-The limits of the peak throughput are the maxima over N of the limits of the throughput at N.
+The limits of the peak throughput are the maxima over N of the limits of the throughput at N: one over
+throughput is linear in the coefficients and quasiconvex in N, so the smallest accepted peak is the
+largest of the smallest accepted throughputs (minimax theorem, Sion 1958, *Pacific J. Math.* 8).
 
 References
 ----------
@@ -21,34 +23,23 @@ Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapters 4 to 6.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import ModelError
 from virtperf.core.estimate import Estimate, Missing
-from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import ROUNDING_SHARE, Family, along, solve
+from virtperf.models.irls import ROUNDING_SHARE, Family, Solution, solve
 from virtperf.models.noise import power_of
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
-from virtperf.models.result import (
-    NO_DF,
-    NO_NOISE,
-    FitResult,
-    FTest,
-    f_test,
-    t_interval,
-    with_origin,
-)
+from virtperf.models.result import NO_DF, NO_NOISE, FitResult, FTest, delta_errors
 
-METHODS = ("profile", "delta")
 PARAMETERS = ("alpha", "beta", "gamma")
 PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
 """Indices of the parameters of each kind of curve."""
@@ -60,11 +51,10 @@ FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
 """Mask of the coefficients d, s, k of each kind."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit has a warning and no peak."""
-MERGED_LOADS = 48
-"""Number of load classes for the peak's limits, if more than twice as many loads are distinct."""
-PEAKS, PEAK_ROUNDS = 33, 7
-"""Grid size of peak loads per round, and maximum number of grid refinements."""
-ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
+PROFILE = "profile likelihood"
+PEAKS, MAX_PEAK, PEAK_TOLERANCE = 65, 1e8, 1e-3
+"""Grid size of loads in the search for the limits of the peak throughput, their largest, and the
+relative width of the grid at which it ends: the limits are then exact to 1e-6."""
 
 
 def design_columns(x: Array) -> Array:
@@ -96,8 +86,7 @@ class USLResult(FitResult):
     1/b0``, ``alpha = b1/b0``, ``beta = b2/b0``. With alpha on its bound 1 the first two columns
     coincide: ``1/X = b0 + b2 (N - 1)``.
 
-    Quantities take ``alpha`` (one minus the confidence level); those with ``method`` offer
-    "profile" (the default) and "delta".
+    Quantities take ``alpha`` (one minus the confidence level).
 
     Parameters
     ----------
@@ -130,17 +119,17 @@ class USLResult(FitResult):
         """Profile constraint of a parameter."""
         alpha, beta, gamma = (float(v) for v in coefficients(self.b))
         if name == "gamma":
-            return ProfileConstraint.linear((1, 1, 0), 1 / gamma, inverse_of)
+            return ProfileConstraint((1, 1, 0), 1 / gamma, transform=inverse_of)
         least = 0.0 if self.bounded else -math.inf
         if name == "alpha":
             most = 1.0 if self.bounded else math.inf
-            return ProfileConstraint.quotient((0, 1, 0), (1, 1, 0), alpha, (least, most))
-        return ProfileConstraint.quotient((0, 0, 1), (1, 1, 0), beta, (least, math.inf))
+            return ProfileConstraint((0, 1, 0), alpha, (1, 1, 0), (least, most))
+        return ProfileConstraint((0, 0, 1), beta, (1, 1, 0), (least, math.inf))
 
     def throughput_constraint(self, load: float) -> ProfileConstraint:
         """Profile constraint of the reciprocal throughput at a load."""
         row = design_columns(np.array([load]))[0]
-        return ProfileConstraint.linear(row, float(row @ self.b), inverse_of)
+        return ProfileConstraint(tuple(row), float(row @ self.b), transform=inverse_of)
 
     @property
     def rss(self) -> float:
@@ -150,20 +139,11 @@ class USLResult(FitResult):
         size = self.fittedvalues ** (power_of(self.noise) / 2)
         return float(np.sum(self.weights * (self.resid / size) ** 2))
 
-    @property
-    def deviance(self) -> float:
-        """Objective function at the optimum."""
-        eta = design_columns(self.x) @ self.b
-        return float(
-            self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
-        )
-
     def deviance_of(self, means: Array) -> float:
         """Deviance of the rows from given means."""
         eta = 1 / np.maximum(means, np.finfo(float).tiny)
-        return float(
-            self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
-        )
+        shape = self.y[:, None], self.weights[:, None]
+        return float(self.family().deviance(*shape, eta[:, None])[0])
 
     @property
     def exact(self) -> bool:
@@ -175,29 +155,7 @@ class USLResult(FitResult):
         """GLM family of the noise model."""
         return Family(power_of(self.noise))
 
-    @property
-    def pvalues(self) -> pd.Series:
-        """P-values of alpha and of beta being zero, by the F tests that their profile intervals
-        invert; NaN for gamma, for which zero is no curve.
-        """
-        pvalues = pd.Series(math.nan, index=list(self.param_names))
-        if self.df_resid <= 0 or self.exact:
-            return pvalues
-        shape = self.y[None, :], self.weights[None, :]
-        for place, name in ((1, "alpha"), (2, "beta")):
-            if name not in self.param_names:
-                continue
-            without = np.where(np.arange(3) == place, False, self.free())
-            least = solve(
-                self.family(), design_columns(self.x), *shape, free=without, bounded=self.bounded
-            ).deviance[0]
-            rest = self.scale * self.df_resid
-            pvalues[name] = f_test(
-                float(least) - self.deviance, 1, rest, self.df_resid, f"{name} is 0"
-            ).pvalue
-        return pvalues
-
-    @cached_property
+    @functools.cached_property
     def misfit(self) -> float:
         """P-value of the lack-of-fit test; NaN where not applicable."""
         if self.df_resid <= 0 or self.exact:
@@ -205,111 +163,53 @@ class USLResult(FitResult):
         test = self.tests().get("lack of fit")
         return math.nan if test is None else test.pvalue
 
-    @with_origin
-    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return one parameter with its interval.
-
-        Parameters
-        ----------
-        alpha : float
-            One minus the confidence level.
-        method : {"profile", "t"}
-            Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D
-            and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
-            6.1), or ``c +- t(1 - alpha/2, df) se``.
+    def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
+        """Return one parameter with its profile likelihood interval, ``{c : D(c) <= D + scale F(1 -
+        alpha; 1, df)}`` with the deviance D and the other coefficients refitted inside their bounds
+        (Bates and Watts 1988, section 6.1).
         """
-        checks.require_one_of(method, ("profile", "t"), "interval method")
-        if method == "t":
-            return super().estimate(name, alpha)
         self.index(name)
         return self.profile(self.constraint(name), alpha, name)
 
-    def profile(
-        self,
-        constraint: ProfileConstraint,
-        alpha: float,
-        name: str,
-        method: str = "profile",
-        profiled: Callable[[Array], Array] | None = None,
-    ) -> Estimate:
-        """Return the interval of a quantity, by profile likelihood or by the delta method.
-
-        `profiled` overrides the minimal deviance at given c, if the constraint does not define it.
-        """
-        checks.require_one_of(method, METHODS, "interval method")
-        if method == "delta":
-            return self._delta(constraint, alpha)
+    def profile(self, constraint: ProfileConstraint, alpha: float, name: str) -> Estimate:
+        """Return the profile likelihood interval of a quantity."""
 
         def deviance(c: Array, which: Array) -> Array:
             with np.errstate(all="ignore"):
-                if profiled is not None:
-                    return profiled(c)
                 return self.deviance_at(constraint.row(c), constraint.target(c))
 
+        c, transform = constraint.value, constraint.transform
         domain = np.array(constraint.domain[:1]), np.array(constraint.domain[1:])
-        low, high, better = self.limits(
-            np.array([constraint.value]), np.array([self._se(constraint)]), domain, alpha, deviance
-        )
+        error = np.array([constraint.se(self.b, self.cov_b)])
+        low, high, better = self.limits(np.array([c]), error, domain, alpha, deviance)
         notes = []
-        if constraint.value in constraint.domain:
-            bound = (
-                constraint.value if name in PARAMETERS else constraint.transform(constraint.value)
-            )
+        if c in constraint.domain:
+            bound = c if name in PARAMETERS else transform(c)
             notes.append(f"{name} is on its bound {bound:g}: the interval is one-sided")
+        ends = transform(float(low[0])), transform(float(high[0]))
+        found = self._estimate(transform(c), ends, alpha, *notes)
+        if not better:
+            return found
+        note = "the profile found a better fit than the reported optimum"
+        return replace(found, warnings=(*found.warnings, note))
+
+    def _estimate(
+        self, value: float, ends: tuple[float, float], alpha: float, *notes: str
+    ) -> Estimate:
+        """Estimate from the ends of a profile."""
         if self.df_resid <= 0:
-            notes.append(NO_DF)
+            notes = (*notes, NO_DF)
         elif self.exact:
-            notes.append(NO_NOISE)
-        if better:
-            notes.append("the profile found a better fit than the reported optimum")
-        ends = sorted((constraint.transform(float(low[0])), constraint.transform(float(high[0]))))
-        return Estimate(
-            constraint.transform(constraint.value),
-            ends[0],
-            ends[1],
-            1 - alpha,
-            "profile likelihood",
-            tuple(notes),
-        )
+            notes = (*notes, NO_NOISE)
+        low, high = sorted(ends)
+        return Estimate(value, low, high, 1 - alpha, PROFILE, notes, self.origin)
 
-    def _delta(self, constraint: ProfileConstraint, alpha: float) -> Estimate:
-        if any(self.at_bound):
-            fixed = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
-            raise ModelError(
-                f"the delta method has no standard error for {fixed}, which is on a bound",
-                remedy="use the profile interval",
-            )
-        h = 1e-5 * abs(constraint.value)
-        slope = abs(
-            constraint.transform(constraint.value + h) - constraint.transform(constraint.value - h)
-        ) / (2 * h)
-        return t_interval(
-            constraint.transform(constraint.value),
-            slope * self._se(constraint),
-            self.df_resid,
-            alpha,
-            "delta",
-        )
+    def refitted(self, free: NDArray[np.bool_], *, bounded: bool = True) -> Solution:
+        """Fit the rows again with other `free` coefficients."""
+        shape = self.y[None, :], self.weights[None, :]
+        return solve(self.family(), design_columns(self.x), *shape, free=free, bounded=bounded)
 
-    def _se(self, constraint: ProfileConstraint) -> float:
-        """Standard error of c by implicit differentiation of its equation."""
-        c = np.array([constraint.value])
-        h = 1e-5 * max(abs(constraint.value), 1e-12)
-        with np.errstate(all="ignore"):
-            above, below = (
-                (constraint.row(c + s) @ self.b - constraint.target(c + s))[0] for s in (h, -h)
-            )
-            row = constraint.row(c)[0]
-            variance = float(row @ self.cov_b @ row)
-            return (
-                math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h))
-                if above != below
-                else math.nan
-            )
-
-    def deviance_at(
-        self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None
-    ) -> Array:
+    def deviance_at(self, rows: Array, targets: Array) -> Array:
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
         load, mean, weight, spread = self._replicate_means
         shape = (len(targets), len(load))
@@ -318,7 +218,7 @@ class USLResult(FitResult):
             design_columns(load),
             np.broadcast_to(mean, shape),
             np.broadcast_to(weight, shape),
-            free=self.free() if free is None else free,
+            free=self.free(),
             bounded=self.bounded,
             row=rows,
             target=targets,
@@ -326,7 +226,7 @@ class USLResult(FitResult):
         ).deviance
         return deviance + spread
 
-    @cached_property
+    @functools.cached_property
     def _replicate_means(self) -> tuple[Array, Array, Array, float]:
         """Distinct loads, the mean and the summed weight at each, and the pure-error deviance.
 
@@ -340,33 +240,6 @@ class USLResult(FitResult):
         mean = np.bincount(group, self.weights * self.y) / weight
         return load, mean, weight, self.deviance_of(mean[group])
 
-    @cached_property
-    def _merged_means(self) -> tuple[Array, Array, Array, float]:
-        """`_replicate_means`, aggregated for many distinct loads to two loads in each of
-        `MERGED_LOADS` classes, which keep the class's mean and spread of loads, mean throughput and
-        slope.
-        """
-        load, mean, weight, spread = self._replicate_means
-        if len(load) <= 2 * MERGED_LOADS:
-            return load, mean, weight, spread
-        edges = np.geomspace(load.min(), load.max(), MERGED_LOADS + 1)[1:-1]
-        group = np.unique(np.digitize(load, edges), return_inverse=True)[1]
-        total = np.bincount(group, weight).astype(np.float64)
-        centre = np.bincount(group, weight * load) / total
-        level = np.bincount(group, weight * mean) / total
-        apart = load - centre[group]
-        width = np.sqrt(np.bincount(group, weight * apart**2) / total)
-        tilt = np.bincount(group, weight * mean * apart) / total / np.where(width > 0, width, 1)
-        tilt = np.clip(tilt, -0.99 * level, 0.99 * level)
-        load, mean = (
-            np.append(centre - width, centre + width),
-            np.append(level - tilt, level + tilt),
-        )
-        weight = np.tile(total / 2, 2)
-        eta = design_columns(load) @ self.b
-        there = self.family().deviance(mean[:, None], weight[:, None], eta[:, None])[0]
-        return load, mean, weight, self.deviance - float(there)
-
     def limits(
         self,
         value: Array,
@@ -374,7 +247,6 @@ class USLResult(FitResult):
         domain: tuple[Array, Array],
         alpha: float,
         deviance: Callable[[Array, Array], Array],
-        tolerance: float = 1e-11,
     ) -> tuple[Array, Array, bool]:
         """Profile limits of several quantities, and whether a better fit than the optimum was
         found.
@@ -393,23 +265,32 @@ class USLResult(FitResult):
             least = min(least, float(deviances.min()))
             return np.sqrt(np.maximum(deviances - best, 0.0) / scale)
 
-        low, high = limits(excess, value, se, domain, quantile, tolerance)
+        low, high = limits(excess, value, se, domain, quantile)
         return low, high, least < (1 - 1e-6) * best
 
     def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
         """Profile limits: valid in extrapolation, and with a coefficient on its bound."""
+        return self._throughput_limits(x, alpha, (0, 1))
+
+    def _throughput_limits(
+        self, x: Array, alpha: float, sides: tuple[int, ...]
+    ) -> tuple[Array, Array]:
+        """Lower (0) and upper (1) limits of throughput; the estimate for a side not asked for."""
         rows = design_columns(x)
         costs, errors = rows @ self.b, self._curve_error(rows)
-        domain = np.zeros(len(x)), np.full(len(x), math.inf)
+        domain = (
+            np.zeros(len(x)) if 1 in sides else costs,
+            np.full(len(x), math.inf) if 0 in sides else costs,
+        )
         low, high, _ = self.limits(
             costs, errors, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
         )
         with np.errstate(divide="ignore"):
             return 1 / high, 1 / low
 
-    def _curve_error(self, rows: Array) -> Array:
-        """Standard errors of ``rows @ b``."""
-        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
+    def _curve_error(self, gradient: Array) -> Array:
+        """Standard errors of ``gradient @ b``."""
+        return delta_errors(gradient, self.cov_b)
 
     @property
     def _log_limits(self) -> bool:
@@ -467,8 +348,7 @@ class USLResult(FitResult):
         with np.errstate(divide="ignore"):
             return 1 / eta, -design / eta[:, None] ** 2
 
-    @with_origin
-    def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def peak_load(self, alpha: float = 0.05) -> Estimate:
         """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
 
         The upper limit is infinite if Amdahl's law (no peak) is not rejected.
@@ -482,70 +362,46 @@ class USLResult(FitResult):
         self._require_peak()
         d, _, k = (float(v) for v in self.b)
         if d <= 0:  # alpha is 1: profile N*^2
-            constraint = ProfileConstraint.quotient((1, 0, 0), (0, 0, 1), 0.0, transform=math.sqrt)
+            constraint = ProfileConstraint((1, 0, 0), 0.0, (0, 0, 1), transform=math.sqrt)
             return self._with_extrapolation(self.profile(constraint, alpha, "peak load"))
-        constraint = ProfileConstraint.quotient(
-            (0, 0, 1), (1, 0, 0), k / d, transform=lambda c: math.sqrt(inverse_of(c))
+        constraint = ProfileConstraint(
+            (0, 0, 1), k / d, (1, 0, 0), transform=lambda c: math.sqrt(inverse_of(c))
         )
-        peak = self.profile(constraint, alpha, "beta", method)
+        peak = self.profile(constraint, alpha, "beta")
         return self._with_extrapolation(_note_unbounded(peak, "Amdahl's law, which has no peak"))
 
-    @with_origin
-    def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def peak_throughput(self, alpha: float = 0.05) -> Estimate:
         """Return the maximal throughput ``X(max(N*, 1))``; raises as `peak_load`.
 
         A fit with beta on its bound 0 approaches an `asymptote`, which no load reaches.
         """
-        checks.require_one_of(method, METHODS, "interval method")
         self._require_peak()
-        d, _, k = (float(v) for v in self.b)
-        if k <= 0:
+        if self.b[2] <= 0:
             raise ModelError(
                 "the fitted curve has no peak: beta is on its bound 0",
                 remedy="use its asymptote, which no load reaches",
             )
-        constraint = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
-        peak = self.profile(constraint, alpha, "peak throughput", method, self._peak_deviance)
+        value = 1 / float(least_cost(self.b[None, :])[0])
+        low = high = value
+        if not self.exact:
+            low, high = (self._largest_limit(side, alpha) for side in (0, 1))
+        linear = self.refitted(np.array(FREE_PARAMETERS["linear"])).deviance[0]
+        if linear <= self.deviance + self.t_quantile(alpha) ** 2 * self.scale:
+            high = math.inf
+        peak = self._estimate(value, (low, high), alpha)
         return _note_unbounded(peak, "linear scaling, which has no peak")
 
-    def _peak_deviance(self, cost: Array) -> Array:
-        """Minimal deviance of curves with maximal throughput one over each `cost`, shape (m,).
+    def _largest_limit(self, side: int, alpha: float) -> float:
+        """Maximum over the loads of the lower (0) or upper (1) limit of throughput."""
+        first, last = 0.0, math.log(MAX_PEAK)
+        while last - first > PEAK_TOLERANCE:
+            places = np.linspace(first, last, PEAKS)
+            ends = self._throughput_limits(np.exp(places), alpha, (side,))[side]
+            best = int(np.argmax(ends))
+            first, last = places[max(best - 1, 0)], places[min(best + 1, PEAKS - 1)]
+        return float(ends[best])
 
-        A curve with its peak at N* is ``cost + a g(N)`` with ``g(N) = (N - N*)^2 / N``: for each N*
-        one coefficient remains, in which the deviance is convex for the Gamma family. N* is
-        optimized by grid search with refinement around the best grid point.
-        """
-        load, mean, weight, spread = self._merged_means
-        scale = self.scale  # a sum over all rows
-        middle = math.sqrt(float(load.min() * load.max()))
-        first, last = np.zeros(len(cost)), np.full(len(cost), math.pi / 2)
-        every = np.arange(len(cost))
-        for _ in range(PEAK_ROUNDS):
-            angle = first + (last - first) * np.linspace(0, 1, PEAKS)[:, None]
-            d, k = np.cos(angle).ravel() ** 2, (np.sin(angle).ravel() / middle) ** 2
-            height = least_cost(np.column_stack((d, np.zeros_like(d), k)))
-            shape = d / load[:, None] + k * (load[:, None] - 1) - height
-            costs = np.tile(cost, PEAKS)
-            most = np.where((height > 0) & self.bounded, costs / height, math.inf)
-            solution = along(
-                self.family(),
-                mean[:, None],
-                weight[:, None],
-                costs,
-                shape,
-                most,
-                1e-10 * scale,
-            ).reshape(angle.shape)
-            best = solution.argmin(axis=0)
-            before, after = np.maximum(best - 1, 0), np.minimum(best + 1, PEAKS - 1)
-            least, first, last = solution[best, every], angle[before, every], angle[after, every]
-            beside = np.maximum(solution[before, every], solution[after, every])
-            if np.all(~(beside > least + 1e-7 * scale)):
-                break
-        return least + spread
-
-    @with_origin
-    def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def asymptote(self, alpha: float = 0.05) -> Estimate:
         """Return ``gamma / alpha``: the limit of throughput by contention alone, reached at no
         finite load.
         """
@@ -553,13 +409,11 @@ class USLResult(FitResult):
             raise ModelError(
                 "linear scaling has no asymptote", remedy="fit Amdahl's law or the USL"
             )
-        constraint = ProfileConstraint.linear(ASYMPTOTE_ROW, float(self.b[1]), inverse_of)
-        return _note_unbounded(self.profile(constraint, alpha, "alpha", method), "no contention")
+        constraint = ProfileConstraint((0, 1, 0), float(self.b[1]), transform=inverse_of)
+        return _note_unbounded(self.profile(constraint, alpha, "alpha"), "no contention")
 
-    @with_origin
-    def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def efficiency(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
-        checks.require_one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
                 "the load is out of range",
@@ -567,34 +421,20 @@ class USLResult(FitResult):
                 found=repr(load),
             )
         n = float(load)
-        if n == 1 or self.kind == "linear":
-            note = (
-                ()
-                if n == 1
-                else ("linear scaling assumes an efficiency of 1: it is not estimated",)
-            )
-            return Estimate(
-                1.0,
-                1.0,
-                1.0,
-                1 - alpha,
-                "delta" if method == "delta" else "profile likelihood",
-                note,
-            )
+        if n == 1:
+            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (), self.origin)
+        if self.kind == "linear":
+            note = "linear scaling assumes an efficiency of 1: it is not estimated"
+            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (note,), self.origin)
         cost = np.array([1.0, n, n * (n - 1)])
         domain = (
             1.0 if self.bounded else 0.0,
             n if self.bounded and self.kind == "amdahl" else math.inf,
         )
         value = float(cost @ self.b / (self.b[0] + self.b[1]))
-        return self.profile(
-            ProfileConstraint.quotient(cost, (1, 1, 0), value, domain, inverse_of),
-            alpha,
-            "efficiency",
-            method,
-        )
+        constraint = ProfileConstraint(tuple(cost), value, (1, 1, 0), domain, inverse_of)
+        return self.profile(constraint, alpha, "efficiency")
 
-    @with_origin
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
@@ -604,30 +444,23 @@ class USLResult(FitResult):
         estimate = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
         return replace(estimate, warnings=(*estimate.warnings, *self.extrapolation(load)))
 
-    @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
         last = float(self.x.max())
-        computations: dict[str, Callable[[], Estimate]] = {}
+        computations: dict[str, Callable[..., Estimate]] = {}
         if self.kind == "usl":
-            computations = {
-                "peak_load": lambda: self.peak_load(alpha),
-                "peak_throughput": lambda: self.peak_throughput(alpha),
-            }
+            computations = {"peak_load": self.peak_load, "peak_throughput": self.peak_throughput}
         if self.kind != "linear":
-            computations |= {
-                "asymptote": lambda: self.asymptote(alpha),
-                f"efficiency({last:g})": lambda: self.efficiency(last, alpha),
-            }
+            efficiency = functools.partial(self.efficiency, last)
+            computations |= {"asymptote": self.asymptote, f"efficiency({last:g})": efficiency}
         estimates: dict[str, Estimate | Missing] = {}
-        for name, make in computations.items():
+        for name, compute in computations.items():
             try:
-                estimates[name] = make()
+                estimates[name] = compute(alpha=alpha)
             except ModelError as err:
-                estimates[name] = Missing(str(err))
+                estimates[name] = Missing(str(err), self.origin)
         return estimates
 
-    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Lack of fit, and for a selected curve the tests of its selection."""
         return super().tests() | {

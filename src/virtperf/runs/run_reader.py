@@ -303,8 +303,8 @@ class RunReader:
             )
             cell: CellName = (RECORDED_VALUE, ())
             return Cells(
-                {cell: np.array([recorded.mean])},
-                singles={cell: (recorded.values, recorded.counts)},
+                {cell: np.array([np.average(recorded[0], weights=recorded[1])])},
+                singles={cell: recorded},
             )
         from virtperf.runs.requests import request_logs
 
@@ -464,7 +464,7 @@ class RunReader:
                 self.quantities.add(
                     RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
                 )
-                found.append({(RECORDED_VALUE, ()): (recorded.values, recorded.counts)})
+                found.append({(RECORDED_VALUE, ()): recorded})
         return _merge_singles(found)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:

@@ -170,7 +170,8 @@ def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Estimate]:
 
 def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Estimate]:
     """Quantiles as upper bounds of their buckets; quartile intervals hold jointly (Bonferroni)."""
-    counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
+    lower, upper, count = (part[name].to_numpy(float) for name in ("lower", "value", "count"))
+    counts = BucketCounts(lower, upper, count)
     estimates = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
     return {**estimates, _SPREAD: counts.interquartile_range(level)}
 
