@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,11 @@ MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
 
 
-def label(percent: float, name: str) -> str:
-    """Format the name of a percentile: ``p99.9 of response_time``."""
-    return f"p{percent:g} of {name}"
-
-
 def replace_by_percentiles(
     sides: Sequence[Side], percents: Sequence[float]
 ) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
-    """Replace the quantities of all runs by their percentiles, and return the matching contrast.
+    """Replace the quantities of all runs by their percentiles, ``p99.9 of response_time``, and return
+    the matching contrast.
 
     Raises
     ------
@@ -38,11 +35,12 @@ def replace_by_percentiles(
     from virtperf.models.percentiles import Distribution, percentile_ratio
 
     kinds: dict[str, ComparedQuantity] = {}
-    of_run: dict[tuple[str, str], tuple[float, dict[Condition, Distribution]]] = {}
-    quantities = []
+    percent_of: dict[str, float] = {}
+    of_run: dict[tuple[str, str], dict[Condition, Distribution]] = {}
+    replaced = []
     for side in sides:
         runs = []
-        too_few: dict[str, int] = {}
+        too_few: Counter[str] = Counter()
         for run in side.runs:
             _require_singles(run)
             values = {
@@ -51,51 +49,43 @@ def replace_by_percentiles(
             kinds |= {name: side.quantities[name] for name, _ in values}
             for (name, key), singles in run.singles.items():
                 kind = side.quantities.get(name, ComparedQuantity())
-                distribution = (
-                    Distribution.of(*singles)
-                    if isinstance(singles, tuple)
-                    else Distribution.of(singles)
-                )
+                columns = singles if isinstance(singles, tuple) else (singles,)
+                distribution = Distribution.of(*columns)
                 for percent in percents:
-                    named = label(percent, name)
+                    named = f"p{percent:g} of {name}"
+                    percent_of[named] = percent
                     values[named, key] = distribution.percentile(percent)
-                    of_run.setdefault((run.place, named), (percent, {}))[1][key] = distribution
-                    kinds[named] = ComparedQuantity(
-                        kind.unit, kind.better or "lower", named, kind.field
-                    )
-                    n_above = (1 - percent / 100) * distribution.total
-                    too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
+                    of_run.setdefault((run.place, named), {})[key] = distribution
+                    kinds[named] = replace(kind, better=kind.better or "lower", group=named)
+                    too_few[named] += (1 - percent / 100) * distribution.total < MIN_BEYOND
             runs.append(replace(run, values=values))
         notes = [
             f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
             for named, count in too_few.items()
             if count
         ]
-        quantities.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
-    sides = [replace(side, quantities=kinds) for side in quantities]
+        replaced.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
 
     def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:
             return contrast(pair)
-        b, a = assign_blocks(pair.b, pair.a)
-        percent = of_run[a.run_ids[0], pair.quantity][0]
+        at, (b, a) = dict(pair.condition), assign_blocks(pair.b, pair.a)
+        # the condition of a pair lacks keys with one level
         above, below = (
-            [_at_condition(of_run[run, pair.quantity][1], pair) for run in side.run_ids]
+            [
+                next(
+                    distribution
+                    for key, distribution in of_run[run, pair.quantity].items()
+                    if all(at.get(name, level) == level for name, level in key)
+                )
+                for run in side.run_ids
+            ]
             for side in (b, a)
         )
+        percent = percent_of[pair.quantity]
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
 
-    return sides, contrast_function
-
-
-def _at_condition(by_key: Mapping[Condition, Distribution], pair: Pair) -> Distribution:
-    """Return a run's distribution at the condition of a pair, which lacks keys with one level."""
-    at = dict(pair.condition)
-    return next(
-        distribution
-        for key, distribution in by_key.items()
-        if all(at.get(name, level) == level for name, level in key)
-    )
+    return [replace(side, quantities=kinds) for side in replaced], contrast_function
 
 
 def _require_singles(run: RunValues) -> None:
