@@ -41,11 +41,19 @@ def test_exit_status_reflects_the_verdict(command):
         (("a", "b", "--margin", "30%", "--fail-on", "slower"), 0),
         (("a", "b/run-1.txt", "--fail-on", "slower"), 0),
         (("a", "b/run-1.txt", "--fail-on", "undecided"), 1),
+        (("a", "absent", "--fail-on", "slower"), 2),
+        (("a", "b", "--input-format", "nonsense", "--fail-on", "slower"), 2),
         (("a",), 2),
         (("--aa", "a", "b"), 2),
         (("a", "b", "--margin", "much"), 2),
     ):
         command(*words, status=status)
+
+
+def test_input_errors_of_other_gates_are_no_verdict(run, root):
+    assert "no such file" in run("history", "absent.csv", "--fail-on", "slower", status=2).output
+    claim = ("--root", str(root), "claim", "test", "zvm-xen-2009/xen-software-costs-27-percent")
+    assert "absent" in run(*claim, "absent", "b", "--fail-on", "fails", status=2).output
 
 
 def test_contradictory_options_are_rejected(command):

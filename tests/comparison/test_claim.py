@@ -15,7 +15,7 @@ from scipy import stats
 import virtperf as vp
 from rawperf.core.errors import ParameterError
 from virtperf.cli import main
-from virtperf.comparison.claim import find_claim, listed, verdict_on
+from virtperf.comparison.claim import claim, find_claim, listed
 from virtperf.core.paths import Layout
 from virtperf.verdicts.regions import Decision
 
@@ -49,8 +49,8 @@ def test_verdict_and_interval_are_those_of_the_log_ratio(
     plain = [100.0, 100.4, 99.7, 100.1]
     secure = [share * v for v in (99.9, 100.1, 100.2, 99.8)]
     found = find_claim(layout, CLAIM)
-    result = verdict_on(
-        found, [written(tmp_path / "a", secure), written(tmp_path / "b", plain)], layout
+    result = claim(
+        found, written(tmp_path / "a", secure), written(tmp_path / "b", plain), root=layout.root
     )
     assert result.verdict == verdict
     logs = [np.asarray(x) for x in (secure, plain)]
@@ -68,19 +68,18 @@ def test_few_noisy_runs_are_undecided_and_say_how_many_would_decide(
         written(tmp_path / "a", [60.0, 85.0, 75.0]),
         written(tmp_path / "b", [90.0, 110.0, 100.0]),
     ]
-    result = verdict_on(find_claim(layout, CLAIM), places, layout)
+    result = claim(CLAIM, *places, root=layout.root)
     assert result.decision is Decision.UNDECIDED
     assert "would decide" in result.row["reason"]
 
 
 def test_units_of_a_level_are_converted(layout: Layout, tmp_path: Path) -> None:
-    claim = "firecracker-nsdi-2020/less-than-125-ms"
-    found = find_claim(layout, claim)
+    found = find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms")
     folder = tmp_path / "boots"
     folder.mkdir()
     for n, value in enumerate([0.1, 0.101, 0.099, 0.1005]):
         (folder / f"run{n}.csv").write_text(f"boot_time_s\n{value}\n")
-    result = verdict_on(found, [folder], layout)
+    result = claim(found, folder, root=layout.root)
     assert result.row["estimate"] == pytest.approx(100.125)
     assert result.verdict == "holds here"
 
@@ -95,15 +94,13 @@ def test_boots_in_the_papers_form_are_judged_by_its_percentile(
     logged = draw.normal(110, 4, 400).round().astype(int)
     file = tmp_path / "boot-of-mine-fc.dat"
     file.write_text("".join(f"{1000 * ms + 300} {ms}\n" for ms in logged))
-    result = verdict_on(
-        find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms"), [file], layout
-    )
+    result = claim("firecracker-nsdi-2020/less-than-125-ms", file, root=layout.root)
     assert result.verdict == "holds here"
     assert result.row["estimate"] == np.quantile(logged, 0.99, method="inverted_cdf")
     assert result.row["estimate_low"] <= result.row["estimate"] <= result.row["estimate_high"]
     slow = find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms")
     file.write_text("".join(f"{1000 * ms + 9300} {ms + 60}\n" for ms in logged))
-    assert verdict_on(slow, [file], layout).verdict == "does not hold here"
+    assert claim(slow, file, root=layout.root).verdict == "does not hold here"
 
 
 def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -> None:
@@ -115,20 +112,20 @@ def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -
             np.loadtxt(packed.open(f"rn.haswell-boot-serial-{n}/boot-serial-{n}.dat"))
             for n in names
         )
-    result = verdict_on(found, places, layout)
+    result = claim(found, *places, root=layout.root)
     medians = [np.quantile(x, 0.5, method="inverted_cdf") for x in (qemu, fc[:, 1])]
     ratio = medians[0] / 1000 / medians[1]
     assert result.row["estimate"] == pytest.approx(ratio, rel=1e-9)
     assert result.verdict == "holds here"
     with pytest.raises(ParameterError, match="has no Boot time, pre-configured"):
-        verdict_on(found, places[::-1], layout)
+        claim(found, *places[::-1], root=layout.root)
 
 
 def test_missing_condition_is_named(layout: Layout, tmp_path: Path) -> None:
     with pytest.raises(
         ParameterError, match="compares 2 conditions, and 1 places are given"
     ) as err:
-        verdict_on(find_claim(layout, CLAIM), [written(tmp_path / "a", [1.0, 2.0])], layout)
+        claim(CLAIM, written(tmp_path / "a", [1.0, 2.0]), root=layout.root)
     assert "no encryption" in str(err.value) or "encryption" in str(err.value)
 
 

@@ -10,7 +10,6 @@ import pytest
 import virtperf
 from rawperf.core.errors import RawperfError
 from tests.toy_runs import write_run
-from virtperf.comparison.compare import compare_equal
 
 A = (99.0, 100.5, 100.2, 99.6, 100.9, 99.8)
 B = (90.6, 89.2, 90.3, 90.1, 89.1, 90.7)
@@ -192,11 +191,9 @@ def test_undirected_quantities_suggest_how_to_select_rows(tmp_path):
             folder.mkdir(exist_ok=True)
             row = ",".join(str(100 + run + k + 7 * (side == "b")) for k in range(25))
             (folder / f"run-{run}{side}.csv").write_text(f"{header}\n{row}\n{row}0\n")
-    table = virtperf.compare(tmp_path / "a", tmp_path / "b", splits=0, root=tmp_path)
+    table = virtperf.compare(tmp_path / "a", tmp_path / "b", root=tmp_path)
     assert len(table.rows) > 20 and any("no direction" in note for note in table.notes)
-    one = virtperf.compare(
-        tmp_path / "a", tmp_path / "b", quantities=["m1"], splits=0, root=tmp_path
-    )
+    one = virtperf.compare(tmp_path / "a", tmp_path / "b", quantities=["m1"], root=tmp_path)
     assert len(one.rows) == 1 and not any("no direction" in note for note in one.notes)
 
 
@@ -220,20 +217,16 @@ def test_declaration_applies_only_to_matching_files(tmp_path):
             rows = "".join(f"{t},{100 + more + run + t % 3}\n" for t in range(9))
             (folder / "rates.csv").write_text(f"second,rate\n{rows}")
             (folder / "wrk.txt").write_text(wrk(900 + more + run))
-    table = virtperf.compare(
-        tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
-    )
+    table = virtperf.compare(tmp_path / "a", tmp_path / "b", format=str(declaration), root=tmp_path)
     names = {r.quantity for r in table.rows}
     assert "transaction_rate" in names and "throughput" in names
     declaration.write_text(DECLARED.replace("rates*.csv", "other*.csv"))
     with pytest.raises(RawperfError, match="no file matches the declared format 'rates'"):
-        virtperf.compare(
-            tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
-        )
+        virtperf.compare(tmp_path / "a", tmp_path / "b", format=str(declaration), root=tmp_path)
 
 
 def test_runs_of_one_folder_are_split_at_random(folders):
-    table = compare_equal("a", splits=20)
+    table = virtperf.compare("a", aa=True, splits=20)
     (found,) = table.equal_runs
     assert (found.splits, found.possible, found.rows) == (20, 10, 2)
     assert table.sentences[0].startswith("A/A, random halves of the runs of each condition: ")
@@ -373,3 +366,16 @@ def test_folders_without_run_yaml_among_runs_are_reported(tmp_path):
         (tmp_path / "a" / name / "run.yaml").unlink()
     found = virtperf.compare(tmp_path / "a", tmp_path / "b")
     assert "A: left out: r1, r2, r3 and 1 more (no run.yaml)" in found.notes
+
+
+def test_format_is_ignored_for_described_runs_with_a_note(tmp_path):
+    for side, rates in (("a", A), ("b", B)):
+        run_folders(tmp_path / side, rates)
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b", format="hdrhistogram")
+    note = "r1, r2, r3 and 3 more: --input-format is ignored for a folder with run.yaml"
+    assert [n.partition(": ")[2].startswith(note) for n in found.notes if "ignored" in n] == [
+        True
+    ] * 2
+    (tmp_path / "a" / "r1" / "wrk.txt").write_text("no output of wrk\n")
+    with pytest.raises(RawperfError, match="--input-format is ignored"):
+        virtperf.compare(tmp_path / "a" / "r1", tmp_path / "b" / "r1", format="wrk")

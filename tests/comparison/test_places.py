@@ -14,7 +14,6 @@ from rawperf.core.errors import ParameterError, RawperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
 from virtperf.comparison import studies
-from virtperf.comparison.compare import compare_equal
 from virtperf.comparison.ratio_rows import ComparedQuantity
 from virtperf.comparison.sides import RunValues, Side
 from virtperf.comparison.studies import MeasuredStudy
@@ -153,7 +152,7 @@ def test_aa_runs_are_compared_by_label(tmp_path, monkeypatch):
                 factors={},
                 replicate=number,
             )
-    table = compare_equal("alike", splits=20)
+    table = virtperf.compare("alike", aa=True, splits=20)
     rate = row(table, RATE)
     assert (table.a, table.b) == ("alike/a-*", "alike/b-*")
     assert (rate.runs_a, rate.runs_b, rate.verdict) == (6, 6, "undecided")
@@ -174,7 +173,7 @@ def test_undirected_conditions_are_compared_in_all_quantities(tmp_path, monkeypa
     )
     monkeypatch.setattr(studies, "measured_study", lambda *_: study)
     for where, rows in (({}, 1), ({"test": "cpu"}, 1), ({"test": "memory"}, 1)):
-        table = compare_equal("toy", where=where, splits=5, root=tmp_path)
+        table = virtperf.compare("toy", aa=True, where=where, splits=5, root=tmp_path)
         assert table.equal_runs[0].rows == rows, where
 
 
@@ -190,7 +189,7 @@ def test_options_not_applicable_to_stored_values_are_rejected(tmp_path, monkeypa
     for calls in (
         lambda: virtperf.compare("toy", factor=factor, format="nonsense", root=tmp_path),
         lambda: virtperf.compare("toy", "toy", format="nonsense", root=tmp_path),
-        lambda: compare_equal("toy", format="nonsense", root=tmp_path),
+        lambda: virtperf.compare("toy", aa=True, format="nonsense", root=tmp_path),
         lambda: virtperf.history("toy", format="nonsense", root=tmp_path),
     ):
         with pytest.raises(ParameterError, match="--input-format does not apply"):

@@ -191,10 +191,12 @@ def test_one_outlying_run_is_named_with_the_result_without_it():
     b = Replicates(b.values, b.blocks, run_ids=tuple(f"b/r{k}.csv" for k in range(6)))
     row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
     assert (row.verdict, row.more_runs) == ("undecided", None)
-    assert (row.without.run, row.without.side) == ("r2.csv", "B")
+    assert (row.outlier.name, row.outlier.side) == ("r2.csv", "B")
     without = ratio_of_means(np.delete(b.values, 2), a.values)
-    assert row.without[3:6] == pytest.approx((without.value, without.low, without.high))
-    assert row.without.verdict == "slower" and row.without.deviation == pytest.approx(1.3, rel=0.03)
+    assert (row.without.ratio, row.without.low, row.without.high) == pytest.approx(
+        (without.value, without.low, without.high)
+    )
+    assert row.without.verdict == "slower" and row.outlier.deviation == pytest.approx(1.3, rel=0.03)
 
 
 def test_an_outlying_run_in_blocks_is_found_in_the_ratios_of_blocks():
@@ -205,8 +207,8 @@ def test_an_outlying_run_in_blocks_is_found_in_the_ratios_of_blocks():
     assert row.without is None  # a block that is apart from others is none
     slow = Replicates(b.values * [1, 1, 1, 0.7, 1, 1], days)
     row = only(ratio_rows([Pair("rate", (), a, slow)], RATE, margin=0.0, level=0.95))
-    assert (row.without.side, row.without.run, row.without.verdict) == ("", "d", "slower")
-    assert row.without.deviation == pytest.approx(0.7, rel=0.01)
+    assert (row.outlier.side, row.outlier.name, row.without.verdict) == ("", "d", "slower")
+    assert row.outlier.deviation == pytest.approx(0.7, rel=0.01)
 
 
 def test_ranks_give_hodges_and_lehmanns_estimate():

@@ -13,6 +13,7 @@ from rawperf.results.names import split_unit
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.layout import factor_name
 from virtperf.artifact.tables import Roles, Table
+from virtperf.core.grouping import grouped
 
 MAX_PATTERN = 900
 MAX_FIELDS = 40
@@ -44,10 +45,7 @@ class DeclaredTable:
 
 def declare_tables(files: Sequence[InspectedFile]) -> dict[str, DeclaredTable]:
     """Declare the tables of an artifact, by their shape."""
-    by_shape: dict[str, list[InspectedFile]] = {}
-    for file in files:
-        if file.table is not None:
-            by_shape.setdefault(file.shape, []).append(file)
+    by_shape = grouped((file.shape, file) for file in files if file.table is not None)
     declared: dict[str, DeclaredTable] = {}
     names: set[str] = set()
     metrics: set[str] = set()

@@ -35,6 +35,7 @@ from virtperf.artifact.printed_numbers import (
     printed_numbers,
 )
 from virtperf.artifact.runs_table import RunLine, equal_runs, make_runs, table_text
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, level_text
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import Drafted, render, write_study
@@ -57,50 +58,12 @@ _LICENCE_NAME = re.compile(r"(?i)(licen[cs]e|copying)(\.(txt|md))?")
 
 
 @dataclass(frozen=True)
-class DraftQuantity:
-    """A quantity of the draft: a number of the runs and its statistic."""
-
-    name: str
-    measure: Measure
-    statistic: str = ""
-
-    def value(self, run: int) -> float:
-        samples = self.measure.combined(run)
-        if self.statistic == "median":  # an order statistic, as in the stage `runs`
-            return float(np.quantile(samples, 0.5, method="inverted_cdf"))
-        return float(samples.mean())
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        """The entry of study.yaml."""
-        measure = self.measure
-        observed: dict[str, Any] = {
-            "from": [{"metric": measure.metric, "entity_kind": measure.entity_kind}],
-            "combine": measure.combine,
-        }
-        if self.statistic:
-            observed["statistic"] = self.statistic
-        low = min((float(s.min()) for s in measure.samples.values()), default=0.0)
-        return {
-            "label": self.label,
-            "unit": measure.unit,
-            "bounds": [0 if low >= 0 else None, None],
-            "observed": observed,
-        }
-
-    @property
-    def label(self) -> str:
-        words = visible(self.measure.label)
-        return f"{words[:1].upper()}{words[1:]}"
-
-
-@dataclass(frozen=True)
 class Draft:
     """What was written: files, and the proposal that they are made of."""
 
     written: tuple[Path, ...]
     layout: ProposedRuns
-    quantities: tuple[DraftQuantity, ...]
+    quantities: tuple[Measure, ...]
     unread: tuple[InspectedFile, ...]
     occurrences: tuple[Occurrence, ...]
     licence: str
@@ -276,24 +239,24 @@ def _run_name(run: ProposedRun, taken: set[str]) -> str:
     return name
 
 
-def propose_quantities(measures: Measures) -> tuple[DraftQuantity, ...]:
-    """A quantity for each number; of many independent samples the median."""
+def propose_quantities(measures: Measures) -> tuple[Measure, ...]:
+    """Name a quantity for each number; of many independent samples the median is observed."""
     names: set[str] = set()
-    quantities = []
     for measure in measures.proposed:
-        name = measure.metric
-        if name in names:
-            name = re.sub(r"[^a-z0-9]+", "_", f"{name}_{measure.entity_kind}".lower())
-        names.add(name)
+        measure.name = measure.metric
+        if measure.name in names:
+            words = f"{measure.metric}_{measure.entity_kind}".lower()
+            measure.name = re.sub(r"[^a-z0-9]+", "_", words)
+        names.add(measure.name)
         fewest = min((len(samples) for samples in measure.samples.values()), default=0)
-        is_sampled = measure.entities == 1 and fewest >= MIN_FOR_MEDIAN
-        quantities.append(DraftQuantity(name, measure, "median" if is_sampled else ""))
-    return tuple(quantities)
+        if measure.entities == 1 and fewest >= MIN_FOR_MEDIAN:
+            measure.statistic = "median"
+    return measures.proposed
 
 
 def _exhibits(
     runs: Sequence[ProposedRun],
-    quantities: Sequence[DraftQuantity],
+    quantities: Sequence[Measure],
     factors: Mapping[str, Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
@@ -303,10 +266,10 @@ def _exhibits(
                 name: runs[run].factors.get(name, entry.get("default"))
                 for name, entry in factors.items()
             }
-            for run in quantity.measure.samples
+            for run in quantity.samples
         ]
         found += propose_exhibits(
-            quantity.name, quantity.label, conditions, factors, sampled=bool(quantity.statistic)
+            quantity.name, quantity.title, conditions, factors, sampled=bool(quantity.statistic)
         )
     return [{"id": f"figure-{n}", **entry} for n, entry in enumerate(found, start=1)]
 
@@ -314,23 +277,18 @@ def _exhibits(
 # ---- values of the data
 
 
-def data_values(
-    runs: Sequence[ProposedRun], quantities: Sequence[DraftQuantity]
-) -> list[DataValue]:
+def data_values(runs: Sequence[ProposedRun], quantities: Sequence[Measure]) -> list[DataValue]:
     """Means of all conditions, and ratios of conditions that differ in one factor."""
     values: list[DataValue] = []
     ratios: list[DataValue] = []
     for quantity in quantities:
-        by_condition: dict[tuple[tuple[str, Level], ...], list[float]] = {}
-        for run in quantity.measure.samples:
-            key = tuple(runs[run].factors.items())
-            by_condition.setdefault(key, []).append(quantity.value(run))
+        by_condition = grouped(
+            (tuple(runs[run].factors.items()), quantity.value(run)) for run in quantity.samples
+        )
         means = {key: float(np.mean(of)) for key, of in by_condition.items()}
         for key, mean in means.items():
             words = _written(quantity.name, key)
-            values.append(
-                DataValue(mean, quantity.measure.unit, words, words, quantity.measure.is_unit_known)
-            )
+            values.append(DataValue(mean, quantity.unit, words, words, quantity.is_unit_known))
         ratios += _ratios(quantity.name, means, MAX_RATIOS - len(ratios))
     return [*values, *ratios]
 
@@ -338,11 +296,11 @@ def data_values(
 def _ratios(
     name: str, means: Mapping[tuple[tuple[str, Level], ...], float], most: int
 ) -> list[DataValue]:
-    neighbours: dict[tuple[Any, ...], list[tuple[tuple[str, Level], ...]]] = {}
-    for key in means:
-        for place, (factor, _) in enumerate(key):
-            others = (factor, *key[:place], *key[place + 1 :])
-            neighbours.setdefault(others, []).append(key)
+    neighbours = grouped(
+        ((factor, *key[:place], *key[place + 1 :]), key)
+        for key in means
+        for place, (factor, _) in enumerate(key)
+    )
     ratios: list[DataValue] = []
     for keys in neighbours.values():
         for of in keys:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from virtperf.artifact.layout import TEST
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 
 MAX_SERIES = 8
@@ -28,9 +29,7 @@ def propose_exhibits(
     sampled: bool,
 ) -> list[dict[str, Any]]:
     """Figures of a quantity, one for each test that has it."""
-    by_test: dict[Level | None, list[Mapping[str, Level]]] = {}
-    for condition in conditions:
-        by_test.setdefault(condition.get(TEST), []).append(condition)
+    by_test = grouped((condition.get(TEST), condition) for condition in conditions)
     return [
         _exhibit(quantity, label, levels, factors, sampled=sampled) for levels in by_test.values()
     ]

@@ -16,14 +16,8 @@ from rawperf.core.errors import RawperfError, visible
 from rawperf.pieces import CHUNK_BYTES
 from rawperf.registry import choose_format, extract_head
 from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.tables import (
-    MAX_TABLE_BYTES,
-    Roles,
-    Table,
-    common_roles,
-    find_roles,
-    parse_table,
-)
+from virtperf.artifact.tables import MAX_TABLE_BYTES, Roles, Table, find_roles, parse_table
+from virtperf.core.grouping import grouped
 
 Kind = Literal["format", "table", "unread", "empty", "beside"]
 
@@ -68,11 +62,13 @@ class InspectedFile:
 def inspect_artifact(artifact: OpenedArtifact) -> list[InspectedFile]:
     """Inspect all files, in order of their paths."""
     files = [inspect_file(artifact.root, path, size) for path, size in artifact.files.items()]
-    return with_common_roles(files)
+    by_shape = grouped((file.shape, file.table) for file in files if file.table is not None)
+    roles = {shape: find_roles(tables) for shape, tables in by_shape.items()}
+    return [replace(file, roles=roles.get(file.shape, NO_ROLES)) for file in files]
 
 
 def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
-    """Inspect one file by its name and its beginning."""
+    """Inspect one file by its name and its beginning, without the roles of its columns."""
     name = PurePosixPath(path).name
     if NOT_DATA.fullmatch(name) or CODE_AND_PICTURES.fullmatch(PurePosixPath(name).suffix):
         return InspectedFile(path, "beside", problem="documentation, code or settings")
@@ -90,7 +86,7 @@ def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
         text = (root / path).read_bytes().decode("utf-8", "replace")
         table = parse_table(text)
         if table is not None:
-            return InspectedFile(path, "table", _table_shape(table), "", table, find_roles(table))
+            return InspectedFile(path, "table", _table_shape(table), table=table)
         problem = "no known format and no table" if "declaration" in problem else problem
     head = extract_head(data)
     start = suggest_json(root / path, size) or suggest_lines(head)
@@ -194,22 +190,3 @@ def flow(value: Any) -> str:
     )
     text = text.removesuffix("\n...\n").removesuffix("\n")
     return text if "\n" not in text else json.dumps(value)  # a line break in a text
-
-
-# ---- tables of the same columns
-
-
-def with_common_roles(files: list[InspectedFile]) -> list[InspectedFile]:
-    """Give the tables of one shape the same roles: a key of one of them is a key of all."""
-    by_shape: dict[str, list[InspectedFile]] = {}
-    for file in files:
-        if file.table is not None:
-            by_shape.setdefault(file.shape, []).append(file)
-    common = {
-        shape: common_roles([(f.table, f.roles) for f in fs if f.table])
-        for shape, fs in by_shape.items()
-    }
-    return [
-        replace(file, roles=common[file.shape]) if file.table is not None else file
-        for file in files
-    ]

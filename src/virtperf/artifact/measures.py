@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from virtperf.artifact.declarations import DeclaredTable
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.layout import TEST, ProposedRun
 from virtperf.artifact.tables import is_number
+from virtperf.core.grouping import grouped
+from virtperf.core.order_statistics import percentile
 
 MAX_PER_TEST, MAX_UNRATED = 10, 4
 """Most numbers of known formats that are proposed for a test, and most of them that do not tell how
@@ -30,7 +33,8 @@ MAX_ENTITIES = 1_000
 
 @dataclass
 class Measure:
-    """A number that runs have, with its samples by the index of the run.
+    """A number that runs have, with its samples by the index of the run: a quantity of the draft, by its
+    `name`, with its `statistic` ("" for the mean).
 
     `entities` is the largest number of entities of one run; samples of several entities are their
     means. `is_unit_known` is false for a placeholder.
@@ -44,6 +48,8 @@ class Measure:
     is_unit_known: bool = True
     entities: int = 1
     samples: dict[int, np.ndarray] = field(default_factory=dict)
+    name: str = ""
+    statistic: str = ""
 
     @property
     def combine(self) -> str:
@@ -57,6 +63,33 @@ class Measure:
         if self.entities == 1:
             return samples
         return np.array([samples.sum() if self.combine == "sum" else samples.mean()])
+
+    def value(self, run: int) -> float:
+        """Value of a run; a median is an order statistic, as in the stage `runs`."""
+        samples = self.combined(run)
+        return percentile(samples, 0.5) if self.statistic else float(samples.mean())
+
+    @property
+    def title(self) -> str:
+        words = visible(self.label)
+        return f"{words[:1].upper()}{words[1:]}"
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The entry of study.yaml."""
+        observed: dict[str, Any] = {
+            "from": [{"metric": self.metric, "entity_kind": self.entity_kind}],
+            "combine": self.combine,
+        }
+        if self.statistic:
+            observed["statistic"] = self.statistic
+        low = min((float(s.min()) for s in self.samples.values()), default=0.0)
+        return {
+            "label": self.title,
+            "unit": self.unit,
+            "bounds": [0 if low >= 0 else None, None],
+            "observed": observed,
+        }
 
 
 @dataclass(frozen=True)
@@ -175,12 +208,13 @@ def _selected(
     measures: Iterable[Measure], runs: Sequence[ProposedRun]
 ) -> tuple[list[Measure], dict[str, tuple[str, ...]]]:
     """Select all numbers of tables, and of known formats those that tell how good a result is."""
-    by_test: dict[str, list[Measure]] = {}
     kept: dict[int, Measure] = {}
     all_measures = list(measures)
-    for measure in all_measures:
-        for test in dict.fromkeys(str(runs[run].factors.get(TEST, "")) for run in measure.samples):
-            by_test.setdefault(test, []).append(measure)
+    by_test = grouped(
+        (test, measure)
+        for measure in all_measures
+        for test in dict.fromkeys(str(runs[run].factors.get(TEST, "")) for run in measure.samples)
+    )
     others: dict[str, tuple[str, ...]] = {}
     for test, of_test in by_test.items():
         tables = [m for m in of_test if m.metric.startswith("published_")]

@@ -16,6 +16,7 @@ import numpy as np
 from rawperf.core.errors import RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.results.names import parse_unit
+from virtperf.core.grouping import grouped
 
 RATIO = "times"
 PERCENT = "%"
@@ -113,9 +114,7 @@ def find_occurrences(
     numbers: Iterable[PrintedNumber], values: Sequence[DataValue]
 ) -> list[Occurrence]:
     """Compare each printed number with all values that can have its unit."""
-    by_unit: dict[tuple[str, bool], list[DataValue]] = {}
-    for value in values:
-        by_unit.setdefault((value.unit, value.is_unit_known), []).append(value)
+    by_unit = grouped(((value.unit, value.is_unit_known), value) for value in values)
     arrays = {key: np.array([value.value for value in of]) for key, of in by_unit.items()}
     return [_occurrence(number, by_unit, arrays) for number in numbers]
 

@@ -23,7 +23,8 @@ import yaml
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import hash_file, replace_folder
 from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.tables import COLUMN, DELIMITERS, split_line
+from virtperf.artifact.tables import COLUMN, split_line, table_delimiter
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, level_text, parse_level
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE
 
@@ -98,9 +99,7 @@ def make_runs(artifact: OpenedArtifact, lines: Iterable[RunLine], study: str, fo
     was not made by this function.
     """
     _rows_by_cells.cache_clear()  # a table may have changed since
-    runs: dict[str, list[RunLine]] = {}
-    for line in lines:
-        runs.setdefault(line.run, []).append(line)
+    runs = grouped((line.run, line) for line in lines)
     if len(runs) > MAX_RUNS:
         raise RawperfError(
             f"{len(runs)} runs",
@@ -199,10 +198,9 @@ def selected_rows(path: Path, cells: Mapping[str, str]) -> bytes:
 
     Raises `RawperfError` if no row has them, or a column is missing.
     """
-    for delimiter in DELIMITERS:
-        header, rows = _rows_by_cells(path, delimiter, tuple(cells))
-        if found := rows.get(tuple(cells.values())):
-            return b"".join([*header, *found])
+    header, rows = _rows_by_cells(path, tuple(cells))
+    if found := rows.get(tuple(cells.values())):
+        return b"".join([*header, *found])
     raise RawperfError(
         "no row of the table has these cells",
         file=path.name,
@@ -210,16 +208,17 @@ def selected_rows(path: Path, cells: Mapping[str, str]) -> bytes:
     )
 
 
-@lru_cache(maxsize=len(DELIMITERS))
+@lru_cache(maxsize=1)
 def _rows_by_cells(
-    path: Path, delimiter: str, columns: tuple[str, ...]
+    path: Path, columns: tuple[str, ...]
 ) -> tuple[list[bytes], dict[tuple[str, ...], list[bytes]]]:
     """The header row, and the other rows by their cells in some columns; none if one is missing."""
     lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
     texts = [
         line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n") for line in lines
     ]
-    names = split_line(texts[0], delimiter) if texts else []
+    delimiter = table_delimiter("\n".join(texts))
+    names = split_line(texts[0], delimiter)
     is_headed = not all(column.startswith(COLUMN.format("")) for column in columns)
     if not is_headed:
         names = [COLUMN.format(n) for n in range(1, len(names) + 1)]

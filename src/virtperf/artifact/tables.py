@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rawperf.core.errors import RawperfError
 from rawperf.registry import NUMBER, TIME_NAMES
+from virtperf.runs.ingest.own import find_delimiter
 
 MAX_TABLE_BYTES = 4 * 1024**2
 """Largest table that is read as a whole, to see which cells repeat."""
@@ -19,7 +21,6 @@ MAX_CONDITIONS = 500
 """Most rows with different keys of one table that become runs of their own."""
 MIN_SERIES = 5
 """Fewest rows of a time series: shorter columns of times are results."""
-DELIMITERS = ("\t", ",", ";", " ")
 COLUMN = "column_{}"
 """Name of a column without a header row, by its number."""
 NAME_COLUMNS = frozenset(
@@ -47,10 +48,16 @@ class Table:
         place = self.names.index(name)
         return tuple(row[place] for row in self.rows)
 
+    def keys(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        """Cells of some columns, row by row."""
+        places = [self.names.index(name) for name in names]
+        return [tuple(row[place] for place in places) for row in self.rows]
+
     @cached_property
     def numeric(self) -> tuple[str, ...]:
         """Columns that have numbers only; empty cells are allowed."""
-        return tuple(name for name in self.names if _is_numeric(self.cells(name)))
+        filled = {name: [cell for cell in self.cells(name) if cell.strip()] for name in self.names}
+        return tuple(name for name, cells in filled.items() if cells and all(map(is_number, cells)))
 
     @property
     def header(self) -> str:
@@ -75,11 +82,30 @@ class Roles:
 
 def parse_table(text: str) -> Table | None:
     """Parse a text as a table, with or without a header row; None if it is none."""
-    lines = [line for line in _LINE_ENDS.split(text.removeprefix("\ufeff")) if line.strip()]
-    candidates = [
-        table for delimiter in DELIMITERS if (table := _parse(lines, delimiter)) is not None
-    ]
-    return max(candidates, key=lambda table: len(table.names), default=None)
+    text = text.removeprefix("\ufeff")
+    try:
+        delimiter = table_delimiter(text)
+        lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
+        first, *rest = (tuple(split_line(line, delimiter)) for line in lines)
+    except (RawperfError, csv.Error):
+        return None
+    if len(first) > MAX_COLUMNS or any(len(row) != len(first) for row in rest):
+        return None
+    if rest and len(set(first)) == len(first) and all(map(_is_name, first)):
+        table = Table(delimiter, first, tuple(rest), True)
+    else:
+        names = tuple(COLUMN.format(n) for n in range(1, len(first) + 1))
+        table = Table(delimiter, names, (first, *rest), False)
+    if not table.numeric or (delimiter == " " and len(table.numeric) < len(table.names)):
+        return None  # blanks in texts are no delimiter
+    if not table.headed and any(len(cell) > 60 for cell in first):
+        return None
+    return table
+
+
+def table_delimiter(text: str) -> str:
+    """The delimiter of a table's columns; a tab for a single column. Raises as `find_delimiter`."""
+    return find_delimiter(text) or "\t"
 
 
 def split_line(line: str, delimiter: str) -> list[str]:
@@ -89,63 +115,39 @@ def split_line(line: str, delimiter: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
 
 
-def _parse(lines: Sequence[str], delimiter: str) -> Table | None:
-    try:
-        rows = [tuple(split_line(line, delimiter)) for line in lines]
-    except csv.Error:
-        return None
-    if not rows or len({len(row) for row in rows}) > 1 or not 1 <= len(rows[0]) <= MAX_COLUMNS:
-        return None
-    first, rest = rows[0], rows[1:]
-    if _is_header(first) and rest:
-        table = Table(delimiter, first, tuple(rest), True)
-    else:
-        names = tuple(COLUMN.format(n) for n in range(1, len(first) + 1))
-        table = Table(delimiter, names, tuple(rows), False)
-    if not table.numeric or (delimiter == " " and len(table.numeric) < len(table.names)):
-        return None  # blanks in texts are no delimiter
-    if not table.headed and any(len(cell) > 60 for cell in first):
-        return None
-    return table
+def _is_name(cell: str) -> bool:
+    return bool(cell) and len(cell) <= 80 and not is_number(cell)
 
 
-def _is_header(cells: Sequence[str]) -> bool:
-    return (
-        all(cell and len(cell) <= 80 and not is_number(cell) for cell in cells)
-        and max(Counter(cells).values()) == 1
+def find_roles(tables: Sequence[Table]) -> Roles:
+    """Propose what the columns of tables with the same columns are: a key of one is a key of all."""
+    first = tables[0]
+    for table in tables:
+        if time := _time_column(table):
+            return Roles(numbers=tuple(n for n in table.numeric if n != time), time=time)
+    names = next(filter(None, map(_names_column, tables)), "")
+    keys = {key for table in tables for key in _keys(table, names)}
+    if any(len(set(table.keys(sorted(keys)))) > MAX_CONDITIONS for table in tables):
+        keys = set()
+    ordered = tuple(name for name in first.names if name in keys)
+    numbers = tuple(
+        name
+        for name in first.names
+        if name not in keys and all(name in table.numeric for table in tables)
     )
+    identity = [*ordered, *([names] if names else [])]
+    repeats = any(max(Counter(table.keys(identity)).values()) > 1 for table in tables)
+    return Roles(ordered, names, numbers[-1:] if names else numbers, "", repeats)
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell.strip()]
-    return bool(filled) and all(map(is_number, filled))
-
-
-def find_roles(table: Table) -> Roles:
-    """Propose what the columns are."""
-    texts = [name for name in table.names if name not in table.numeric]
-    time = _time_column(table)
-    if time:
-        numbers = tuple(name for name in table.numeric if name != time)
-        return Roles(numbers=numbers, time=time)
-    numeric = list(table.numeric)
-    names = next((n for n in texts if n.lower() in NAME_COLUMNS), "") if texts else ""
-    if names and len(numeric) > 1:
-        names = names if _only_last_is_number(table, names) else ""
-    factors = _numeric_keys(table, texts, long=bool(names))
-    numbers = tuple(name for name in numeric if name not in factors)
-    keys = [name for name in table.names if name in factors or (name in texts and name != names)]
-    keys = _needed(table, keys, [names] if names else [])
-    if len(_conditions(table, keys)) > MAX_CONDITIONS:
-        keys = []
-    per_row = Counter(_conditions_of_rows(table, [*keys, *([names] if names else [])]))
-    return Roles(tuple(keys), names, numbers, "", max(per_row.values()) > 1)
-
-
-def _only_last_is_number(table: Table, names: str) -> bool:
-    """Whether all numeric columns but the last stand left of the column of names, as keys do."""
-    place = table.names.index(names)
-    return all(table.names.index(name) < place for name in table.numeric[:-1])
+def _names_column(table: Table) -> str:
+    """Column of a table in long format that names the number: all numeric columns but the last stand
+    left of it, as keys do.
+    """
+    texts = (name for name in table.names if name not in table.numeric)
+    name = next((name for name in texts if name.lower() in NAME_COLUMNS), "")
+    others = map(table.names.index, table.numeric[:-1])
+    return name if name and max(others, default=-1) < table.names.index(name) else ""
 
 
 def _time_column(table: Table) -> str:
@@ -158,19 +160,24 @@ def _time_column(table: Table) -> str:
     return ""
 
 
-def _numeric_keys(table: Table, texts: Sequence[str], *, long: bool) -> list[str]:
-    """Numeric columns that are levels of a factor: whole numbers left of all results, which repeat,
-    or ascend from row to row.
+def _keys(table: Table, names: str) -> list[str]:
+    """Texts, and numeric columns that are levels of a factor: whole numbers left of all results, which
+    repeat, or ascend from row to row. Keys that follow from the others are left out, from the right.
     """
-    keys: list[str] = []
-    last = table.numeric[-1]
+    keys = []
+    are_results = not table.headed
     for name in table.names:
-        if name in texts:
-            continue
-        if name == last or not table.headed or not _are_levels(table.cells(name), long=long):
-            break
-        keys.append(name)
-    return keys
+        if name in table.numeric:
+            are_results |= name == table.numeric[-1]
+            are_results |= not _are_levels(table.cells(name), long=bool(names))
+        if name != names and not (name in table.numeric and are_results):
+            keys.append(name)
+    kept = list(keys)
+    for name in reversed(keys):
+        others = [key for key in kept if key != name]
+        if others and len(set(table.keys(others))) == len(set(table.keys(kept))):
+            kept = others
+    return kept if len(set(table.keys(kept))) <= MAX_CONDITIONS else []
 
 
 def _are_levels(cells: Sequence[str], *, long: bool) -> bool:
@@ -182,49 +189,6 @@ def _are_levels(cells: Sequence[str], *, long: bool) -> bool:
     return long or distinct <= len(values) / 2 or (distinct > 2 and ascends)
 
 
-def _needed(table: Table, keys: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Leave out keys that follow from the others, from the right."""
-    kept = list(keys)
-    for name in reversed(keys):
-        others = [key for key in kept if key != name]
-        if others and len(_conditions(table, others)) == len(_conditions(table, kept)):
-            kept = others
-    return kept
-
-
-def _conditions(table: Table, keys: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(_conditions_of_rows(table, keys))
-
-
-def _conditions_of_rows(table: Table, keys: Sequence[str]) -> list[tuple[str, ...]]:
-    places = [table.names.index(key) for key in keys]
-    return [tuple(row[place] for place in places) for row in table.rows]
-
-
 def conditions(table: Table, keys: Sequence[str]) -> list[dict[str, str]]:
     """The different keys of the rows, in order of first occurrence."""
-    found = dict.fromkeys(_conditions_of_rows(table, keys))
-    return [dict(zip(keys, cells, strict=True)) for cells in found]
-
-
-def common_roles(tables: Sequence[tuple[Table, Roles]]) -> Roles:
-    """Roles for all tables of the same columns."""
-    first = tables[0][0]
-    if any(roles.time for _, roles in tables):
-        timed = [roles for _, roles in tables if roles.time]
-        return timed[0]
-    names = next((roles.names for _, roles in tables if roles.names), "")
-    keys = {key for _, roles in tables for key in roles.keys} - {names}
-    if any(len(_conditions(table, sorted(keys))) > MAX_CONDITIONS for table, _ in tables):
-        keys = set()
-    ordered = tuple(name for name in first.names if name in keys)
-    numbers = tuple(
-        name
-        for name in first.names
-        if name not in keys and all(name in table.numeric for table, _ in tables)
-    )
-    identity = [*ordered, *([names] if names else [])]
-    repeats = any(
-        max(Counter(_conditions_of_rows(table, identity)).values()) > 1 for table, _ in tables
-    )
-    return Roles(ordered, names, numbers[-1:] if names else numbers, "", repeats)
+    return [dict(zip(keys, cells, strict=True)) for cells in dict.fromkeys(table.keys(keys))]

@@ -17,6 +17,8 @@ from virtperf.core.paths import Layout
 
 STAGES = ("reconstruct", "hypotheses", "runs", "report", "synthesis", "site", "pipeline")
 """Commands listed first in the help: the stages in their order, and the pipeline that runs them."""
+GATES = ("compare", "history", "claim")
+"""Commands whose exit status 1 is a verdict of --fail-on: errors end them with 2."""
 GC_THRESHOLD = 100_000
 """Objects between passes of the garbage collector: with Python's 700, imports of pandas and scipy
 cost up to a fifth more."""
@@ -37,13 +39,13 @@ class _Commands(SuggestingGroup):
         except RawperfError as err:
             layout = ctx.find_object(Layout)
             root = layout.root if layout is not None else Path()
-            raise click.ClickException(str(err.relative_to(root))) from err
+            raise _failure(ctx, str(err.relative_to(root))) from err
         except BrokenPipeError:
             raise
         except OSError as err:  # a full disk, a read-only folder, a stage's missing output
             where = f"{err.filename}: " if err.filename else ""
             remedy = _remedy(err)
-            raise click.ClickException(visible(f"{where}{err.strerror or err}{remedy}")) from err
+            raise _failure(ctx, visible(f"{where}{err.strerror or err}{remedy}")) from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*STAGES, *(name for name in _modules() if name not in STAGES)]
@@ -68,6 +70,17 @@ class _Commands(SuggestingGroup):
                     formatter.write_dl(
                         [(name, c.get_short_help_str(width)) for name, c in commands]
                     )
+
+
+class _GateError(click.ClickException):
+    """An error that is no verdict."""
+
+    exit_code = 2
+
+
+def _failure(ctx: click.Context, message: str) -> click.ClickException:
+    gates = ctx.invoked_subcommand in GATES
+    return _GateError(message) if gates else click.ClickException(message)
 
 
 def _remedy(err: OSError) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.files import write_atomically
 from virtperf.core.environment import check_python
 from virtperf.core.levels import parse_level
@@ -159,55 +159,67 @@ def level_option(what: str) -> Callable[[Any], Any]:
     )
 
 
-where_option = click.option(
-    "--where",
-    multiple=True,
-    metavar="NAME=LEVEL",
-    help="Use only runs at this factor level; repeatable.",
-)
-input_format_option = click.option(
-    "--input-format",
-    metavar="NAME|FILE.yaml",
-    help="Format of the raw files; default: detected from their content.",
-)
+def levels_option(name: str, text: str) -> Callable[[CliCommand], CliCommand]:
+    """A repeatable option with ``NAME=LEVEL``: levels by name."""
+    return click.option(
+        name,
+        multiple=True,
+        metavar="NAME=LEVEL",
+        callback=lambda _, option, texts: {
+            level_name: parse_level(level)
+            for level_name, level in _split(texts, option.opts[0], "NAME=LEVEL")
+        },
+        help=f"{text}; repeatable.",
+    )
 
 
-def parse_levels(where: Sequence[str]) -> dict[str, Any]:
-    """Parse ``NAME=LEVEL`` conditions to levels by factor."""
-    return {name: parse_level(level) for name, level in _split(where, "NAME=LEVEL")}
+where_option = levels_option("--where", "Use only runs at this factor level")
 
 
-def _split(where: Sequence[str], form: str) -> list[tuple[str, str]]:
-    split = [text.partition("=") for text in where]
+def input_format_option(name: str) -> Callable[[CliCommand], CliCommand]:
+    """The option --input-format, as the parameter `name`."""
+    return click.option(
+        "--input-format",
+        name,
+        metavar="NAME|FILE.yaml",
+        help="Format of raw files without run.yaml; default: detected from their content.",
+    )
+
+
+def _split(texts: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
+    split = [text.partition("=") for text in texts]
     if wrong := [name for name, equals, _ in split if not equals]:
-        raise click.UsageError(f"--where {wrong[0]}: expected {form}.")
+        raise click.UsageError(f"{option} {wrong[0]}: expected {form}.")
     return [(name, level) for name, _, level in split]
 
 
 def benchmark_options(command: CliCommand) -> CliCommand:
-    """Options that select runs and quantities."""
+    """Options that select runs and quantities, named as the parameters of `virtperf.compare`."""
     return _with(
         command,
         where_option,
         click.option(
             "--quantity",
+            "quantities",
             multiple=True,
             metavar="NAME",
             help="Use only this quantity, or those that match a pattern; repeatable.",
         ),
         click.option(
             "--lower-is-better",
+            "lower",
             multiple=True,
             metavar="NAME",
             help="Quantity of which an increase counts as slower; repeatable.",
         ),
         click.option(
             "--higher-is-better",
+            "higher",
             multiple=True,
             metavar="NAME",
             help="Quantity of which a decrease counts as slower; repeatable.",
         ),
-        input_format_option,
+        input_format_option("format"),
     )
 
 
@@ -267,15 +279,6 @@ def _check_suffixes(
                 f"--output {path}: the name must end in {', '.join(FORMAT_OF_SUFFIX)}."
             )
     return paths
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Convert a `ParameterError` to a usage error of click."""
-    try:
-        yield
-    except ParameterError as err:
-        raise click.UsageError(str(err)) from err
 
 
 def write_and_print(
@@ -352,7 +355,7 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
     from virtperf.runs.ingest import own
 
     frame = own.table(read_bytes(file), "-", ".csv") if file == "-" else own.read(file)
-    for name, text in _split(where, "COLUMN=VALUE"):
+    for name, text in _split(where, "--where", "COLUMN=VALUE"):
         frame = filter_level(frame, name, text, file)
     return frame
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from virtperf.runs.intake.describe import PromptQuestion
-    from virtperf.runs.intake.preview import Preview
+    from virtperf.runs.one_run import Preview
     from virtperf.study.definition import Study
 
 LARGE_FILE_BYTES = 1_000_000
@@ -124,8 +124,8 @@ def run(
         window_differences,
     )
     from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
-    from virtperf.runs.intake.preview import preview
     from virtperf.runs.intake.snapshot import accept, check_duplicates, run_name, snapshot
+    from virtperf.runs.one_run import preview
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
@@ -146,7 +146,7 @@ def run(
     if described and used:
         raise click.UsageError(f"the folder has a run.yaml: {', '.join(used)} can't be given too.")
     with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
-        copy = Path(temporary) / "runs" / target.name
+        copy = Path(temporary) / target.name
         raw = snapshot(folder, copy)
         roots = {
             "measured": layout.measured(study_id),
@@ -171,7 +171,7 @@ def run(
             ask = _prompt if _shared.interactive() and not yes else None
             notes = describe(study, copy, raw, facts, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
-        previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
+        previewed = preview(study, copy, layout.metrics, level=level)
         asked_for = [str(metric) for metric in previewed.quantities["metric"]]
         disturbed = describe_disturbances(
             previewed.samples, previewed.run.get("window_s"), asked_for

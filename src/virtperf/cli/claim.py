@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from virtperf.cli._shared import (
     input_format_option,
     level_option,
-    parse_levels,
+    levels_option,
     result_options,
-    usage_errors,
     where_option,
     write_and_print,
 )
+from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
+
+at_option = levels_option(
+    "--at", "Which of the paper's conditions: a level of a factor that its claim is stated for"
+)
 
 
 @click.group()
@@ -52,20 +57,14 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
     """Show what a claim says, where it stands, and which runs a test of it needs."""
     from virtperf.comparison.claim import described, find_claim
 
-    with usage_errors():
-        found = described(find_claim(layout, name))
+    found = described(find_claim(layout, name))
     write_and_print(lambda _: found, "claim", output_format, output)
 
 
 @claim.command()
 @click.argument("name", metavar="PAPER/CLAIM|FILE.yaml")
 @click.argument("runs", nargs=-1)
-@click.option(
-    "--at",
-    multiple=True,
-    metavar="NAME=LEVEL",
-    help="Which of the paper's conditions: a level of a factor that its claim is stated for; repeatable.",
-)
+@at_option
 @click.option(
     "--quantity",
     default="",
@@ -73,7 +72,7 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
     help="Quantity of your runs that corresponds to the paper's; default: the one of the same name.",
 )
 @where_option
-@input_format_option
+@input_format_option("input_format")
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -87,15 +86,12 @@ def test(
     layout: Layout,
     name: str,
     runs: tuple[str, ...],
-    at: tuple[str, ...],
-    quantity: str,
-    where: tuple[str, ...],
-    input_format: str | None,
     keep: Path | None,
     level: float,
     output_format: str,
     output: tuple[Path, ...],
     fail_on: tuple[str, ...],
+    **settings: Any,
 ) -> None:
     """Test a claim on your runs: holds here, does not hold here, or undecided.
 
@@ -106,23 +102,13 @@ def test(
     """
     from virtperf.comparison import claim as claims
 
-    with usage_errors():
-        if name.endswith(".yaml"):
-            if runs:
-                raise click.UsageError(f"{name} names the runs: give no others")
-            test = claims.load_test(Path(name))
-        else:
-            test = claims.ClaimTest(
-                claim=name,
-                runs=runs,
-                at=parse_levels(at),
-                quantity=quantity,
-                where=parse_levels(where),
-                input_format=input_format,
-            )
-        result = claims.claim(
-            test.claim, *test.runs, **test.settings, level=level, root=layout.root
-        )
+    if name.endswith(".yaml"):
+        if runs:
+            raise click.UsageError(f"{name} names the runs: give no others")
+        test = claims.load_test(Path(name))
+    else:
+        test = claims.ClaimTest(claim=name, runs=runs, **settings)
+    result = claims.claim(test.claim, *test.runs, **test.settings, level=level, root=layout.root)
     if keep is not None:
         test.write(keep)
     write_and_print(lambda _: result.shown(), "claim", output_format, output)
@@ -133,14 +119,9 @@ def test(
 @claim.command()
 @click.argument("name", metavar="PAPER/CLAIM")
 @click.argument("study_id", metavar="STUDY")
-@click.option(
-    "--at",
-    multiple=True,
-    metavar="NAME=LEVEL",
-    help="Which of the paper's conditions: a level of a factor that its claim is stated for; repeatable.",
-)
+@at_option
 @click.pass_obj
-def plan(layout: Layout, name: str, study_id: str, at: tuple[str, ...]) -> None:
+def plan(layout: Layout, name: str, study_id: str, at: dict[str, Level]) -> None:
     """Write a study that measures the conditions of a claim.
 
     Creates the measured study STUDY in the repository: the claim is its hypothesis, and work.py is to be
@@ -150,12 +131,8 @@ def plan(layout: Layout, name: str, study_id: str, at: tuple[str, ...]) -> None:
     from virtperf.comparison.claim import find_claim
     from virtperf.comparison.claim_plan import plan as written
 
-    with usage_errors():
-        found = find_claim(layout, name)
-        if at or len(found.claim.instances) > 1:
-            found = found.at(parse_levels(at))
-        paths = written(layout, found, study_id)
-    for path in paths:
+    found = find_claim(layout, name)
+    for path in written(layout, found.at(at) if at else found, study_id):
         click.echo(path.relative_to(layout.root))
     click.echo(
         f"\nWrite in work.py how a condition is measured, then: virtperf check {study_id}; "

@@ -12,9 +12,7 @@ from virtperf.cli._shared import (
     benchmark_options,
     exit_by_verdict,
     level_option,
-    parse_levels,
     result_options,
-    usage_errors,
     write_and_print,
 )
 from virtperf.core.paths import Layout
@@ -102,9 +100,11 @@ class _Percent(click.ParamType[float]):
 @click.option("--zeros", is_flag=True, help="Judge times and rates of 0 too.")
 @click.option(
     "--splits",
-    type=click.IntRange(0),
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
     metavar="N",
-    help="Number of random splits of equal runs for A/A tests: 200 with --aa, else on request.",
+    help="Number of random splits of an A/A test.",
 )
 @click.option("--all", "all_rows", is_flag=True, help="Print all rows of a long table.")
 @result_options("slower", "faster", "lower", "higher", "undecided")
@@ -115,16 +115,10 @@ def compare(
     others: tuple[str, ...],
     aa: bool,
     factor: tuple[str, ...],
-    where: tuple[str, ...],
-    quantity: tuple[str, ...],
-    lower_is_better: tuple[str, ...],
-    higher_is_better: tuple[str, ...],
-    input_format: str | None,
     output_format: str,
     output: tuple[Path, ...],
     revisions: tuple[str, ...],
     fail_on: tuple[str, ...],
-    splits: int | None,
     all_rows: bool,
     **options: Any,
 ) -> None:
@@ -148,37 +142,23 @@ def compare(
         virtperf compare --aa results/6.1
 
     --fail-on slower counts more failures as slower. It exits with status 2 if no quantity has a
-    direction, or if a time or rate is 0.
+    direction, if a time or rate is 0, or if the input is wrong.
     """
-    from virtperf.comparison.compare import SPLITS, compare_equal
     from virtperf.comparison.compare import compare as compare_sides
 
-    options |= {
-        "where": parse_levels(where),
-        "quantities": quantity,
-        "lower": lower_is_better,
-        "higher": higher_is_better,
-        "format": input_format,
-        "root": layout.root,
-    }
-    if aa:
-        only_compared = ("paired", "percentiles", "zeros", "ranks")
-        if others or factor or revisions or any(options.pop(name) for name in only_compared):
-            raise click.UsageError(
-                "--aa takes one folder or study, and compares means: leave out --factor, --rev, "
-                "--paired, --percentile, --zeros and --ranks."
-            )
-        with usage_errors():
-            table = compare_equal(a, splits=SPLITS if splits is None else splits, **options)
-    else:
-        if sum([bool(others), bool(factor), bool(revisions)]) != 1:
-            raise click.UsageError(
-                "give A and B; or A alone, with --factor twice or --rev once or twice."
-            )
-        with usage_errors():
-            table = compare_sides(
-                a, *others, factor=factor, revisions=revisions, splits=splits or 0, **options
-            )
+    only_compared = ("paired", "percentiles", "zeros", "ranks")
+    if aa and (others or factor or revisions or any(options[name] for name in only_compared)):
+        raise click.UsageError(
+            "--aa takes one folder or study, and compares means: leave out --factor, --rev, "
+            "--paired, --percentile, --zeros and --ranks."
+        )
+    if sum([aa, bool(others), bool(factor), bool(revisions)]) != 1:
+        raise click.UsageError(
+            "give A and B; or A alone, with --factor twice or --rev once or twice."
+        )
+    table = compare_sides(
+        a, *others, aa=aa, factor=factor, revisions=revisions, root=layout.root, **options
+    )
     write_and_print(
         lambda complete: table.shown(all_rows=complete or all_rows),
         "compare",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from virtperf.cli._shared import (
     benchmark_options,
     exit_by_verdict,
-    parse_levels,
     result_options,
-    usage_errors,
     write_and_print,
 )
 from virtperf.core.paths import Layout
@@ -57,19 +55,10 @@ if TYPE_CHECKING:
 def history(
     layout: Layout,
     place: str,
-    revision: str | None,
-    date: str,
-    by_date: bool,
-    accept: str | None,
-    accepted: str | None,
-    where: tuple[str, ...],
-    quantity: tuple[str, ...],
-    lower_is_better: tuple[str, ...],
-    higher_is_better: tuple[str, ...],
-    input_format: str | None,
     output_format: str,
     output: tuple[Path, ...],
     fail_on: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Detect changes in a history of benchmark results.
 
@@ -93,21 +82,7 @@ def history(
     """
     from virtperf.comparison.history import history as histories
 
-    with usage_errors():
-        table = histories(
-            place,
-            revision=revision,
-            date=date,
-            by_date=by_date,
-            accept=accept,
-            accepted=accepted,
-            where=parse_levels(where),
-            quantities=quantity,
-            higher=higher_is_better,
-            lower=lower_is_better,
-            format=input_format,
-            root=layout.root,
-        )
+    table = histories(place, root=layout.root, **options)
     write_and_print(lambda _: table.shown(), "history", output_format, output)
     directed = any(row.better for row in table.rows)
     exit_by_verdict(

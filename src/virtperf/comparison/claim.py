@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import yaml
@@ -17,13 +15,12 @@ from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_yo
 from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
 from rawperf.core.units import conversion_factor
-from virtperf.comparison.own_files import files_in_declared_forms, observed
+from virtperf.comparison.own_files import read_declared_forms
 from virtperf.comparison.sides import Side, read_sides
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Grid, Showable, Shown
-from virtperf.runs.addresses import Addresses
+from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
@@ -224,21 +221,13 @@ def described(found: FoundClaim) -> Shown:
 
 
 @dataclass(frozen=True)
-class OwnRuns:
-    """Runs of one's own for one condition: their place, number, facts of the machine, warnings."""
-
-    place: str
-    n: int
-    facts: Mapping[str, Iterable[str]]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class ClaimVerdict(Showable):
-    """Verdict on a claim by runs of one's own; `row` is that of the table of verdicts."""
+    """Verdict on a claim by runs of one's own, a side for each condition; `row` is that of the table
+    of verdicts.
+    """
 
     found: FoundClaim
-    runs: tuple[OwnRuns, ...]
+    runs: tuple[Side, ...]
     quantity: str
     decision: Decision
     row: Mapping[str, Any]
@@ -251,56 +240,50 @@ class ClaimVerdict(Showable):
         """The verdict, the conditions with their runs, and the facts of both machines."""
         found = self.found
         conditions = [
-            (found.condition(q), own.place, str(own.n))
-            for q, own in zip(found.conditions, self.runs, strict=True)
+            (found.condition(q), side.name, str(len(side.runs)))
+            for q, side in zip(found.conditions, self.runs, strict=True)
         ]
         paper = [(f"paper: {m.label}", m.machine) for m in found.study.machines.values()]
-        ours: dict[str, set[str]] = {}
-        for own in self.runs:
-            for name, values in own.facts.items():
-                ours.setdefault(name, set()).update(values)
-        here = [(name, ", ".join(sorted(ours[name]))) for name in FACTS if name in ours]
-        facts = [*paper, *((f"here: {name}", text) for name, text in here)]
-        estimate = {
-            name: value if math.isfinite(value) else None
-            for name, value in self.row.items()
-            if isinstance(value, float)
+        ours = {
+            name: ", ".join(sorted(values))
+            for name in FACTS
+            if (values := {each for side in self.runs for each in side.facts.get(name, ())})
         }
+        facts = [*paper, *((f"here: {name}", text) for name, text in ours.items())]
+        numbers = {name: value for name, value in self.row.items() if isinstance(value, float)}
+        tables = [
+            Grid(
+                columns=("the paper's condition", "your runs", "number"),
+                rows=tuple(conditions),
+                numeric=(2,),
+            )
+        ]
+        if facts:
+            tables.append(Grid(label="Machines", columns=("machine", ""), rows=tuple(facts)))
         return Shown(
             title=f"{found.name} on one's own runs",
             sentences=[found.claim.says, f"{self.verdict}: {self.row['reason']}."],
-            tables=[
-                Grid(
-                    columns=("the paper's condition", "your runs", "number"),
-                    rows=tuple(conditions),
-                    numeric=(2,),
-                ),
-                *(
-                    [Grid(label="Machines", columns=("machine", ""), rows=tuple(facts))]
-                    if facts
-                    else []
-                ),
-            ],
+            tables=tables,
             notes=[
                 f"quantity of your runs: {self.quantity}",
                 "that your conditions correspond to the paper's is your assumption",
-                *(warning for own in self.runs for warning in own.warnings),
+                *(warning for side in self.runs for warning in side.warnings),
             ],
             data={
                 "claim": found.name,
                 "verdict": self.verdict,
                 "reason": self.row["reason"],
                 "says": found.claim.says,
-                **estimate,
-                "sides": [own.place for own in self.runs],
-                "facts": dict(here),
+                **finite_values(numbers),
+                "sides": [side.name for side in self.runs],
+                "facts": ours,
             },
         )
 
 
 def claim(
-    name: str,
-    *runs: str | Path,
+    name: str | FoundClaim,
+    *places: str | Path,
     at: Mapping[str, Level] | None = None,
     quantity: str = "",
     where: Mapping[str, Level] | None = None,
@@ -308,112 +291,66 @@ def claim(
     level: float = 0.95,
     root: str | Path = ".",
 ) -> ClaimVerdict:
-    """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``.
-
-    `at` chooses one of the conditions that it is stated for. Raises as `find_claim`,
-    `FoundClaim.at` and `verdict_on` do.
-    """
-    layout = Layout(Path(root))
-    found = find_claim(layout, name)
-    if at or len(found.claim.instances) > 1:
-        found = found.at(at or {})
-    return verdict_on(
-        found,
-        runs,
-        layout,
-        quantity=quantity,
-        where=where,
-        input_format=input_format,
-        level=level,
-    )
-
-
-def verdict_on(
-    found: FoundClaim,
-    places: Sequence[str | Path],
-    layout: Layout,
-    *,
-    quantity: str = "",
-    where: Mapping[str, Level] | None = None,
-    input_format: str | None = None,
-    level: float = 0.95,
-) -> ClaimVerdict:
-    """Test a claim on runs: one place for each condition, in the claim's order.
+    """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``: one place for each
+    condition, in the claim's order.
 
     A place is what `comparison.sides.read_sides` reads; `quantity` is that of the runs which
     corresponds to the paper's, by default the one with the same name, or the only one. Files in a form
     that the paper's study declares for its own raw files are read as these are, each as a run of the
-    condition, unless a quantity, `where` or a format is given.
+    condition, unless a quantity, `where` or a format is given. `at` chooses one of the conditions that
+    the claim is stated for.
 
     Raises
     ------
     ParameterError
-        The number of places is not that of the conditions, or the quantity is not known.
+        An unknown claim, one that is stated for several sets of conditions, another number of places
+        than that of the conditions, or an unknown quantity.
     RawperfError
         Runs can't be read, or the claim is relative to a condition that it does not name.
     """
+    layout = Layout(Path(root))
+    found = find_claim(layout, name) if isinstance(name, str) else name
+    if at or len(found.claim.instances) > 1:
+        found = found.at(at or {})
     conditions = found.conditions
+    needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
     if len(places) != len(conditions):
-        needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
         raise ParameterError(
             f"{found.name} compares {len(conditions)} conditions, and {len(places)} places are given",
             expected=f"runs of {needed}",
             remedy="give one folder, file or quoted pattern for each, in this order",
         )
     study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
-    with TemporaryDirectory(prefix="virtperf-") as scratch:
-        files = None
-        if not (quantity or where or input_format):
-            files = files_in_declared_forms(found.study, places, Addresses(Path(scratch)))
-        if files:
-            by_condition = dict(zip(conditions, files, strict=True))
-            own_samples = observed(study, by_condition, layout, level)
-    if files:
+    declared = None
+    if not (quantity or where or input_format):
+        declared = read_declared_forms(study, conditions, places, layout, level)
+    if declared is not None:
+        samples, sides = declared
+        chosen = "as the paper's study defines it"
         for condition, place in zip(conditions, places, strict=True):
-            if condition not in own_samples:
+            if condition not in samples:
                 raise ParameterError(
                     f"{place} has no {found.condition(condition)}",
-                    expected="runs of "
-                    + "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1)),
+                    expected=f"runs of {needed}",
                     remedy="give them in this order",
                 )
-        own = tuple(
-            OwnRuns(str(place), len(part), {}, ())
-            for place, part in zip(places, files, strict=True)
+    else:
+        sides = read_sides(places, layout, input_format, where)
+        names = {q.name for q in conditions}
+        chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
+        samples = StudySamples(
+            {
+                condition: _replicates(side, chosen, found, condition)
+                for condition, side in zip(conditions, sides, strict=True)
+            }
         )
-        return _verdict(found, own, "as the paper's study defines it", study, own_samples, level)
-    sides = read_sides(places, layout, input_format, where)
-    names = {q.name for q in conditions}
-    chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
-    samples = {}
-    for condition, side in zip(conditions, sides, strict=True):
-        replicates = _replicates(side, chosen)
-        if not found.claim.unit_cancels:
-            unit = side.quantities[chosen].unit
-            factor = conversion_factor(unit, found.study.quantities[condition.name].unit)
-            replicates = replicates.scaled(factor)
-        samples[condition] = replicates
-    own = tuple(
-        OwnRuns(side.name, len(side.runs), side.facts, tuple(side.warnings)) for side in sides
-    )
-    return _verdict(found, own, chosen, study, StudySamples(samples), level)
-
-
-def _verdict(
-    found: FoundClaim,
-    own: tuple[OwnRuns, ...],
-    quantity: str,
-    study: Study,
-    samples: StudySamples,
-    level: float,
-) -> ClaimVerdict:
     decision, row = judge_claim(study, found.claim, samples, level)
     if decision is Decision.UNMEASURED:
         raise RawperfError(
             f"{found.name} is about a share of the paper's own reference condition, which it does not name",
             remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
         )
-    return ClaimVerdict(found, own, quantity, decision, row)
+    return ClaimVerdict(found, tuple(sides), chosen, decision, row)
 
 
 def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
@@ -429,15 +366,20 @@ def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
     )
 
 
-def _replicates(side: Side, quantity: str) -> Replicates:
-    cells = {key: runs for (name, key), runs in side.cells(frozenset()).items() if name == quantity}
-    if not cells:
-        raise ParameterError(
-            f"{side.name} has no {quantity}",
-            expected=f"one of {', '.join(side.quantity_names[:12])}",
-            remedy=did_you_mean(quantity, side.quantity_names),
-        )
-    return next(iter(cells.values()))
+def _replicates(side: Side, quantity: str, found: FoundClaim, condition: Quantity) -> Replicates:
+    """Runs of a condition, in the paper's unit unless the claim is the same in any."""
+    for (name, _), runs in side.cells(frozenset()).items():
+        if name != quantity:
+            continue
+        if found.claim.unit_cancels:
+            return runs
+        unit = found.study.quantities[condition.name].unit
+        return runs.scaled(conversion_factor(side.quantities[quantity].unit, unit))
+    raise ParameterError(
+        f"{side.name} has no {quantity}",
+        expected=f"one of {', '.join(side.quantity_names[:12])}",
+        remedy=did_you_mean(quantity, side.quantity_names),
+    )
 
 
 def _cut(text: str) -> str:

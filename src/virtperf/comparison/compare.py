@@ -4,11 +4,10 @@ summary.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
@@ -21,33 +20,30 @@ from virtperf.comparison.sides import (
     Side,
     TableOptions,
     equal_files_note,
+    is_study,
+    parse_factor,
     quantities_to_compare,
     read_sides,
+    require_raw,
     varied_names,
 )
-from virtperf.comparison.splits import EqualSplits, equal_splits, unequal_quantities
+from virtperf.comparison.splits import equal_splits, unequal_quantities
 from virtperf.comparison.table import ComparisonTable, DifferentFact
-from virtperf.core.contrasts import Replicates
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
+from virtperf.runs.run_reader import FORMAT_IGNORED
 from virtperf.runs.run_values import (
-    CellName,
     ComparedQuantity,
     Condition,
     join_names,
     key_text,
 )
 
-if TYPE_CHECKING:
-    from virtperf.comparison.studies import MeasuredStudy
-
 SPLITS = 200
 """Default number of random splits of an A/A test."""
 SEED = 20090131
 MERGE_REMEDY = "keep single values or a histogram log, and compare by --percentile"
-MIN_POSSIBLE_SPLITS = 100
-"""Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
-splits, so one is 10 %."""
 
 
 def compare(
@@ -70,7 +66,8 @@ def compare(
     zeros: bool = False,
     ranks: bool = False,
     format: str | None = None,  # noqa: A002 - users' word
-    splits: int = 0,
+    aa: bool = False,
+    splits: int = SPLITS,
     root: str | Path = ".",
 ) -> ComparisonTable:
     """Compare sides of runs: is B slower than A?
@@ -119,22 +116,27 @@ def compare(
         Add Hodges and Lehmann's estimate and the Mann-Whitney test.
     format : str, optional
         Format of raw files without `run.yaml`; detected by default.
+    aa : bool
+        A/A test of the runs of `a` alone: how often are random splits of equal runs called different?
+        Runs at different factor levels are split separately; runs made by `virtperf measure --aa`
+        under two labels are also compared by label.
     splits : int
-        Number of random splits of the equal runs of each side, for the A/A false alarm rate; 0
-        disables them.
+        Number of random splits of an A/A test.
     root : str or Path
         The repository, for studies and for run folders of its studies.
 
     Raises
     ------
     RawperfError
-        There are no such runs, or they can't be read; the sides have nothing in common.
+        There are no such runs, or they can't be read; the sides have nothing in common; no runs can
+        be split.
     ParameterError
         A parameter does not apply to this comparison, or two contradict each other.
     """
     layout = Layout(Path(root))
     where = where or {}
-    stored = [_is_study(place, layout) for place in (a, b, *others) if place is not None]
+    settings = _Settings(quantities, higher, lower, where, margin, level, zeros, ranks)
+    stored = [is_study(place, layout) for place in (a, b, *others) if place is not None]
     if percentiles and any(stored):
         raise RawperfError(
             "--percentile does not apply to a study's stored values",
@@ -143,41 +145,48 @@ def compare(
         )
     if not revisions:
         require_raw(format, stored)
-    selection = _Selection(quantities, higher, lower, where)
-    settings = _VerdictSettings(margin, level, splits, zeros, ranks)
+    tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
+    if aa:
+        return _compare_equal(a, layout, format, settings, tables, splits)
+    name, *levels = parse_factor(factor) if factor else ("",)
     if factor and stored[0]:
         from virtperf.comparison.studies import measured_study
 
-        named = {_factor_name(factor), *(where or {})}
-        study = measured_study(layout, str(a), level, named)
-        if _factor_name(factor) in study.study.factors:
+        study = measured_study(layout, str(a), level, {name, *where})
+        if name in study.study.factors:
             if paired:
                 raise ParameterError(
                     "--paired does not apply to two levels of a study's factor",
                     remedy="leave it out: runs of one block are compared within it",
                 )
-            return _compare_study_levels(study, factor, selection, settings)
-    tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
+            sides, pairs = study.level_sides(name, levels, where)
+            selected = settings.of({p.quantity: study.quantities[p.quantity] for p in pairs})
+            pairs = [pair for pair in pairs if pair.quantity in selected]
+            return _table(sides, pairs, selected, settings, study.contrast)
     places = (a,) if factor else (*_revision_sides(a, b, revisions, layout), *others)
-    sides = _read_sides(
-        places, layout, format, where, level, tables=tables, singles=bool(percentiles)
+    sides = read_sides(
+        places, layout, format, where, tables=tables, singles=bool(percentiles), level=level
     )
     if factor:
-        sides = _split_by_factor(sides[0], factor)
+        sides = [sides[0].split(name, text) for text in levels]
     _require_factors(sides, where)
     if paired:
         sides = _paired_sides(sides)
-    return _compare_sides(sides, percentiles, selection, settings, tables)
+    return _compare_sides(sides, percentiles, settings, tables)
 
 
 @dataclass(frozen=True)
-class _Selection:
-    """Selection of quantities and levels, from the arguments of `compare`."""
+class _Settings:
+    """Which quantities and levels are compared, and how rows are judged."""
 
     quantities: Sequence[str]
     higher: Sequence[str]
     lower: Sequence[str]
     where: Mapping[str, Level]
+    margin: float
+    level: float
+    zeros: bool
+    ranks: bool
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -187,48 +196,10 @@ class _Selection:
         return quantities_to_compare(known, self.quantities, self.higher, self.lower)
 
 
-@dataclass(frozen=True)
-class _VerdictSettings:
-    """Settings of the verdicts and of the number of A/A splits."""
-
-    margin: float
-    level: float
-    splits: int = 0
-    zeros: bool = False
-    ranks: bool = False
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"margin": self.margin, "level": self.level}
-
-    @property
-    def row_options(self) -> dict[str, Any]:
-        return {**self.options, "zeros": self.zeros, "ranks": self.ranks}
-
-
-def _compare_study_levels(
-    study: MeasuredStudy, factor: Sequence[str], selection: _Selection, settings: _VerdictSettings
-) -> ComparisonTable:
-    """Compare two levels of a study's factor, from the values stored by its runs stage."""
-    name, first, second = study.factor_levels(tuple(factor))
-    pairs = study.pairs(name, first, second, selection.where)
-    if not pairs:
-        raise RawperfError(
-            f"no condition was measured at both {name}={first} and {name}={second}",
-            remedy="runs are compared at the same levels of all other factors",
-        )
-    selected = selection.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
-    sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
-    pairs = [replace(p, side=sides[1].name) for p in pairs if p.quantity in selected]
-    rows = ratio_rows(pairs, selected, contrast_function=study.contrast, **settings.row_options)
-    return _comparison_table(sides, pairs, rows, selected, selection, settings)
-
-
 def _compare_sides(
     sides: Sequence[Side],
     percentiles: Sequence[float],
-    selection: _Selection,
-    settings: _VerdictSettings,
+    settings: _Settings,
     tables: TableOptions,
 ) -> ComparisonTable:
     """Compare each side with the first, by the runs' own values, or by percentiles."""
@@ -236,19 +207,18 @@ def _compare_sides(
         from virtperf.comparison.percentiles import replace_by_percentiles
 
         sides = replace_by_percentiles(sides, percentiles)
-        settings = replace(settings, splits=0)  # splits apply to means only
-    _require_comparable(sides, selection.patterns)
+    _require_comparable(sides, settings.patterns)
     both: dict[str, ComparedQuantity] = {}
     for side in sides:
         both = {**side.quantities, **both}
-    left_out = _one_sided_note(sides, selection.of(both), of_each=bool(percentiles))
-    if not selection.patterns:  # quantities of one side only can't be compared
-        common = set.intersection(*({*side.quantity_names} for side in sides))
+    common = set.intersection(*({*side.quantity_names} for side in sides))
+    # percentiles are of single values, which some drivers of a side may lack
+    left_out = [] if percentiles else _one_sided_notes(sides, settings.of(both), common)
+    if not settings.patterns:  # quantities of one side only can't be compared
         both = {name: both[name] for name in both if name in common} or both
-    selected = selection.of(both)
+    selected = settings.of(both)
     varied = varied_names(sides)
     pairs = [p for side in sides[1:] for p in _common_pairs(sides[0], side, selected, varied)]
-    rows = ratio_rows(pairs, selected, **settings.row_options)
     from virtperf.comparison.unequal_loads import unequal_load_notes
 
     unequal_loads = dict.fromkeys(
@@ -256,17 +226,21 @@ def _compare_sides(
         for side in sides[1:]
         for note in unequal_load_notes(sides[0], side, [p for p in pairs if p.side == side.name])
     )
+    not_selected = [name for name in both if name in common and name not in selected]
+    why = (
+        "not selected"
+        if settings.patterns
+        else "neither high nor low is known to be better: --quantity NAME compares them"
+    )
     notes = [
         *equal_files_note(sides),
         *_missing_value_notes(sides, pairs, varied),
         *left_out,
-        *_not_selected_note(sides, selected, both, "not selected" if selection.patterns else ""),
+        *([f"not compared: {join_names(not_selected)} ({why})"] if not_selected else ()),
         *_rows_notes(sides, tables),
     ]
-    table = _comparison_table(
-        sides, pairs, rows, selected, selection, settings, notes, [*unequal_loads]
-    )
-    return replace(table, offer=_offer_rows(sides, tables, rows))
+    table = _table(sides, pairs, selected, settings, notes, [*unequal_loads])
+    return replace(table, offer=_offer_rows(sides, tables, table.rows))
 
 
 def _require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
@@ -280,31 +254,36 @@ def _require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
                     )
 
 
-def _comparison_table(
+def _table(
     sides: Sequence[Side],
     pairs: Sequence[Pair],
-    rows: Sequence[RatioRow],
     selected: Mapping[str, ComparedQuantity],
-    selection: _Selection,
-    settings: _VerdictSettings,
+    settings: _Settings,
     left_out: Sequence[str] = (),
     unequal_loads: Sequence[str] = (),
 ) -> ComparisonTable:
-    """Assemble the comparison table with its notes."""
+    """Judge the pairs of the sides' runs, and assemble the table with its notes."""
+    rows = ratio_rows(
+        pairs,
+        selected,
+        margin=settings.margin,
+        level=settings.level,
+        zeros=settings.zeros,
+        ranks=settings.ranks,
+    )
     return ComparisonTable(
         tuple(side.name for side in sides),
         settings.margin,
         settings.level,
         tuple(sorted(rows, key=lambda row: row.importance)),
-        tuple(_aa_splits(pairs, selected, settings.splits, settings.options)),
+        (),
         tuple(_different_facts(sides)),
         (
             *_side_notes(sides),
             *left_out,
-            *(_zero_note(pairs) if selection.patterns else ()),
+            *(_zero_note(pairs) if settings.patterns else ()),
             *_no_direction_note(rows, selected),
             *unequal_loads,
-            *(_unequal_variance_notes(pairs, selected) if settings.splits else ()),
         ),
     )
 
@@ -314,13 +293,11 @@ def _offer_rows(sides: Sequence[Side], tables: TableOptions, rows: Sequence[Rati
     most = min((side.repetitions for side in sides), default=0)
     if tables.rows_are_runs or most < 2 or all(len(side.runs) > 1 for side in sides):
         return ""
-    if any(row.verdict == "undecided" for row in rows):
-        process = any(side.repeats == "process" for side in sides)
-        but = ", without the variation between processes" if process else ""
-        return (
-            f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
-        )
-    return ""
+    if all(row.verdict != "undecided" for row in rows):
+        return ""
+    process = any(side.repeats == "process" for side in sides)
+    but = ", without the variation between processes" if process else ""
+    return f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
 
 
 def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:
@@ -338,26 +315,10 @@ def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:
         )
 
 
-def _not_selected_note(
-    sides: Sequence[Side],
-    selected: Mapping[str, ComparedQuantity],
-    both: Mapping[str, ComparedQuantity],
-    reason: str,
-) -> Iterator[str]:
-    """Name the quantities of all sides that are not compared."""
-    common = set.intersection(*({*side.quantity_names} for side in sides))
-    names = [name for name in both if name in common and name not in selected]
-    if names:
-        why = reason or "neither high nor low is known to be better: --quantity NAME compares them"
-        yield f"not compared: {join_names(names)} ({why})"
-
-
 def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a note on quantities that are zero in all runs and so have no ratio."""
     names = [
-        f"{pair.quantity}, {condition}"
-        if (condition := key_text(pair.condition))
-        else pair.quantity
+        ", ".join(filter(None, (pair.quantity, key_text(pair.condition))))
         for pair in pairs
         if not (pair.a.values.any() or pair.b.values.any())
     ]
@@ -365,85 +326,53 @@ def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"left out: {join_names(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
-def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
-    """Raise `ParameterError` for a raw file format if no side has raw files."""
-    if format_name is not None and all(stored):
-        raise ParameterError(
-            "--input-format does not apply to a study's stored values",
-            remedy="leave it out, or give the folder of its runs",
-        )
-
-
-def compare_equal(
+def _compare_equal(
     place: str | Path,
-    *,
-    where: Mapping[str, Level] | None = None,
-    margin: float = 0.0,
-    level: float = 0.95,
-    quantities: Sequence[str] = (),
-    higher: Sequence[str] = (),
-    lower: Sequence[str] = (),
-    keys: Sequence[str] = (),
-    over: Sequence[str] = (),
-    rows: Literal["repetitions", "runs"] = "repetitions",
-    format: str | None = None,  # noqa: A002 - users' word
-    splits: int = SPLITS,
-    seed: int = SEED,
-    root: str | Path = ".",
+    layout: Layout,
+    format_name: str | None,
+    settings: _Settings,
+    tables: TableOptions,
+    splits: int,
 ) -> ComparisonTable:
-    """A/A test: how often random splits of equal runs are called different.
-
-    `place` is a folder as in `compare`, or the id of a study of the repository; runs at different
-    factor levels are split separately. Runs made by `virtperf measure --aa` under two labels are
-    also compared by label. Other parameters as in `compare`.
-
-    Raises
-    ------
-    RawperfError
-        There are no such runs, or none that can be split.
-    """
-    layout = Layout(Path(root))
-    cells: dict[CellName, Replicates]
-    side: Side | None
-    require_raw(format, [_is_study(place, layout)])
-    if _is_study(place, layout):
+    """A/A test of the runs of a folder or a study."""
+    labelled: tuple[Side, Side] | None = None
+    notes: list[str] = []
+    if is_study(place, layout):
         from virtperf.comparison.studies import measured_study
 
-        study: MeasuredStudy = measured_study(layout, str(place), level, where or ())
-        conditions = study.conditions(where or {})
+        study = measured_study(layout, str(place), settings.level, settings.where)
+        conditions = study.conditions(settings.where)
         known = study.measured(conditions)
         cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
-        notes: list[str] = []
-        side = None
     else:
-        tables = TableOptions(tuple(keys), tuple(over), rows_are_runs=rows == "runs")
-        side = read_sides((place,), layout, format, where, tables=tables)[0]
+        side = read_sides((place,), layout, format_name, settings.where, tables=tables)[0]
         cells, known = side.cells(varied_names([side])), side.quantities
-        notes = [*side.notes, *side.warnings]
-    selected = {
-        name: kind
-        for name, kind in quantities_to_compare(known, quantities, higher, lower).items()
-        if not kind.is_failure
-    }
-    options: dict[str, Any] = {"margin": margin, "level": level}
-    results = equal_splits(cells, selected, splits=splits, seed=seed, **options)
-    notes += _unequal_variance_note(cells, selected)
-    labelled = _aa_sides(side) if side else None
+        notes += [*side.notes, *side.warnings]
+        labelled = _aa_sides(side)
+    selected = {name: kind for name, kind in settings.of(known).items() if not kind.is_failure}
+    judged: dict[str, Any] = {"margin": settings.margin, "level": settings.level}
+    results = equal_splits(cells, selected, splits=splits, seed=SEED, **judged)
+    if names := unequal_quantities(cells, selected):
+        notes.append(
+            f"A/A within blocks leaves out {join_names(names)}: the variances of the conditions "
+            "differ (Bartlett)"
+        )
+    found: list[RatioRow] = []
     if labelled:
         pairs = _common_pairs(*labelled, selected, varied_names(labelled))
-        found = ratio_rows(pairs, selected, **options)
-        names = tuple(each.name for each in labelled)
-        return ComparisonTable(
-            names, margin, level, tuple(found), tuple(results), notes=tuple(notes)
-        )
-    if not results:
+        found = ratio_rows(pairs, selected, **judged)
+    elif not results:
         raise RawperfError(
             "no runs can be split",
             file=str(place),
             expected="at least 4 runs of a condition, or blocks with several runs",
         )
     return ComparisonTable(
-        (str(place),), margin, level, equal_runs=tuple(results), notes=tuple(notes)
+        tuple(each.name for each in labelled or ()) or (str(place),),
+        rows=tuple(found),
+        equal_runs=tuple(results),
+        notes=tuple(notes),
+        **judged,
     )
 
 
@@ -463,44 +392,6 @@ def _aa_sides(side: Side) -> tuple[Side, Side] | None:
     return halves[0], halves[1]
 
 
-def _is_study(place: str | Path, layout: Layout) -> bool:
-    return not Path(place).exists() and str(place) in layout.studies()
-
-
-def _read_sides(
-    places: Sequence[str | Path],
-    layout: Layout,
-    format_name: str | None,
-    where: Mapping[str, Level],
-    level: float,
-    *,
-    tables: TableOptions,
-    singles: bool,
-) -> list[Side]:
-    """Read the sides in order; those of studies as stored by the runs stage."""
-    others = [place for place in places if not _is_study(place, layout)]
-    read = iter(
-        read_sides(others, layout, format_name, where, tables=tables, singles=singles)
-        if others
-        else ()
-    )
-    sides = []
-    for place in places:
-        if _is_study(place, layout):
-            from virtperf.comparison.studies import measured_study
-
-            sides.append(
-                measured_study(layout, str(place), level, where).all_runs(str(place), where)
-            )
-        else:
-            sides.append(next(read))
-    names = Counter(side.name for side in sides)
-    return [
-        replace(side, name=str(place)) if names[side.name] > 1 else side
-        for side, place in zip(sides, places, strict=True)
-    ]
-
-
 def _revision_sides(
     a: str | Path, b: str | Path | None, revisions: Sequence[str], layout: Layout
 ) -> tuple[str | Path, str | Path]:
@@ -515,23 +406,7 @@ def _revision_sides(
     of = [f"{revision}:{a}" for revision in revisions]
     if len(of) == 2:
         return of[0], of[1]
-    return of[0], layout.measured(str(a)) if _is_study(a, layout) else a
-
-
-def _factor_name(factor: Sequence[str]) -> str:
-    return factor[0].partition("=")[0].strip()
-
-
-def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
-    split = [text.partition("=") for text in factor]
-    if len(split) != 2 or len({name for name, _, _ in split}) != 1 or not all(s[2] for s in split):
-        raise RawperfError(
-            "two values of one factor or fact are needed",
-            expected="--factor NAME=A --factor NAME=B",
-            found=", ".join(factor),
-        )
-    name = split[0][0].strip()
-    return [side.split(name, text.strip()) for _, _, text in split]
+    return of[0], layout.measured(str(a)) if is_study(a, layout) else a
 
 
 def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
@@ -582,6 +457,7 @@ def _common_pairs(
             "the sides have no quantity in common",
             expected=f"a quantity of {a.name}: {', '.join(a.quantity_names[:10]) or 'none'}",
             found=", ".join(b.quantity_names[:10]) or "none",
+            remedy=next((w for side in (a, b) for w in side.warnings if FORMAT_IGNORED in w), None),
         )
     return pairs
 
@@ -604,19 +480,17 @@ def _request_counts(
     return sums[0], sums[1]
 
 
-def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: bool) -> list[str]:
-    """Return a note on quantities that a side lacks; none for percentiles of single values."""
-    if of_each:
-        return []
-    names = {side.name: set(side.quantity_names) for side in sides}
-    common = set.intersection(*names.values())
+def _one_sided_notes(
+    sides: Sequence[Side], selected: Iterable[str], common: Container[str]
+) -> list[str]:
+    """Return a note on quantities that a side lacks."""
     parts = []
-    for side in sides:
-        lacking = [name for name in selected if name in names[side.name] and name not in common]
-        if lacking and len(sides) == 2:
-            parts.append(f"{join_names(lacking)} (only in {'AB'[[*sides].index(side)]})")
-        elif lacking:
-            parts.append(f"{join_names(lacking)} ({side.name}, not in all sides)")
+    for letter, side in zip(_letters(sides), sides, strict=True):
+        names = {*side.quantity_names}
+        alone = [name for name in selected if name in names and name not in common]
+        if alone:
+            where = f"only in {letter}" if len(sides) == 2 else f"{letter}, not in all sides"
+            parts.append(f"{join_names(alone)} ({where})")
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
 
@@ -659,53 +533,12 @@ def _letters(sides: Sequence[Side]) -> list[str]:
     return ["A", "B"] if len(sides) == 2 else [side.name for side in sides]
 
 
-def _unequal_variance_note(
-    cells: Mapping[CellName, Replicates], selected: Mapping[str, ComparedQuantity]
-) -> Iterable[str]:
-    """Yield a note on quantities left out of the A/A test within blocks."""
-    if names := unequal_quantities(cells, selected):
-        yield (
-            f"A/A within blocks leaves out {join_names(names)}: the variances of the conditions differ "
-            "(Bartlett)"
-        )
-
-
-def _aa_splits(
-    pairs: Sequence[Pair],
-    selected: Mapping[str, ComparedQuantity],
-    splits: int,
-    options: Mapping[str, Any],
-) -> Iterable[EqualSplits]:
-    """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
-    if not splits:
-        return
-    for letter in "AB":
-        cells = _cells_of(pairs, letter)
-        for equal in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
-            if equal.possible >= MIN_POSSIBLE_SPLITS:
-                yield replace(equal, design=f"{letter}: {equal.design}")
-
-
-def _unequal_variance_notes(
-    pairs: Sequence[Pair], selected: Mapping[str, ComparedQuantity]
-) -> Iterable[str]:
-    for letter in "AB":
-        yield from (
-            f"{letter}: {note}"
-            for note in _unequal_variance_note(_cells_of(pairs, letter), selected)
-        )
-
-
-def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[CellName, Replicates]:
-    return {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
-
-
 def _different_facts(sides: Sequence[Side]) -> Iterable[DifferentFact]:
     facts = [side.facts for side in sides]
     for name in sorted({name for of_side in facts for name in of_side}):
-        values = [of_side.get(name, frozenset()) for of_side in facts]
+        values = tuple(tuple(sorted(of_side.get(name, ()))) for of_side in facts)
         if len({*values}) > 1:
-            yield DifferentFact(name, tuple(tuple(sorted(of_side)) for of_side in values))
+            yield DifferentFact(name, values)
 
 
 def _missing_value_notes(
@@ -715,9 +548,7 @@ def _missing_value_notes(
     others that have: ``B: 1 of 3 runs has no lat: t2.csv``; and on conditions of one side only.
     """
     quantities = dict.fromkeys(pair.quantity for pair in pairs)
-    conditions: dict[str, set[frozenset[Any]]] = {}
-    for pair in pairs:
-        conditions.setdefault(pair.quantity, set()).add(frozenset(pair.condition))
+    conditions = grouped((pair.quantity, frozenset(pair.condition)) for pair in pairs)
     for letter, side in zip(_letters(sides), sides, strict=True):
         quantities_of: dict[tuple[str, ...], list[str]] = {}
         alone: dict[str, None] = {}

@@ -17,7 +17,6 @@ from rawperf.core.files import json_text, write_atomically
 from virtperf.comparison.changes import (
     MAX_REVISIONS,
     MIN_REVISIONS,
-    Changes,
     changes,
     false_alarm_rates,
 )
@@ -230,23 +229,18 @@ def history(
     file = Path(accepted) if accepted is not None else accepted_file(place, layout)
     known = _read_accepted(file)
     tested = sum(len(measured) >= MIN_REVISIONS for _, measured in chosen.values())
-    rows = tuple(
-        _analyze(name, kind, measured, tested, known.get(name, ""))
-        for name, (kind, measured) in chosen.items()
-    )
+
+    def analyzed() -> tuple[BenchmarkHistory, ...]:
+        return tuple(
+            _analyze(name, kind, measured, tested, known.get(name, ""))
+            for name, (kind, measured) in chosen.items()
+        )
+
+    rows = analyzed()
     if accept is not None:
         known |= _accept(rows, accept, str(place))
         write_atomically(file, json_text(known))
-        rows = tuple(
-            _analyze(
-                row.benchmark,
-                chosen[row.benchmark][0],
-                row.measured,
-                tested,
-                known.get(row.benchmark, ""),
-            )
-            for row in rows
-        )
+        rows = analyzed()
         notes.append(f"accepted changes are in {file}")
     if tested:
         notes.append(_rates_note())
@@ -337,20 +331,16 @@ def _analyze(
             NoisyRevision(revisions[at], measured[at].date, _change(shift, positive))
             for at, shift in found.noisy
         ),
-        newest=_change(found.newest, positive) if found.newest else None,
-        drift=_change(found.drift, positive) if found.drift else None,
+        newest=found.newest and _change(found.newest, positive),
+        drift=found.drift and _change(found.drift, positive),
         autocorrelation=found.autocorrelation,
         starts=tuple(step.at for step in found.steps),
-        levels=_levels(found, positive),
+        levels=tuple(math.exp(level) if positive else level for level in found.levels),
     )
     directions = [each.verdict for each in row.open_changes]
     quiet = NO_CHANGE if row.drift is None else DRIFTS
     verdict = "slower" if "slower" in directions else (directions or [quiet])[-1]
     return replace(row, verdict=verdict)
-
-
-def _levels(found: Changes, positive: bool) -> tuple[float, ...]:
-    return tuple(math.exp(level) if positive else level for level in found.levels)
 
 
 def _change(shift: Estimate, positive: bool) -> Estimate:

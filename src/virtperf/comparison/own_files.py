@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,62 +11,62 @@ import pandas as pd
 import yaml
 
 from rawperf.registry import HEAD_BYTES, extract_head
+from virtperf.comparison.sides import Side
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.addresses import Addresses
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.runs.ingest.inputs import study_inputs
-from virtperf.runs.intake.preview import preview
+from virtperf.runs.one_run import preview
+from virtperf.runs.run_values import RunValues
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
 
 
-def files_in_declared_forms(
-    study: Study, places: Sequence[str | Path], addresses: Addresses
-) -> list[list[Path]] | None:
-    """The files of each place, if each is in a form that the study's `inputs` declare; else None.
-
-    A place is the address of a file, or a pattern of addresses.
-    """
-    forms = study_inputs(study)
-    found = [[f for f in addresses.find(str(place)) if f.is_file()] for place in places]
-    recognised = forms and all(
-        files and all(any(form.matches_file(f.name, _head(f)) for form in forms) for f in files)
-        for files in found
-    )
-    return found if recognised else None
-
-
-def observed(
+def read_declared_forms(
     study: Study,
-    conditions: Mapping[Quantity, Sequence[Path]],
+    conditions: Sequence[Quantity],
+    places: Sequence[str | Path],
     layout: Layout,
     level: float,
-) -> StudySamples:
-    """The quantities of each condition, each file one run, by the study's own `observed` rules.
+) -> tuple[StudySamples, list[Side]] | None:
+    """The quantities of each condition by the study's own `observed` rules, each file of its place
+    one run; None unless all files are in a form that the study's `inputs` declare.
 
-    Raises `RunError` as `virtperf.runs.intake.preview.preview`.
+    A place is the address of a file, or a pattern of addresses. Raises `RunError` as
+    `virtperf.runs.one_run.preview`.
     """
-    rows = []
-    for number, (condition, files) in enumerate(conditions.items(), start=1):
-        for replicate, file in enumerate(files, start=1):
-            with TemporaryDirectory(prefix="virtperf-") as scratch:
-                folder = Path(scratch, "runs", f"c{number}-r{replicate}")
-                folder.mkdir(parents=True)
-                shutil.copyfile(file, folder / file.name)
+    forms = study_inputs(study)
+    rows, sides = [], []
+    with TemporaryDirectory(prefix="virtperf-") as scratch:
+        addresses = Addresses(Path(scratch, "packed"))
+        found = [[f for f in addresses.find(str(place)) if f.is_file()] for place in places]
+        for files in found:
+            heads = [(file.name, _head(file)) for file in files]
+            if not heads or not all(any(form.matches_file(*h) for form in forms) for h in heads):
+                return None
+        for number, (condition, files) in enumerate(zip(conditions, found, strict=True), start=1):
+            runs = []
+            for replicate, file in enumerate(files, start=1):
+                name = f"c{number}-r{replicate}"
                 about = {
                     "study": study.id,
-                    "run": folder.name,
+                    "run": name,
                     "provenance": Provenance.MEASURED.value,
-                    "factors": {name: at for name, at in condition.at if at is not None},
+                    "factors": {factor: at for factor, at in condition.at if at is not None},
                     "replicate": replicate,
                 }
+                folder = Path(scratch, name)
+                folder.mkdir()
+                shutil.copyfile(file, folder / file.name)
                 (folder / RUN_FILE).write_text(yaml.safe_dump(about), encoding="utf-8")
-                read = preview(study, folder, layout.metrics, Path(scratch, "work"), level=level)
-            rows.append(read.quantities)
+                read = preview(study, folder, layout.metrics, level=level)
+                rows.append(read.quantities)
+                runs.append(RunValues(file.name, {}))
+            sides.append(Side(str(places[number - 1]), tuple(runs), {}))
     table = pd.concat(rows, ignore_index=True)
-    return samples_by_quantity(study, table, Provenance.MEASURED, level)
+    return samples_by_quantity(study, table, Provenance.MEASURED, level), sides
 
 
 def _head(path: Path) -> bytes:

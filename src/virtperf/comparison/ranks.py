@@ -21,18 +21,19 @@ from virtperf.core.contrasts import Replicates
 
 def compare_ranks(
     a: Replicates, b: Replicates, level: float
-) -> tuple[float, float, float, float, str]:
+) -> tuple[float, float | None, float | None, float, str]:
     """Compare positive values by ranks.
 
     Returns
     -------
     tuple
-        The ratio of B to A, its interval at `level` (0 and infinity with too few runs), the
-        two-sided p-value, and the name of the test.
+        The ratio of B to A, its interval at `level` (None with too few runs), the two-sided
+        p-value, and the name of the test.
     """
     from scipy import stats
 
-    blocks = [block for block in a.by_block if block in b.by_block] if _in_blocks(a, b) else []
+    in_blocks = a.in_blocks and b.in_blocks
+    blocks = [block for block in a.by_block if block in b.by_block] if in_blocks else []
     if len(blocks) > 1:
         logs = np.array([math.log(b.by_block[k] / a.by_block[k]) for k in blocks])
         i, j = np.triu_indices(len(logs))
@@ -49,50 +50,33 @@ def compare_ranks(
     return math.exp(float(np.median(averages))), low, high, p, name
 
 
-def _in_blocks(a: Replicates, b: Replicates) -> bool:
-    return a.in_blocks and b.in_blocks
-
-
-def _limits(ordered: np.ndarray, counts: np.ndarray, level: float) -> tuple[float, float]:
+def _limits(
+    ordered: np.ndarray, counts: np.ndarray, level: float
+) -> tuple[float | None, float | None]:
     """Order statistics of the differences at `level`, by the exact null distribution `counts`."""
     at_most = np.cumsum(counts) / counts.sum()
     rank = int(np.searchsorted(at_most, (1 - level) / 2, side="right"))  # P(T < rank) <= tail
     if rank == 0:
-        return 0.0, math.inf
+        return None, None
     return math.exp(float(ordered[rank - 1])), math.exp(float(ordered[-rank]))
 
 
 def _mann_whitney_counts(m: int, n: int) -> np.ndarray:
-    """Number of arrangements by the statistic U, 0 to m n: the Gaussian binomial coefficients."""
-    counts = np.ones(1)
-    for k in range(1, m + 1):
-        counts = np.convolve(counts, _geometric(n + k, n * k + 1))[: n * k + 1]
-        counts = _divide(counts, k)[: n * k + 1]
-    return counts
-
-
-def _geometric(power: int, length: int) -> np.ndarray:
-    """Coefficients of ``1 - x**power``."""
-    row = np.zeros(min(power, length) + 1)
-    row[0] = 1.0
-    if power <= length:
-        row[power] = -1.0
-    return row
-
-
-def _divide(counts: np.ndarray, power: int) -> np.ndarray:
-    """Divide a polynomial by ``1 - x**power``."""
-    quotient = counts.copy()
-    for place in range(power, len(quotient)):
-        quotient[place] += quotient[place - power]
-    return quotient
+    """Number of arrangements by the statistic U, 0 to m n: the partitions of U into at most m parts
+    of at most n.
+    """
+    counts = np.zeros((m + 1, m * n + 1))  # by number of parts
+    counts[0, 0] = 1.0
+    for part in range(1, n + 1):
+        for number in range(1, m + 1):
+            counts[number, part:] += counts[number - 1, :-part]
+    return counts.sum(axis=0)
 
 
 def _signed_rank_counts(n: int) -> np.ndarray:
     """Number of sign assignments by the statistic of signed ranks, 0 to n (n + 1) / 2."""
     counts = np.ones(1)
     for rank in range(1, n + 1):
-        factor = np.zeros(rank + 1)
-        factor[[0, rank]] = 1.0
-        counts = np.convolve(counts, factor)
+        without, with_rank = np.pad(counts, (0, rank)), np.pad(counts, (rank, 0))
+        counts = without + with_rank
     return counts

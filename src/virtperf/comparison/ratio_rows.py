@@ -28,6 +28,7 @@ from virtperf.core.contrasts import (
     linear_ratio,
     log_ratio,
 )
+from virtperf.core.grouping import grouped
 from virtperf.core.statistics import error_of_sum, holm, t_pvalue
 from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
 
@@ -67,33 +68,6 @@ ZEROS = (
 )
 
 
-class WithoutRun(NamedTuple):
-    """A row without one outlying run: its name and side, its distance from the other runs of its
-    side as a ratio, and the ratio of the sides without it. Within blocks the name is that of the
-    block, and `side` is "".
-    """
-
-    run: str
-    side: str
-    deviation: float
-    ratio: float
-    low: float | None
-    high: float | None
-    verdict: Verdict
-
-
-class RankRow(NamedTuple):
-    """Rank-based comparison: Hodges and Lehmann's estimate of the ratio with its interval, and the
-    p-value of the Mann-Whitney test (of Wilcoxon's signed ranks within blocks).
-    """
-
-    ratio: float
-    low: float
-    high: float
-    p: float
-    test: str
-
-
 @dataclass(frozen=True)
 class RatioRow:
     """One row of a comparison: the ratio of B's mean to A's, or for failures their difference.
@@ -104,32 +78,35 @@ class RatioRow:
     side decide with a power of 80 % at the observed ratio and spread (without an outlying run); None
     where the row is decided, the spread unknown, or 1,000 runs are too few. `exact`: all runs of each
     side have the same value, so that the sides differ in every run or not at all. `margin` is that of
-    the row, at least the resolution of its counts; `side` is the name of B.
+    the row, at least the resolution of its counts; `side` is the name of B. `outlier` is one outlying
+    run, and `without` the row without it. `ranks` is the rank-based comparison: Hodges and Lehmann's
+    estimate of the ratio with its interval, and the p-value of the test that `compared` names.
     """
 
     quantity: str
     condition: str
     unit: str
     better: str
-    verdict: Verdict
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    mean_a: float | None
-    mean_b: float | None
-    runs_a: int
-    runs_b: int
-    compared: str
+    verdict: Verdict = "undecided"
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    mean_a: float | None = None
+    mean_b: float | None = None
+    runs_a: int = 0
+    runs_b: int = 0
+    compared: str = ""
     more_runs: int | None = None
     note: str = ""
     side: str = ""
     margin: float = 0.0
     difference: float | None = None
     exact: bool = False
-    without: WithoutRun | None = None
-    ranks: RankRow | None = None
+    outlier: OutlyingRun | None = None
+    without: RatioRow | None = None
+    ranks: RatioRow | None = None
 
     @property
     def is_mean(self) -> bool:
@@ -175,7 +152,6 @@ class Pair:
 
 RunRatio = LogRatio | LinearRatio
 """A ratio with a standard error between runs."""
-ContrastFunction = Callable[[Pair], RunRatio]
 
 
 def contrast(pair: Pair) -> RunRatio:
@@ -191,7 +167,6 @@ def ratio_rows(
     *,
     margin: float,
     level: float,
-    contrast_function: ContrastFunction = contrast,
     plan_runs: bool = True,
     zeros: bool = False,
     ranks: bool = False,
@@ -202,8 +177,6 @@ def ratio_rows(
     ----------
     margin : float
         As a share: with 0.02, ratios from 1/1.02 to 1.02 count as the same; with 0 nothing does.
-    contrast_function : callable, optional
-        Contrast: computes the ratio of a pair.
     plan_runs : bool
         Whether to look for outlying runs, and to compute the number of further runs needed.
     zeros : bool
@@ -211,44 +184,30 @@ def ratio_rows(
     ranks : bool
         Whether to add the rank-based comparison.
     """
-    rows: list[_Tested] = []
-    for pair in pairs:
-        kind = quantities[pair.quantity]
-        if not (pair.a.values.any() or pair.b.values.any()):
-            continue
-        if kind.is_failure:
-            rows.append(_failure_row(pair, kind, level))
-        else:
-            rows.append(_pair_row(pair, kind, contrast_function, margin, level, zeros))
-    by_side: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        by_side.setdefault(pair.side, []).append(pair)
-    for side, of_side in by_side.items():
-        for group, group_pairs in _groups(of_side, quantities).items():
-            mean, counts = _geometric_mean(group_pairs, contrast_function)
-            if mean is not None:
-                exact = all(_has_no_spread(x) for p in group_pairs for x in (p.a, p.b))
-                kind = replace(quantities[group_pairs[0].quantity], unit="")
-                row = _ratio_row(mean, kind, margin, level, counts)
-                condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
-                row = replace(row, quantity=group, condition=condition, side=side)
-                if exact and min(counts) > 1:
-                    row = _exact_mean(row)
-                rows.append(_Tested(row, mean))
-    alpha = (1 - level) / max(sum(each.row.p is not None for each in rows), 1)
-    finished = [
-        _examine(each, contrast_function, level, alpha, ranks=ranks) if plan_runs else each
-        for each in rows
+    tested = [
+        _failure_row(pair, quantities[pair.quantity], level)
+        if quantities[pair.quantity].is_failure
+        else _pair_row(pair, quantities[pair.quantity], margin, level, zeros)
+        for pair in pairs
+        if pair.a.values.any() or pair.b.values.any()
     ]
-    return _adjust_holm(finished, level, plan_runs)
-
-
-def _exact_mean(row: RatioRow) -> RatioRow:
-    """Complete the row of a mean of exact ratios."""
-    row = replace(row, low=None, high=None, p=None, exact=True, note="")
-    if row.ratio is not None and abs(row.ratio - 1) <= EQUAL_RUNS:
-        return replace(row, ratio=1.0, verdict="the same, exactly")
-    return replace(row, verdict=_verdict(row))
+    for side in dict.fromkeys(pair.side for pair in pairs):
+        groups = _groups([pair for pair in pairs if pair.side == side], quantities)
+        for group, of_group in groups.items():
+            mean, counts = _geometric_mean(of_group)
+            if mean is None:
+                continue
+            condition = f"{GEOMETRIC_MEAN} over {len(of_group)} conditions"
+            better = quantities[of_group[0].quantity].better
+            row = RatioRow(group, condition, "", better, margin=margin, side=side)
+            row = _with_ratio(row, mean, level, counts)
+            if min(counts) > 1 and all(_has_no_spread(x) for p in of_group for x in (p.a, p.b)):
+                row = _exactly(row, same=abs(mean.value - 1) <= EQUAL_RUNS)
+            tested.append(_Tested(row, mean))
+    alpha = (1 - level) / max(sum(each.row.p is not None for each in tested), 1)
+    if plan_runs:
+        tested = [_examine(each, level, alpha, ranks=ranks) for each in tested]
+    return _adjust_holm(tested, level, plan_runs)
 
 
 class _Tested(NamedTuple):
@@ -260,32 +219,47 @@ class _Tested(NamedTuple):
     reduced: RunRatio | None = None
 
 
+def _row_of_pair(pair: Pair, kind: ComparedQuantity, better: str) -> RatioRow:
+    return RatioRow(
+        pair.quantity,
+        key_text(pair.condition),
+        kind.unit,
+        better,
+        mean_a=_none_if_infinite(pair.a.mean),
+        mean_b=_none_if_infinite(pair.b.mean),
+        runs_a=pair.a.n,
+        runs_b=pair.b.n,
+        side=pair.side,
+    )
+
+
 def _pair_row(
     pair: Pair,
     kind: ComparedQuantity,
-    contrast_function: ContrastFunction,
     margin: float,
     level: float,
     zeros: bool,
 ) -> _Tested:
-    ratio = contrast_function(pair)
-    row = _ratio_row(ratio, kind, max(margin, pair.resolution), level, (pair.a.n, pair.b.n))
+    ratio = contrast(pair)
+    row = replace(_row_of_pair(pair, kind, kind.better), margin=max(margin, pair.resolution))
+    row = _with_ratio(row, ratio, level, (pair.a.n, pair.b.n))
     if pair.resolution > margin and not row.note:
         row = replace(row, note=COUNTED.format(name=pair.quantity))
-    row = replace(
-        row,
-        quantity=pair.quantity,
-        condition=key_text(pair.condition),
-        mean_a=_none_if_infinite(pair.a.mean),
-        mean_b=_none_if_infinite(pair.b.mean),
-        side=pair.side,
-    )
     if not zeros and (note := _zero_note(pair, kind)):
         row = replace(row, ratio=None, low=None, high=None, p=None)
         return _Tested(replace(row, verdict="not judged", note=note), ratio)
-    if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
-        return _Tested(_exact_row(row, pair), ratio)
-    return _Tested(row, ratio, pair)
+    a, b = pair.a, pair.b
+    if not (_has_no_spread(a) and _has_no_spread(b) and min(a.n, b.n) > 1):
+        return _Tested(row, ratio, pair)
+    same = abs(a.mean - b.mean) <= EQUAL_RUNS * abs(a.mean)
+    note = CLOCK if kind.unit == "s" else ""
+    if not same and not note and all(side.values[0] == round(side.values[0]) for side in (a, b)):
+        chance = (2 if a.n == b.n else 1) / math.comb(a.n + b.n, a.n)
+        note = (
+            f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
+            f"the sides would differ in every run with a probability of {chance:.2g}"
+        )
+    return _Tested(_exactly(row, same=same, note=note), ratio)
 
 
 def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
@@ -303,21 +277,12 @@ def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
     return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
 
 
-def _exact_row(row: RatioRow, pair: Pair) -> RatioRow:
-    """Complete the row of two sides without spread: an exact comparison, with no interval."""
-    a, b = pair.a, pair.b
-    row = replace(row, low=None, high=None, p=None, exact=True, note="")
-    is_count = a.values[0] == round(a.values[0]) and b.values[0] == round(b.values[0])
-    note = CLOCK if row.unit == "s" else ""
-    if abs(a.mean - b.mean) <= EQUAL_RUNS * abs(a.mean):
-        return replace(row, ratio=1.0, verdict="the same, exactly", note=note)
-    if is_count and not note:
-        chance = 2 / math.comb(a.n + b.n, a.n) if a.n == b.n else 1 / math.comb(a.n + b.n, a.n)
-        note = (
-            f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
-            f"the sides would differ in every run with a probability of {chance:.2g}"
-        )
-    return replace(row, verdict=_verdict(row), note=note)
+def _exactly(row: RatioRow, *, same: bool, note: str = "") -> RatioRow:
+    """Complete the row of sides without spread: an exact comparison, with no interval."""
+    row = replace(row, low=None, high=None, p=None, exact=True, note=note)
+    if same:
+        return replace(row, ratio=1.0, verdict="the same, exactly")
+    return replace(row, verdict=_verdict(row))
 
 
 def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
@@ -325,57 +290,34 @@ def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
     over, under = np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     difference = linear_ratio([pair.b, pair.a], over, under)
     by = pair.b.mean - pair.a.mean
-    row = RatioRow(
-        pair.quantity,
-        key_text(pair.condition),
-        kind.unit,
-        "lower",
-        "undecided",
-        ratio=None,
-        low=None,
-        high=None,
-        p=None,
-        p_holm=None,
-        mean_a=pair.a.mean,
-        mean_b=pair.b.mean,
-        runs_a=pair.a.n,
-        runs_b=pair.b.n,
-        compared=difference.design,
-        side=pair.side,
-        difference=by,
-    )
+    row = replace(_row_of_pair(pair, kind, "lower"), compared=difference.design, difference=by)
     if min(pair.a.n, pair.b.n) < 2:
         return _Tested(_judge_by_requests(row, pair, level), None)
     if _has_no_spread(pair.a) and _has_no_spread(pair.b):
-        exactly: Verdict = "the same, exactly" if not by else "worse" if by > 0 else "better"
-        return _Tested(replace(row, verdict=exactly, exact=True), None)
-    low, high = difference.interval(level)
+        verdict: Verdict = _verdict(row) if by else "the same, exactly"
+        return _Tested(replace(row, verdict=verdict, exact=True), None)
+    low, high = map(_none_if_infinite, difference.interval(level))
     gap, se = difference.distance(0.0)
-    p = t_pvalue(gap / se, difference.df)
     return _Tested(
-        replace(row, low=_none_if_infinite(low), high=_none_if_infinite(high), p=p), difference
+        replace(row, low=low, high=high, p=t_pvalue(gap / se, difference.df)), difference
     )
 
 
 def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
     """Judge a single run of a side by its requests: the spread between runs is unknown."""
     if pair.counts is None:
-        single = [letter for letter, side in (("A", pair.a), ("B", pair.b)) if side.n == 1]
-        has = " and ".join(single) + (" have" if len(single) > 1 else " has")
-        return replace(row, note=ONE_RUN.format(sides=has))
+        return replace(row, note=_single_run_note((pair.a.n, pair.b.n)))
     from scipy.stats import fisher_exact
 
     table = [[failed, total - failed] for failed, total in pair.counts]
     p = float(fisher_exact(table).pvalue)
     note = "failures of single runs are judged by requests: the spread between runs is not known"
-    if p > 1 - level:
-        return replace(row, p=p, p_holm=p, note=note)
-    return replace(row, p=p, p_holm=p, note=note, verdict=_verdict(row))
+    verdict: Verdict = "undecided" if p > 1 - level else _verdict(row)
+    return replace(row, p=p, p_holm=p, note=note, verdict=verdict)
 
 
 def _examine(
     tested: _Tested,
-    contrast_function: ContrastFunction,
     level: float,
     alpha: float,
     *,
@@ -388,62 +330,47 @@ def _examine(
     if ranks and min(pair.a.n, pair.b.n) > 1:
         from virtperf.comparison.ranks import compare_ranks
 
-        row = replace(row, ranks=RankRow(*compare_ranks(pair.a, pair.b, level)))
-    found: OutlyingRun | None = outlying_run(pair.a, pair.b)
+        ratio, low, high, p, test = compare_ranks(pair.a, pair.b, level)
+        of_ranks = replace(row, ratio=ratio, low=low, high=high, p=p, compared=test, note="")
+        row = replace(row, ranks=of_ranks)
+    found = outlying_run(pair.a, pair.b)
     if found is None:
         return tested._replace(row=row)
     a, b = without_run(pair.a, pair.b, found)
-    reduced = contrast_function(replace(pair, a=a, b=b))
-    if not math.isfinite(reduced.value) or math.isnan(reduced.se):
+    reduced = contrast(replace(pair, a=a, b=b))
+    without = _with_ratio(tested.row, reduced, level, (a.n, b.n))
+    if without.p is None:
         return tested._replace(row=row)
-    low, high = reduced.interval(level)
-    p = p_value(reduced, row.margin)
-    alone = replace(row, ratio=reduced.value)
-    verdict: Verdict = _verdict(alone) if p <= alpha else "undecided"
-    without = WithoutRun(
-        found.name,
-        found.side,
-        found.deviation,
-        reduced.value,
-        _none_if_infinite(low),
-        _none_if_infinite(high),
-        verdict,
-    )
-    return tested._replace(row=replace(row, without=without), reduced=reduced)
+    if without.p <= alpha:
+        without = replace(without, verdict=_verdict(without))
+    return tested._replace(row=replace(row, outlier=found, without=without), reduced=reduced)
 
 
-def _ratio_row(
-    ratio: RunRatio, kind: ComparedQuantity, margin: float, level: float, counts: tuple[int, int]
-) -> RatioRow:
+def _with_ratio(row: RatioRow, ratio: RunRatio, level: float, counts: tuple[int, int]) -> RatioRow:
+    """Complete a row by the ratio, its interval and its p-value."""
     known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
     low, high = ratio.interval(level) if known else (math.nan, math.nan)
-    note = ""
-    if not known:
-        single = [side for side, n in zip("AB", counts, strict=True) if n == 1]
-        has = " and ".join(single) + (" have" if len(single) > 1 else " has")
-        note = ONE_RUN.format(sides=has) if single else ONE_BLOCK_EACH
-        note = "" if not math.isfinite(ratio.value) else note
-    elif ratio.confounded:
-        note = CONFOUNDED
-    return RatioRow(
-        quantity="",
-        condition="",
-        unit=kind.unit,
-        better=kind.better,
-        verdict="undecided",
+    note = CONFOUNDED if known and ratio.confounded else ""
+    if not known and math.isfinite(ratio.value):
+        note = _single_run_note(counts)
+    return replace(
+        row,
         ratio=_none_if_infinite(ratio.value),
-        margin=margin,
         low=_none_if_infinite(low),
         high=_none_if_infinite(high),
-        p=p_value(ratio, margin) if known else None,
-        p_holm=None,
-        mean_a=None,
-        mean_b=None,
+        p=p_value(ratio, row.margin) if known else None,
         runs_a=counts[0],
         runs_b=counts[1],
         compared=ratio.design,
         note=note,
     )
+
+
+def _single_run_note(counts: tuple[int, int]) -> str:
+    """Why there is no interval: a side has a single run, or each a single block."""
+    single = [side for side, n in zip("AB", counts, strict=True) if n == 1]
+    has = " and ".join(single) + (" have" if len(single) > 1 else " has")
+    return ONE_RUN.format(sides=has) if single else ONE_BLOCK_EACH
 
 
 def p_value(ratio: RunRatio, margin: float) -> float:
@@ -464,11 +391,9 @@ def p_value(ratio: RunRatio, margin: float) -> float:
 
 def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) -> list[RatioRow]:
     rows = [each.row for each in rows_tested]
-    open_rows = [
-        place for place, row in enumerate(rows) if row.p is not None and row.p_holm is None
-    ]
-    failures = [place for place in open_rows if rows[place].difference is not None]
-    tested = [place for place in open_rows if rows[place].difference is None]
+    open_rows = [at for at, row in enumerate(rows) if row.p is not None and row.p_holm is None]
+    failures = [at for at in open_rows if rows[at].difference is not None]
+    tested = [at for at in open_rows if rows[at].difference is None]
     alpha = 1 - level
     for place, p in zip(failures, holm([rows[at].p or 0.0 for at in failures]), strict=True):
         row = replace(rows[place], p_holm=p)
@@ -529,11 +454,11 @@ def _groups(
     pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
 ) -> dict[str, list[Pair]]:
     """Groups with at least two pairs, with positive values only."""
-    groups: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        kind = quantities[pair.quantity]
-        if not kind.is_failure:
-            groups.setdefault(kind.group or pair.quantity, []).append(pair)
+    groups = grouped(
+        (quantities[pair.quantity].group or pair.quantity, pair)
+        for pair in pairs
+        if not quantities[pair.quantity].is_failure
+    )
     return {
         group: group_pairs
         for group, group_pairs in groups.items()
@@ -543,7 +468,7 @@ def _groups(
 
 
 def _geometric_mean(
-    pairs: Sequence[Pair], contrast_function: ContrastFunction
+    pairs: Sequence[Pair],
 ) -> tuple[LogRatio | None, tuple[int, int]]:
     """Return the geometric mean of the ratios B to A, and the number of runs of each side.
 
@@ -551,13 +476,12 @@ def _geometric_mean(
     them, else the conditions themselves, each with the standard error of its own ratio.
     """
     counts = (_count_runs([p.a for p in pairs]), _count_runs([p.b for p in pairs]))
-    by_run = [_means_by([side(p) for p in pairs], blocks=False) for side in (_a, _b)]
-    if all(by_run):
-        return log_ratio(by_run[1], by_run[0]), counts  # type: ignore[arg-type]
-    by_block = [_means_by([side(p) for p in pairs], blocks=True) for side in (_a, _b)]
-    if all(by_block):
-        return log_ratio(by_block[1], by_block[0]), counts  # type: ignore[arg-type]
-    ratios = [contrast_function(pair) for pair in pairs]
+    for blocks in (False, True):
+        a = _means_by([pair.a for pair in pairs], blocks=blocks)
+        b = _means_by([pair.b for pair in pairs], blocks=blocks)
+        if a is not None and b is not None:
+            return log_ratio(b, a), counts
+    ratios = [contrast(pair) for pair in pairs]
     logs = [math.log(ratio.value) for ratio in ratios if isinstance(ratio, LogRatio)]
     if len(logs) < len(ratios) or any(ratio.confounded for ratio in ratios):
         return None, counts
@@ -588,14 +512,6 @@ def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None
 def _has_no_spread(side: Replicates) -> bool:
     spread = float(np.ptp(side.values))
     return spread <= EQUAL_RUNS * abs(side.mean)
-
-
-def _a(pair: Pair) -> Replicates:
-    return pair.a
-
-
-def _b(pair: Pair) -> Replicates:
-    return pair.b
 
 
 def _count_runs(sides: Sequence[Replicates]) -> int:

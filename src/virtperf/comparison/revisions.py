@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -188,88 +188,57 @@ def _read_runs(
     revision: str,
     date: str,
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    from virtperf.comparison.compare import require_raw
-    from virtperf.comparison.sides import read_sides, varied_names
-    from virtperf.comparison.studies import measured_study
+    from virtperf.comparison.sides import is_study, read_sides, varied_names
 
     folder = Path(place)
-    if not folder.exists() and str(place) in layout.studies():
-        require_raw(format_name, [True])
-        sides = [measured_study(layout, str(place), 0.95, where).all_runs(str(place), where)]
-    elif folder.is_dir() and (
-        dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
-    ):
-        return _read_dated_folders(dated, layout, format_name, where)
-    elif not folder.exists() and not any(c in str(place) for c in "*?[:"):
-        raise RawperfError("there is no such file or folder", file=str(place), expected=PLACES)
+    dated = [p for p in sorted(folder.iterdir()) if DATED.match(p.name)] if folder.is_dir() else []
+    parts: list[tuple[Side, str, str]]
+    if dated:
+        named = [(of[2], of[1]) for each in dated if (of := DATED.match(each.name))]
+        for each, (_, day) in zip(dated, named, strict=True):
+            _require_date(day, "the folder's name", str(each))
+        sides = read_sides(dated, layout, format_name, where)
+        varied = varied_names(sides)
+        parts = [(side, *of) for side, of in zip(sides, named, strict=True)]
+        notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
     else:
-        sides = read_sides((place,), layout, format_name, where)
-    side = sides[0]
+        if not folder.exists() and not (
+            is_study(place, layout) or any(c in str(place) for c in "*?[:")
+        ):
+            raise RawperfError("there is no such file or folder", file=str(place), expected=PLACES)
+        whole = read_sides((place,), layout, format_name, where)[0]
+        varied = varied_names([whole]) - {revision, date}
+        parts = list(_by_revision(whole, revision, date))
+        notes = [*whole.notes, *whole.warnings]
     values: RevisionValues = {}
-    varied = varied_names([side]) - {revision, date}
-    by_revision: dict[str, list[RunValues]] = {}
+    for side, name, day in parts:
+        for (quantity, condition), runs in side.cells(varied).items():
+            of_cell = values.setdefault((quantity, key_text(condition)), {})
+            before = of_cell.get(name, RevisionRuns(name, day, ()))  # of another day
+            first = min(before.date, day, key=_timestamp)
+            of_cell[name] = RevisionRuns(name, first, (*before.runs, *runs.values.tolist()))
+    return values, dict(parts[0][0].quantities), notes
+
+
+def _by_revision(side: Side, revision: str, date: str) -> Iterator[tuple[Side, str, str]]:
+    """Yield the runs of each revision, with its name and its first date ("" without any)."""
+    groups: dict[str, list[tuple[RunValues, str]]] = {}
     for run in side.runs:
-        name = _factor_or_fact(run, revision)
-        if name is None:
+        known = {**run.facts, **run.factors}
+        if known.get(revision) is None:
+            near = did_you_mean(revision, [*run.factors, *run.facts])
             raise RawperfError(
                 f"the run has no {revision}",
                 file=run.place,
                 expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
-                remedy="name another one by --revision"
-                + (
-                    f"; {near}"
-                    if (near := did_you_mean(revision, [*run.factors, *run.facts]))
-                    else ""
-                ),
+                remedy="; ".join(filter(None, ("name another one by --revision", near))),
             )
-        by_revision.setdefault(name, []).append(run)
-    for name, runs in by_revision.items():
-        when = min((_revision_date(run, date) for run in runs), key=_timestamp)
-        _add_revision(values, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
-    return values, dict(side.quantities), [*side.notes, *side.warnings]
-
-
-def _read_dated_folders(
-    folders: Sequence[Path],
-    layout: Layout,
-    format_name: str | None,
-    where: Mapping[str, Level],
-) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    from virtperf.comparison.sides import read_sides, varied_names
-
-    values: RevisionValues = {}
-    named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
-    for folder, (day, _) in zip(folders, named, strict=True):
-        _require_date(day, "the folder's name", str(folder))
-    sides = read_sides(folders, layout, format_name, where)
-    varied = varied_names(sides)
-    for side, (day, revision) in zip(sides, named, strict=True):
-        _add_revision(values, side, varied, revision, day)
-    notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
-    return values, dict(sides[0].quantities), notes
-
-
-def _add_revision(
-    values: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
-) -> None:
-    """Add the runs of a revision, to those of other days if there are any."""
-    for (quantity, condition), runs in side.cells(varied).items():
-        of = values.setdefault((quantity, key_text(condition)), {})
-        before = of.get(revision, RevisionRuns(revision, date, ()))
-        first = min(before.date, date, key=_timestamp)
-        of[revision] = RevisionRuns(revision, first, (*before.runs, *runs.values.tolist()))
-
-
-def _factor_or_fact(run: RunValues, name: str) -> str | None:
-    value = run.factors.get(name, run.facts.get(name))
-    return None if value is None else str(value)
-
-
-def _revision_date(run: RunValues, name: str) -> str:
-    """Date of a run's revision, else that of the run; "" where neither is known."""
-    text = _factor_or_fact(run, name) or run.day
-    _require_date(text, f"{name!r} of a run", run.place)
-    return text
+        when = str(known.get(date) or run.day)
+        _require_date(when, f"{date!r} of a run", run.place)
+        groups.setdefault(str(known[revision]), []).append((run, when))
+    for name, found in groups.items():
+        first = min((when for _, when in found), key=_timestamp)
+        yield replace(side, runs=tuple(run for run, _ in found)), name, first
 
 
 def _require_filled(column: pd.Series, path: Path) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
 from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.core.contrasts import Replicates
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
@@ -43,6 +46,7 @@ STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claim
 ITERATION = re.compile(r"iter-\d+")
 MAIN_PERCENTILE = re.compile(r"(?i)(^|[\W_])(p(50|95|99)|(50|95|99)th)($|\W)")
 IGNORED_SUFFIXES = (".md", ".rst", ".dvc")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,7 @@ class TableOptions:
 class Side:
     """All runs of one side, with the metadata of its quantities.
 
-    `notes` are those on all sides. `repetitions` is the largest number of repeated rows of one key
-    in a file, `repeats` what they are (`rawperf.results.table.Repeats`).
+    `notes` are those on all sides.
     """
 
     name: str
@@ -71,17 +74,21 @@ class Side:
     quantities: Mapping[str, ComparedQuantity]
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    repetitions: int = 0
-    repeats: str = ""
 
     @property
-    def facts(self) -> dict[str, frozenset[str]]:
+    def facts(self) -> dict[str, set[str]]:
         """Distinct values of each fact about machine and tools over the runs."""
-        values_by_fact: dict[str, set[str]] = {}
-        for run in self.runs:
-            for name, value in run.facts.items():
-                values_by_fact.setdefault(name, set()).add(value)
-        return {name: frozenset(values) for name, values in values_by_fact.items()}
+        return _levels(item for run in self.runs for item in run.facts.items())
+
+    @property
+    def repetitions(self) -> int:
+        """Largest number of repeated rows of one key in a file."""
+        return max((run.repetitions for run in self.runs), default=0)
+
+    @property
+    def repeats(self) -> str:
+        """What repeated rows of a file are (`rawperf.results.table.Repeats`); "" if not known."""
+        return next((run.repeats for run in self.runs if run.repeats), "")
 
     @property
     def disturbed(self) -> int:
@@ -95,26 +102,16 @@ class Side:
     @cached_property
     def factor_levels(self) -> dict[str, set[Level]]:
         """Levels of each factor of the runs."""
-        levels: dict[str, set[Level]] = {}
-        for run in self.runs:
-            for name, level in run.factors.items():
-                levels.setdefault(name, set()).add(level)
-        return levels
+        return _levels(item for run in self.runs for item in run.factors.items())
 
     @cached_property
     def key_levels(self) -> dict[str, set[Level | None]]:
         """Levels of each key of the values; None where a quantity lacks a key that it has elsewhere."""
-        levels: dict[str, set[Level | None]] = {}
-        keys_of: dict[str, set[str]] = {}
-        for run in self.runs:
-            for quantity, key in run.values:
-                keys_of.setdefault(quantity, set()).update(name for name, _ in key)
-        for run in self.runs:
-            for quantity, key in run.values:
-                of = dict(key)
-                for name in keys_of[quantity]:
-                    levels.setdefault(name, set()).add(of.get(name))
-        return levels
+        cells = [(quantity, dict(key)) for run in self.runs for quantity, key in run.values]
+        keys_of = _levels((quantity, name) for quantity, key in cells for name in key)
+        return _levels(
+            (name, key.get(name)) for quantity, key in cells for name in keys_of.get(quantity, ())
+        )
 
     def split(self, name: str, text: str) -> Side:
         """Select the runs at a factor level, or with a fact about machine or tools (a pattern).
@@ -191,16 +188,35 @@ class Side:
         return {cell: _replicates(runs) for cell, runs in gathered.items()}
 
 
+def _levels(items: Iterable[tuple[str, T]]) -> dict[str, set[T]]:
+    """Distinct levels by name."""
+    return {name: set(levels) for name, levels in grouped(items).items()}
+
+
+def parse_factor(written: Sequence[str]) -> tuple[str, str, str]:
+    """Parse ``("kernel=6.1", "kernel=6.6")``: a factor or fact, and the texts of two levels of it.
+
+    Raises `RawperfError` for anything else.
+    """
+    split = [text.partition("=") for text in written]
+    names = {name.strip() for name, _, _ in split}
+    if len(split) != 2 or len(names) != 1 or not all(level for _, _, level in split):
+        raise RawperfError(
+            "two values of one factor or fact are needed",
+            expected="--factor NAME=A --factor NAME=B",
+            found=", ".join(written),
+        )
+    return names.pop(), split[0][2].strip(), split[1][2].strip()
+
+
 def varied_names(sides: Sequence[Side]) -> frozenset[str]:
     """Factors with more than one level among the runs of a side, and keys with more than one level
     over all sides.
     """
-    keys: dict[str, set[Level | None]] = {}
-    factors = set()
-    for side in sides:
-        factors |= {name for name, levels in side.factor_levels.items() if len(levels) > 1}
-        for name, levels in side.key_levels.items():
-            keys.setdefault(name, set()).update(levels)
+    factors = {n for side in sides for n, levels in side.factor_levels.items() if len(levels) > 1}
+    keys = _levels(
+        (n, x) for side in sides for n, levels in side.key_levels.items() for x in levels
+    )
     return frozenset(factors | {name for name, levels in keys.items() if len(levels) > 1})
 
 
@@ -215,6 +231,20 @@ def _replicates(values_of_runs: Sequence[tuple[float, RunValues]]) -> Replicates
     )
 
 
+def is_study(place: str | Path, layout: Layout) -> bool:
+    """Whether a place is the id of a study of the repository."""
+    return not Path(place).exists() and str(place) in layout.studies()
+
+
+def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
+    """Raise `ParameterError` for a raw file format if no side has raw files."""
+    if format_name is not None and all(stored):
+        raise ParameterError(
+            "--input-format does not apply to a study's stored values",
+            remedy="leave it out, or give the folder of its runs",
+        )
+
+
 def read_sides(
     places: Sequence[str | Path],
     layout: Layout,
@@ -223,16 +253,17 @@ def read_sides(
     *,
     tables: TableOptions = TableOptions(),
     singles: bool = False,
+    level: float = 0.95,
 ) -> list[Side]:
-    """Read all runs of each side.
+    """Read all runs of each side; those of studies as stored by the runs stage.
 
     Parameters
     ----------
     places : sequence of str or Path
-        For each side a folder, one run folder, one raw file, a glob pattern, or ``REVISION:``
-        followed by one of these or by a study of the repository.
+        For each side a folder, one run folder, one raw file, a glob pattern, the id of a study of the
+        repository, or ``REVISION:`` followed by one of these.
     layout : Layout
-        The repository, for run folders of its studies.
+        The repository, for studies and for run folders of its studies.
     format_name : str, optional
         Format of raw files without `run.yaml`, or a YAML file that declares one.
     where : mapping, optional
@@ -241,6 +272,8 @@ def read_sides(
         Keys and repeated rows of tables.
     singles : bool
         Whether to keep single values, for percentiles.
+    level : float
+        Confidence level of the stored values of studies.
 
     Raises
     ------
@@ -248,7 +281,34 @@ def read_sides(
         A place has no runs, or a run can't be read; with file and line.
     """
     where = where or {}
+    stored = [is_study(place, layout) for place in places]
+    require_raw(format_name, stored)
+    others = [place for place, of_study in zip(places, stored, strict=True) if not of_study]
     reader = RunReader(layout, format_name, singles=singles)
+    read = iter(_read_runs(others, layout, reader, where, tables) if others else ())
+    sides = []
+    for place, of_study in zip(places, stored, strict=True):
+        if of_study:
+            from virtperf.comparison.studies import measured_study
+
+            sides.append(measured_study(layout, str(place), level, where).all_runs(where))
+        else:
+            sides.append(next(read))
+    names = Counter(side.name for side in sides)
+    return [
+        replace(side, name=str(place)) if names[side.name] > 1 else side
+        for side, place in zip(sides, places, strict=True)
+    ]
+
+
+def _read_runs(
+    places: Sequence[str | Path],
+    layout: Layout,
+    reader: RunReader,
+    where: Mapping[str, Level],
+    tables: TableOptions,
+) -> list[Side]:
+    """Read the runs of places other than studies."""
     with tempfile.TemporaryDirectory() as scratch:
         resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
         names = side_names(resolved)
@@ -300,27 +360,11 @@ def read_sides(
                 )
                 for run in runs
             ]
-            repetitions, repeats = _repetitions(of_side, keys.keys)
-            known = reader.quantities.known
-            side = Side(name, tuple(runs), known, warnings, of_all, repetitions, repeats)
+            side = Side(name, tuple(runs), reader.quantities.known, warnings, of_all)
             sides.append(side.at_keys(where))
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])
     return sides
-
-
-def _repetitions(runs: Sequence[LoadedRun], keys: Sequence[str]) -> tuple[int, str]:
-    """Return the largest number of repeated rows of a file of a side, and what they are."""
-    most, repeats = 0, ""
-    for run in runs:
-        for table in run.tables.values():
-            columns = [of for name in keys if (of := table.levels(name)) is not None]
-            rows = list(zip(*columns, strict=True)) if columns else [()] * table.rows
-            most = max(most, max((rows.count(key) for key in set(rows)), default=0))
-        for cells in run.cells.values():
-            if cells.of_table:
-                most, repeats = max(most, cells.repetitions), cells.repeats
-    return most, repeats
 
 
 def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ conditions of the study.
 
 from __future__ import annotations
 
-import gc
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, Pair, RatioRow, ratio_rows
+from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, Pair, ratio_rows
 from virtperf.core.contrasts import (
     MIN_POOLED_CONDITIONS,
     MIN_POOLED_UNITS,
     Replicates,
     pooled_error,
 )
+from virtperf.core.grouping import grouped
 from virtperf.runs.run_values import CellName, ComparedQuantity
 
 MIN_RUNS = 4
@@ -83,19 +83,21 @@ def equal_splits(
         possible = min(_count_block_splits(runs) for runs in within.values())
         designs.append((design, possible, lambda rng: _random_block_halves(within, rng)))
     results = []
-    gc.freeze()  # multipletests runs a garbage collection per call, slow with many live objects
-    try:
-        for number, (design, possible, split) in enumerate(designs):
-            rng = np.random.default_rng([seed, number])
-            calls = [
-                _count_false_alarms(
-                    ratio_rows(split(rng), quantities, margin=margin, level=level, plan_runs=False)
-                )
-                for _ in range(splits)
-            ]
-            results.append(_summed_over_splits(design, possible, calls))
-    finally:
-        gc.unfreeze()
+    for number, (design, possible, split) in enumerate(designs):
+        rng = np.random.default_rng([seed, number])
+        tables = [
+            ratio_rows(split(rng), quantities, margin=margin, level=level, plan_runs=False)
+            for _ in range(splits)
+        ]
+        called = sum(any(row.verdict in CALLED_DIFFERENT for row in rows) for rows in tables)
+        outside = sum(
+            not row.low <= 1 <= row.high
+            for rows in tables
+            for row in rows
+            if row.low is not None and row.high is not None
+        )
+        size = round(sum(map(len, tables)) / splits)
+        results.append(EqualSplits(design, splits, possible, called, size, outside))
     return results
 
 
@@ -121,24 +123,6 @@ def _count_block_splits(runs: Replicates) -> int:
     """Number of distinct splits within blocks; 0 if a block has a single run."""
     counts = Counter(runs.blocks).values()
     return math.prod(_count_splits(n) for n in counts) if min(counts) > 1 else 0
-
-
-def _count_false_alarms(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
-    """Count the rows of a table, whether any is called different, and intervals that exclude 1."""
-    called = any(row.verdict in CALLED_DIFFERENT for row in table)
-    outside = sum(
-        not row.low <= 1 <= row.high
-        for row in table
-        if row.low is not None and row.high is not None
-    )
-    return len(table), called, outside
-
-
-def _summed_over_splits(
-    design: str, possible: int, calls: Sequence[tuple[int, bool, int]]
-) -> EqualSplits:
-    rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
-    return EqualSplits(design, len(calls), possible, called, round(rows / len(calls)), outside)
 
 
 def _random_halves(cells: Mapping[CellName, Replicates], rng: np.random.Generator) -> list[Pair]:
@@ -174,12 +158,11 @@ def _group_by_blocks(
     cells: Mapping[CellName, Replicates],
 ) -> dict[CellName, list[Replicates]]:
     """Group the conditions of each quantity by equal sets of blocks, relative to their means."""
-    gathered: dict[CellName, list[Replicates]] = {}
-    for (quantity, _), runs in cells.items():
-        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
-            blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
-            gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
-    return gathered
+    return grouped(
+        ((quantity, (("blocks", ", ".join(sorted({*runs.blocks}))),)), runs.scaled(1 / runs.mean))
+        for (quantity, _), runs in cells.items()
+        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0
+    )
 
 
 def _equal_variances(conditions: Sequence[Replicates]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import Pair, RunRatio, contrast
 from virtperf.comparison.sides import Side
 from virtperf.core.contrasts import Replicates
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -19,7 +20,7 @@ from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import INDEX
 from virtperf.runs.run_reader import quantity_metadata
-from virtperf.runs.run_values import CellName, ComparedQuantity, Condition, RunValues
+from virtperf.runs.run_values import CellName, ComparedQuantity, RunValues
 from virtperf.study.definition import Study, load_study
 from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
@@ -35,26 +36,6 @@ class MeasuredStudy:
     quantities: Mapping[str, ComparedQuantity]
     runs: Mapping[str, Mapping[str, Any]]
 
-    def factor_levels(self, written: tuple[str, ...]) -> tuple[str, Level, Level]:
-        """Parse the factor and its two levels from ``("kernel=6.1", "kernel=6.6")``.
-
-        Raises `RawperfError` for anything but two known levels of one factor.
-        """
-        split = [text.partition("=") for text in written]
-        names = {name.strip() for name, _, _ in split}
-        levels = [parse_level(level) for _, _, level in split]
-        if len(split) != 2 or len(names) != 1 or not all(level for _, _, level in split):
-            raise RawperfError(
-                "two levels of one factor are needed",
-                expected="--factor NAME=A --factor NAME=B",
-                found=", ".join(written) or "none",
-            )
-        name = names.pop()
-        for level in levels:
-            if wrong := self.study.level_problem(name, level):
-                raise RawperfError(wrong["problem"], expected=wrong["expected"])
-        return name, levels[0], levels[1]
-
     def conditions(self, where: Mapping[str, Level]) -> dict[Quantity, Replicates]:
         """Quantities observed by runs at these levels."""
         return {
@@ -67,20 +48,55 @@ class MeasuredStudy:
             )
         }
 
-    def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
-        """Pair the conditions measured at both levels of a factor, all other levels equal."""
-        conditions = self.conditions(where)
+    def level_sides(
+        self, factor: str, written: Sequence[str], where: Mapping[str, Level]
+    ) -> tuple[list[Side], list[Pair]]:
+        """The runs at two levels of a factor, and the conditions measured at both, all other levels
+        equal.
+
+        Raises `RawperfError` for an unknown level, and if there is no such condition.
+        """
+        levels = [parse_level(text) for text in written]
+        names = [f"{factor}={level}" for level in levels]
+        for level in levels:
+            if wrong := self.study.level_problem(factor, level):
+                raise RawperfError(wrong["problem"], expected=wrong["expected"])
         both = [
             (quantity, moved)
-            for quantity in sorted(conditions)
-            if quantity.level(factor) == a
-            and (moved := quantity.moved({factor: b})) in self.samples
+            for quantity in sorted(self.conditions(where))
+            if quantity.level(factor) == levels[0]
+            and (moved := quantity.moved({factor: levels[1]})) in self.samples
         ]
+        if not both:
+            raise RawperfError(
+                f"no condition was measured at both {names[0]} and {names[1]}",
+                remedy="runs are compared at the same levels of all other factors",
+            )
         varied = _varied_factors([quantity for quantity, _ in both]) - {factor}
-        return [
-            Pair(of.name, _condition(of, varied), self.samples[of], self.samples[to])
+        pairs = [
+            Pair(
+                of.name,
+                tuple((name, level) for name, level in of.at if name in varied),
+                self.samples[of],
+                self.samples[to],
+                side=names[1],
+            )
             for of, to in both
         ]
+        ids = dict.fromkeys(run for p in pairs for side in (p.a, p.b) for run in side.run_ids)
+        sides = [
+            Side(
+                name,
+                tuple(
+                    self._run(run, {})
+                    for run in ids
+                    if self.runs.get(run, {}).get("factors", {}).get(factor) == level
+                ),
+                self.quantities,
+            )
+            for name, level in zip(names, levels, strict=True)
+        ]
+        return sides, pairs
 
     def contrast(self, pair: Pair) -> RunRatio:
         """Ratio as in the study's verdicts and tables, possibly with an error pooled over its
@@ -90,39 +106,26 @@ class MeasuredStudy:
         of, to = quantities[id(pair.b)], quantities[id(pair.a)]
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
-    def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
-        """Build one side from the runs at a level."""
-        ids = dict.fromkeys(run for p in pairs for side in (p.a, p.b) for run in side.run_ids)
-        of_level = [
-            run for run in ids if self.runs.get(run, {}).get("factors", {}).get(factor) == level
-        ]
-        return Side(name, tuple(self._run(run, {}) for run in of_level), self.quantities)
-
-    def all_runs(self, name: str, where: Mapping[str, Level]) -> Side:
-        """Build a side of all runs at the levels of `where`, with blocks specific to this study."""
+    def all_runs(self, where: Mapping[str, Level]) -> Side:
+        """All runs at the levels of `where`, with blocks specific to this study."""
+        conditions = self.conditions(where)
         values: dict[str, dict[CellName, float]] = {}
-        for quantity, of_quantity in self.conditions(where).items():
-            columns = zip(of_quantity.run_ids, of_quantity.values.tolist(), strict=True)
-            for run, value in columns:
+        blocks: dict[str, tuple[str, str]] = {}
+        for quantity, of in conditions.items():
+            rows = zip(of.run_ids, of.values.tolist(), of.blocks, of.days, strict=True)
+            for run, value, block, day in rows:
                 values.setdefault(run, {})[quantity.name, ()] = value
-        known = {
-            run: (block, day)
-            for of_quantity in self.samples.values()
-            for run, block, day in zip(
-                of_quantity.run_ids, of_quantity.blocks, of_quantity.days, strict=True
-            )
-        }
-        runs = []
-        for run in sorted(values):
-            block, day = known[run]
-            block = f"{self.study.id}: {block}" if block else ""
-            runs.append(replace(self._run(run, values[run]), block=block, day=day))
-        if not runs:
+                blocks[run] = f"{self.study.id}: {block}" if block else "", day
+        if not values:
             raise RawperfError(
                 f"{self.study.id} has no measured runs at these levels",
                 found=", ".join(f"{factor}={level}" for factor, level in where.items()),
             )
-        return Side(name, tuple(runs), self.measured(self.conditions(where)))
+        runs = tuple(
+            replace(self._run(run, values[run]), block=blocks[run][0], day=blocks[run][1])
+            for run in sorted(values)
+        )
+        return Side(self.study.id, runs, self.measured(conditions))
 
     def measured(self, conditions: Iterable[Quantity]) -> Mapping[str, ComparedQuantity]:
         """Metadata of the quantities of these conditions."""
@@ -177,12 +180,5 @@ def measured_study(
 
 def _varied_factors(quantities: list[Quantity]) -> set[str]:
     """Factors with more than one level among these quantities."""
-    levels: dict[str, set[Level]] = {}
-    for quantity in quantities:
-        for factor, level in quantity.at:
-            levels.setdefault(factor, set()).add(level)
-    return {factor for factor, values in levels.items() if len(values) > 1}
-
-
-def _condition(quantity: Quantity, varied: set[str]) -> Condition:
-    return tuple((factor, level) for factor, level in quantity.at if factor in varied)
+    levels = grouped(item for quantity in quantities for item in quantity.at)
+    return {factor for factor, values in levels.items() if len({*values}) > 1}

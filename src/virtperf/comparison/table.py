@@ -11,6 +11,7 @@ from typing import Any
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import join_words, number, signed, unsigned, with_unit
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.runs.run_values import FAILURES, join_names
@@ -169,20 +170,11 @@ class ComparisonTable(Showable):
         rows = []
         for row in self.rows:
             if row.ranks is not None:
-                by, low, high = signed(*_percent(row.ranks.ratio, row.ranks.low, row.ranks.high))
-                if not (row.ranks.low > 0 and math.isfinite(row.ranks.high)):
-                    low = high = ""
-                rows.append(
-                    (
-                        row.quantity,
-                        row.condition,
-                        row.side,
-                        f"{by} %",
-                        f"{low} to {high} %" if low else "none (too few runs)",
-                        number(row.ranks.p, 2),
-                        row.ranks.test,
-                    )
-                )
+                by, interval = _change_texts(row.ranks)
+                known = interval if row.ranks.low is not None else "none (too few runs)"
+                p = number(row.ranks.p or 0.0, 2)
+                where = (row.quantity, row.condition, row.side)
+                rows.append((*where, by, known, p, row.ranks.compared))
         return Grid(
             label="By ranks: Hodges and Lehmann's estimate; p-values are not adjusted",
             columns=("quantity", "condition", "side", "change", "interval", "p", "test"),
@@ -210,10 +202,9 @@ def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
     """Yield a note on rows whose error is pooled over conditions: ``error pooled over 4 conditions:
     throughput; sent, guests=2``; single rows of a quantity with their condition.
     """
-    pooled: dict[str, list[RatioRow]] = {}
-    for row in rows:
-        if (at := row.compared.find(POOLED)) >= 0:
-            pooled.setdefault(row.compared[at:], []).append(row)
+    pooled = grouped(
+        (row.compared[at:], row) for row in rows if (at := row.compared.find(POOLED)) >= 0
+    )
     counts = Counter(row.quantity for row in rows if not row.is_mean)
     for pooling, its_rows in pooled.items():
         pooled_counts = Counter(row.quantity for row in its_rows)
@@ -277,9 +268,7 @@ def _cells(row: RatioRow) -> tuple[str, ...]:
 
 def _verdict_text(row: RatioRow) -> str:
     if row.without is not None:
-        by, low, high = signed(*_percent(row.without.ratio, row.without.low, row.without.high))
-        limits = f", {low} to {high} %" if row.without.low is not None else ""
-        return f"{row.verdict} (without {row.without.run}: {by} %{limits}: {row.without.verdict})"
+        return f"{row.verdict} (without {_without_words(row)})"
     return row.verdict + (f" ({row.more_runs} more runs per side needed)" if row.more_runs else "")
 
 
@@ -294,10 +283,8 @@ def _summary_rows(rows: Sequence[RatioRow]) -> list[RatioRow]:
     """Rows for sentences: of a group of conditions the geometric mean, if all conditions agree; else
     the conditions that differ, or the mean.
     """
-    groups: dict[tuple[str, str], list[RatioRow]] = {}
-    for row in rows:
-        name = row.quantity if row.is_mean else row.quantity.partition(" of ")[0]
-        groups.setdefault((name, row.side), []).append(row)
+    names = (row.quantity if row.is_mean else row.quantity.partition(" of ")[0] for row in rows)
+    groups = grouped(((name, row.side), row) for name, row in zip(names, rows, strict=True))
     chosen = []
     for of_group in groups.values():
         means = [row for row in of_group if row.is_mean]
@@ -374,20 +361,26 @@ def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
     return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
 
 
+def _without_words(row: RatioRow) -> str:
+    """Format the result without the outlying run: ``r2.csv: +3 %, 1 to 5 %: slower``."""
+    assert row.without is not None and row.outlier is not None
+    by, interval = _change_texts(row.without)
+    limits = f", {interval}" if row.without.low is not None else ""
+    return f"{row.outlier.name}: {by}{limits}: {row.without.verdict}"
+
+
 def _without_sentence(row: RatioRow) -> str:
-    """Describe the result without one outlying run."""
-    assert row.without is not None
-    one = row.without
+    """Describe the outlying run, and the result without it."""
+    assert row.outlier is not None
+    one = row.outlier
     away, _ = unsigned(*_percent(one.deviation, None, None))
     where = "above" if one.deviation > 1 else "below"
-    by, low, high = signed(*_percent(one.ratio, one.low, one.high))
-    limits = f", {low} to {high} %" if one.low is not None else ""
     apart = (
-        f"One run is apart from the others: {one.run} of {one.side} is {away} % {where} them."
+        f"One run is apart from the others: {one.name} of {one.side} is {away} % {where} them."
         if one.side
-        else f"One block is apart from the others: in {one.run} the ratio is {away} % {where} theirs."
+        else f"One block is apart from the others: in {one.name} the ratio is {away} % {where} theirs."
     )
-    return f"{apart} Without it: {by} %{limits}: {one.verdict}."
+    return f"{apart} Without it: {_without_words(row).removeprefix(f'{one.name}: ')}."
 
 
 def _aa_sentence(equal: EqualSplits) -> str:

@@ -130,7 +130,11 @@ class TableSchema:
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file written by `write`; raises as `read_arrow` does."""
-        table, kinds = self.read_arrow(path, factors), self.kinds(factors)
+        return self.pandas(self.read_arrow(path, factors), factors)
+
+    def pandas(self, table: pa.Table, factors: Sequence[str] = ()) -> pd.DataFrame:
+        """Convert an Arrow table with these columns to a frame."""
+        kinds = self.kinds(factors)
         return pd.DataFrame(
             {name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds)
         )

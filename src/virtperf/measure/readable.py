@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rawperf.core.errors import RawperfError
-from virtperf.runs.intake.preview import Preview, preview
+from virtperf.runs.one_run import Preview, preview
 from virtperf.runs.summarize.audits import RESPONSE_TIME_LAW
 from virtperf.study.definition import Study
 
@@ -34,18 +33,14 @@ def readability(study: Study, folder: Path, metrics: Path) -> Readability:
     metrics : Path
         The metric dictionary.
     """
-    with TemporaryDirectory(prefix="virtperf-") as scratch:
-        link = Path(scratch, "runs", folder.name)
-        link.parent.mkdir()
-        link.symlink_to(folder)
-        try:
-            read = preview(study, link, metrics, Path(scratch, "work"), level=LEVEL)
-        except RawperfError as err:
-            return Readability((str(err),))
-        except OSError:
-            raise
-        except Exception as err:  # a bug in a reader must not end a night of measurements
-            return Readability((f"{type(err).__name__}: {err}",))
+    try:
+        read = preview(study, folder, metrics, level=LEVEL)
+    except RawperfError as err:
+        return Readability((str(err),))
+    except OSError:
+        raise
+    except Exception as err:  # a bug in a reader must not end a night of measurements
+        return Readability((f"{type(err).__name__}: {err}",))
     return _files_without_data(read)
 
 

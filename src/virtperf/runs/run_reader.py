@@ -27,9 +27,9 @@ from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.pieces import peek_stream
-from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
-from rawperf.tidy import open_input, read_bytes
+from rawperf.tidy import open_input
+from virtperf.core.grouping import grouped
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
     first_text,
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
+FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
 STATISTICS_FILE = "stats.json"
 MAX_JSON_BYTES = 64 * 1024**2
 MAX_NAMED_FILES = 3
@@ -125,31 +126,34 @@ class RunReader:
         return build_dictionary(self._layout.metrics)
 
     @cached_property
-    def _declared(self) -> DeclaredFormat | None:
+    def _formats(self) -> tuple[tuple[DeclaredFormat, ...], str | None]:
+        """The requested declaration, and the name of the format of all files; None if the declaration
+        selects files by `match`.
+        """
         if self._format is None:
-            return None
+            return (), None
         from virtperf.runs.ingest.inputs import declared_inputs
 
-        inputs, _ = declared_inputs(None, None, self._format)
-        return inputs[0] if inputs and inputs[0].declaration.match else None
+        inputs, name = declared_inputs(None, None, self._format)
+        return inputs, None if inputs and inputs[0].declaration.match else name
 
-    def _format_of(self, path: Path) -> str | None:
-        """Return the requested format if it applies to a file; a declaration selects files by
-        `match`.
-        """
-        if self._declared is None:
-            return self._format
+    def _is_requested(self, path: Path) -> bool:
+        """Whether the requested format applies to a file."""
+        inputs, name = self._formats
+        if name is not None or not inputs:
+            return name is not None
         with open_input(path) as stream:
             head, _ = peek_stream(stream)
-        fits = self._declared.matches_file(path.name, head)
+        fits = inputs[0].matches_file(path.name, head)
         self._format_used |= fits
-        return self._format if fits else None
+        return fits
 
     def require_format_used(self) -> None:
         """Raise `RawperfError` if the requested declaration matched no file."""
-        if self._declared is not None and not self._format_used:
+        inputs, name = self._formats
+        if inputs and name is None and not self._format_used:
             raise RawperfError(
-                f"no file matches the declared format {self._declared.name!r}",
+                f"no file matches the declared format {inputs[0].name!r}",
                 file=str(self._format),
                 expected="a file selected by `match` of the declaration",
                 remedy="remove `match` to read every file in this format",
@@ -166,7 +170,15 @@ class RunReader:
     def load(self, path: Path) -> LoadedRun | None:
         """Read the files of a run; None if its run.yaml excludes it."""
         if path.is_dir() and (path / RUN_FILE).is_file():
-            run = self._run_folder(path)
+            try:
+                run = self._run_folder(path)
+            except RawperfError as err:
+                if self._format is None:
+                    raise
+                remedy = "; ".join(filter(None, (FORMAT_IGNORED, err.remedy)))
+                raise err.copy_as(type(err), remedy=remedy) from err
+            if self._format is not None:
+                self._warn(path, FORMAT_IGNORED)
             return None if run is None else LoadedRun(path, folder=run, digest=run.digest)
         folder, names = files_of(path)
         if path.is_dir() and STATISTICS_FILE in names:
@@ -230,15 +242,20 @@ class RunReader:
         cells = {name: average_over(of_file, over) for name, of_file in cells.items()}
         facts = {fact: text for of_file in cells.values() for fact, text in of_file.facts.items()}
         name, place = loaded.path.name, str(loaded.path)
-        if rows_are_runs and any(of_file.of_table for of_file in cells.values()):
+        tables = [of_file for of_file in cells.values() if of_file.of_table]
+        about: dict[str, Any] = {
+            "facts": facts,
+            "repetitions": max((of_file.repetitions for of_file in tables), default=0),
+            "repeats": next((of_file.repeats for of_file in tables if of_file.repeats), ""),
+        }
+        if rows_are_runs and tables:
             for file, of_file in cells.items():
                 if of_file.of_table:
                     prefix = f"{name}/{file}" if loaded.path.is_dir() else name
                     for row, row_values in split_rows(of_file):
                         run_id = f"{prefix} {row}"
-                        yield RunValues(
-                            run_id, row_values, facts=facts, place=f"{loaded.path.parent}/{run_id}"
-                        )
+                        place = f"{loaded.path.parent}/{run_id}"
+                        yield RunValues(run_id, row_values, place=place, **about)
             return
         refused: dict[str, str] = {}
         values = run_values(cells, refused, self.quantities)
@@ -247,31 +264,28 @@ class RunReader:
         yield RunValues(
             name,
             values,
-            facts=facts,
             digest=loaded.digest,
             place=place,
             singles=_merge_singles([of_file.singles for of_file in cells.values()]),
             refused=refused,
             columns={n: tuple(x.tolist()) for n, x in only.numbers.items()} if only else {},
             counts={c: n for of_file in cells.values() for c, n in of_file.counts.items()},
+            **about,
         )
 
     def _file(self, path: Path, empty: list[str], run: str) -> PlainTable | Cells:
         """Read a file: a table, or its numbers by cell. Cells without a number go to `empty`."""
-        format_name = self._format_of(path)
-        if format_name is None:
-            if (statistics := _flat_numbers(path)) is not None:
-                for name in statistics:
-                    self.quantities.add(name, ComparedQuantity(group=name), str(path))
-                return Cells({(name, ()): np.array([v]) for name, v in statistics.items()})
-            with open_input(path) as stream:
-                head, _ = peek_stream(stream)
-            if form := recognise_results(head):
-                return self._results(read_results(read_bytes(path), str(path), form), path, run)
-        from virtperf.runs.ingest import own
+        if not self._is_requested(path) and (statistics := _flat_numbers(path)) is not None:
+            for name in statistics:
+                self.quantities.add(name, ComparedQuantity(group=name), str(path))
+            return Cells({(name, ()): np.array([v]) for name, v in statistics.items()})
+        from virtperf.runs.ingest.own import read_content
 
-        frame = own.read(path, format=format_name)
-        if "metric_value" in frame.columns:
+        content = read_content(path, path, *self._formats)
+        if isinstance(content, ResultTable):
+            return self._results(content, path, run)
+        frame = content if isinstance(content, pd.DataFrame) else content.table
+        if "metric_value" in frame.columns:  # a raw file, also as `virtperf read` writes it
             return self._samples(frame, path)
         return self._table(frame, path, empty)
 
@@ -283,7 +297,6 @@ class RunReader:
         return result_cells(table, singles=self._singles)
 
     def _table(self, frame: pd.DataFrame, path: Path, empty: list[str]) -> PlainTable:
-        frame = frame.drop(columns=["provenance", "file"])
         numbers = number_columns(frame, str(path))
         for name, column in frame.items():
             if str(name) not in numbers and len(text := first_text(column)):
@@ -295,17 +308,9 @@ class RunReader:
 
     def _samples(self, frame: pd.DataFrame, path: Path) -> Cells:
         """Group the samples of a raw file by metric and entity."""
-        from virtperf.runs.recorded import merge_buckets
-
-        if (recorded := merge_buckets(frame)) is not None:
-            self.quantities.add(
-                RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
-            )
-            cell: CellName = (RECORDED_VALUE, ())
-            return Cells(
-                {cell: np.array([np.average(recorded[0], weights=recorded[1])])},
-                singles={cell: recorded},
-            )
+        if recorded := self._recorded(frame, str(path)):
+            means = {cell: np.array([v @ n / n.sum()]) for cell, (v, n) in recorded.items()}
+            return Cells(means, singles=recorded)
         from virtperf.runs.requests import request_logs
 
         values: dict[CellName, np.ndarray] = {}
@@ -341,6 +346,24 @@ class RunReader:
                 values[cell] = finite.to_numpy(dtype=float)
         return Cells(values, singles=singles if self._singles else {}, counts=counts)
 
+    def _recorded(
+        self, frame: pd.DataFrame, file: str
+    ) -> dict[CellName, tuple[np.ndarray, np.ndarray]]:
+        """Values of a histogram log with their counts, merged over drivers and intervals; none for
+        other files.
+        """
+        from rawperf.hdrhistogram import BUCKET, COUNT
+
+        rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
+        if rows.empty:
+            return {}
+        counts = rows["value"].groupby(rows["entity"].astype(float)).sum()
+        counts = counts[counts > 0]
+        if counts.empty:
+            raise RunError("there are no values", expected="a histogram with at least one value")
+        self.quantities.add(RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), file)
+        return {(RECORDED_VALUE, ()): (counts.index.to_numpy(dtype=float), counts.to_numpy(float))}
+
     def _cell(self, metric: str, kind: str, entity: str, unit: str, file: str) -> CellName:
         """Register a metric; returns its cell, with the entity as key."""
         better = self._dictionary[metric].better if metric in self._dictionary else ""
@@ -353,9 +376,7 @@ class RunReader:
         would silently skip: in most runs, or in all runs of a side if the text column has numbers
         too.
         """
-        columns: dict[str, list[_TextColumn]] = {}
-        for column in self._texts:
-            columns.setdefault(column.name, []).append(column)
+        columns = grouped((column.name, column) for column in self._texts)
         names = [[{*run.quantities(), *run.refused} for run in runs] for runs in sides]
         for name, of_name in columns.items():
             most = sum(name in of_run for side in names for of_run in side) > len(of_name)
@@ -366,10 +387,11 @@ class RunReader:
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         """Warnings of the readers about these runs, equal ones joined."""
-        about: dict[str, list[str]] = {}
-        for run in runs:
-            for sentence in dict.fromkeys(self._warnings.get(run.place, ())):
-                about.setdefault(sentence, []).append(run.run_id)
+        about = grouped(
+            (sentence, run.run_id)
+            for run in runs
+            for sentence in dict.fromkeys(self._warnings.get(run.place, ()))
+        )
         warnings = [f"{join_names(names)}: {sentence}" for sentence, names in about.items()]
         empty = [self._empty_cells[run.place] for run in runs if run.place in self._empty_cells]
         if empty:
@@ -380,12 +402,9 @@ class RunReader:
         return tuple(warnings)
 
     def _run_folder(self, path: Path) -> RunValues | None:
-        from virtperf.runs.ingest.inputs import study_inputs
         from virtperf.runs.ingest.runs import load_run
-        from virtperf.runs.ingest.samples import sample_table
-        from virtperf.runs.ingest.stage import describe_metrics
+        from virtperf.runs.one_run import read_one_run
         from virtperf.runs.summarize.observations import observe
-        from virtperf.runs.summarize.series import load_series
         from virtperf.runs.summarize.stage import series_rows
 
         names = raw_files_of(path)
@@ -393,10 +412,7 @@ class RunReader:
         run = load_run(RunFolder(path), study, "measured", names)
         if run.excluded:
             return None
-        metrics = describe_metrics(dictionary, dictionary.metrics)
-        inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
-        samples = sample_table(path, run, dictionary, inputs, not_read)
-        series = load_series(samples, run.model_dump(mode="json"), metrics, 0.95)
+        series, _ = read_one_run(path, run, dictionary, study, 0.95)
         singles = self._singles_of_folder(path, names, series) if self._singles else {}
         values: dict[CellName, float] = {}
         if study is None:
@@ -440,8 +456,7 @@ class RunReader:
         from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
         from rawperf.hdrhistogram import YEAR_S
         from rawperf.registry import HEAD_BYTES
-        from virtperf.runs.ingest import own
-        from virtperf.runs.recorded import merge_buckets
+        from rawperf.tidy import read
 
         begin, end = run.window
         found: list[dict[CellName, Any]] = []
@@ -457,14 +472,9 @@ class RunReader:
             with (path / name).open("rb") as stream:
                 if not HDRHISTOGRAM.sniff(stream.read(HEAD_BYTES)):
                     continue
-            frame = own.read(path / name)
+            frame = read(path / name)
             t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
-            recorded = merge_buckets(frame[(t > begin) & (t <= end)])
-            if recorded is not None:
-                self.quantities.add(
-                    RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE), str(path)
-                )
-                found.append({(RECORDED_VALUE, ()): recorded})
+            found.append(self._recorded(frame[(t > begin) & (t <= end)], str(path)))
         return _merge_singles(found)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
@@ -495,12 +505,8 @@ def _average_values(
 
 def _merge_singles(of_files: Sequence[Mapping[CellName, Any]]) -> dict[CellName, Any]:
     """Merge the single values of all files of a run: values, or values with their counts."""
-    gathered: dict[CellName, list[Any]] = {}
-    for of_file in of_files:
-        for cell, values in of_file.items():
-            gathered.setdefault(cell, []).append(values)
     merged: dict[CellName, Any] = {}
-    for cell, parts in gathered.items():
+    for cell, parts in grouped(item for of_file in of_files for item in of_file.items()).items():
         if len(parts) == 1:
             merged[cell] = parts[0]
         else:

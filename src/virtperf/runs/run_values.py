@@ -21,6 +21,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, RunError, did_you_mean
 from rawperf.results.names import split_unit, to_base
 from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 from virtperf.core.order_statistics import is_percentile
 
@@ -76,9 +77,11 @@ class ComparedQuantity:
 class RunValues:
     """One run: its value of every observed quantity by key, and its metadata.
 
-    `distributions` are its single values by cell, if percentiles are requested; `refused` maps
+    `singles` are its single values by cell, if percentiles are requested; `refused` maps
     rejected numbers of its files to reasons. `columns` are the numeric columns of a table. `counts`
     are the failed and all requests behind a share of failures, or the requests behind a rate.
+    `repetitions` is the largest number of repeated rows of one key in a file, `repeats` what they are
+    (`rawperf.results.table.Repeats`).
     """
 
     run_id: str
@@ -96,6 +99,8 @@ class RunValues:
     refused: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     counts: Mapping[CellName, tuple[int, int]] = field(default_factory=dict)
+    repetitions: int = 0
+    repeats: str = ""
 
     def quantities(self) -> list[str]:
         """Names of the observed quantities, in order of first occurrence."""
@@ -112,8 +117,8 @@ class Cells:
     """The numbers of one file by cell, in file order; several of a cell are repetitions.
 
     `runs` numbers the runs within the file that they come from; `process` says that repetitions are
-    of one process. `singles` are distributions that can be merged over files: single values, or
-    values with their counts.
+    of one process, `repetitions` their largest number of a key. `singles` are distributions that can
+    be merged over files: single values, or values with their counts.
     """
 
     values: Mapping[CellName, np.ndarray]
@@ -125,11 +130,7 @@ class Cells:
     counts: Mapping[CellName, tuple[int, int]] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     of_table: bool = False
-
-    @property
-    def repetitions(self) -> int:
-        """Largest number of repetitions of a cell."""
-        return max((len(values) for values in self.values.values()), default=0)
+    repetitions: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +186,7 @@ class TableKeys:
 
     def sentences(self) -> list[str]:
         """What a user has to know: the numbers that are keys, and the columns that are left out."""
-        names_by_reason: dict[str, list[str]] = {}
-        for name, reason in self.left_out.items():
-            names_by_reason.setdefault(reason, []).append(name)
+        names_by_reason = grouped((reason, name) for name, reason in self.left_out.items())
         names = ", ".join(self.settings)
         return [
             *([f"rows are matched by {names}, which looks like a setting"] if names else []),
@@ -464,6 +463,7 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
         counts=counts_of,
         facts={name: text for name, text in facts.items() if text},
         of_table=True,
+        repetitions=max(map(len, rows_by_key.values()), default=0),
     )
 
 
@@ -477,17 +477,24 @@ def result_cells(table: ResultTable, *, singles: bool) -> Cells:
         cell = (str(quantity), key)
         values[cell] = rows[VALUE].to_numpy(dtype=float)
         runs[cell] = rows[RUN].to_numpy(dtype=int)
-    return Cells(values, runs, table.repeats, values if singles else {}, of_table=True)
+    return Cells(
+        values,
+        runs,
+        table.repeats,
+        values if singles else {},
+        of_table=True,
+        repetitions=max(map(len, values.values()), default=0),
+    )
 
 
 def average_over(cells: Cells, names: Sequence[str]) -> Cells:
     """Replace values at different levels of the keys `names` by their mean, with equal weights."""
     if not any(name in names for _, key in cells.values for name, _ in key):
         return cells
-    gathered: dict[CellName, list[np.ndarray]] = {}
-    for (quantity, key), values in cells.values.items():
-        rest = tuple((name, level) for name, level in key if name not in names)
-        gathered.setdefault((quantity, rest), []).append(values)
+    gathered = grouped(
+        ((quantity, tuple((name, level) for name, level in key if name not in names)), values)
+        for (quantity, key), values in cells.values.items()
+    )
     means = {
         cell: np.array([np.mean([v.mean() for v in parts])]) for cell, parts in gathered.items()
     }

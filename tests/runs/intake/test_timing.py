@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import RunError
-from virtperf.runs.intake.describe import InspectedFile, complete_times, coverage_spans, first_time
+from virtperf.runs.intake.describe import FileTimes, complete_times, coverage_spans, first_time
 from virtperf.runs.intake.given import RunFacts
 from virtperf.study.parts import Procedure
 
@@ -16,22 +16,22 @@ START = datetime(2009, 1, 9, 14, 0)
 EPOCH = START.replace(tzinfo=UTC).timestamp()
 
 
-def absolute(path: str, first: float, last: float, step: float = 60.0) -> InspectedFile:
+def absolute(path: str, first: float, last: float, step: float = 60.0) -> FileTimes:
     times = EPOCH + np.arange(first, last + step / 2, step)
-    return InspectedFile(path, "sar", "absolute", times)
+    return FileTimes(path, "sar", "absolute", times)
 
 
-def numbered(path: str, n: int) -> InspectedFile:
-    return InspectedFile(path, "iwl-console", "sample", np.arange(float(n)))
+def numbered(path: str, n: int) -> FileTimes:
+    return FileTimes(path, "iwl-console", "sample", np.arange(float(n)))
 
 
-def time_of_day(path: str, first: float, last: float) -> InspectedFile:
+def time_of_day(path: str, first: float, last: float) -> FileTimes:
     times = 14 * 3600 + np.arange(first, last + 1, 60.0)
-    return InspectedFile(path, "xentop", "time-of-day", times)
+    return FileTimes(path, "xentop", "time-of-day", times)
 
 
-SNAPSHOT = InspectedFile("netstat.txt", "netstat", "none")
-UNKNOWN = InspectedFile("notes.txt")
+SNAPSHOT = FileTimes("netstat.txt", "netstat", "none")
+UNKNOWN = FileTimes("notes.txt")
 
 
 def derive(files, entries=None, procedure=None, **given):
@@ -96,7 +96,7 @@ def test_time_zone_mismatch_is_reported_with_advice():
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
-def guests(first: float, last: float, n: int = 3) -> list[InspectedFile]:
+def guests(first: float, last: float, n: int = 3) -> list[FileTimes]:
     return [absolute(f"guests/g{k}/sar.txt", first, last, 30) for k in range(n)]
 
 
@@ -203,5 +203,5 @@ def test_clock_offset_of_a_file_is_applied():
 
 
 def test_time_after_year_9999_is_not_a_start():
-    late = InspectedFile("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
+    late = FileTimes("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
     assert first_time([late], {}) is None

@@ -18,7 +18,8 @@ from rawperf.json_lines import NotFiniteError, loads_strict
 from rawperf.pieces import peek_stream
 from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, build_dictionary
 from rawperf.results.read import read_results, recognise_results
-from rawperf.tidy import open_input, read_bytes, read_raw
+from rawperf.results.table import ResultTable
+from rawperf.tidy import RawTables, open_input, read_bytes, read_raw
 from rawperf.unsupported import UTF16_PROBLEM, is_utf16
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -33,13 +34,13 @@ _WORD = re.compile(r'"[^"]*"|\S+')
 _NO_DELIMITER = "\x1f"
 
 
-def _parse_delimited(stream: io.BytesIO, texts: Sequence[str] = ()) -> pd.DataFrame:
+def _parse_delimited(data: bytes, texts: Sequence[str]) -> pd.DataFrame:
     """Parse a delimited table with a header. The columns `texts` are not converted to numbers."""
-    data = stream.getvalue()
     text = data.decode("utf-8-sig")
     delimiter = find_delimiter(text)
     sep = r"\s+" if delimiter == " " else delimiter or _NO_DELIMITER
     heading, line = _first_row(text, delimiter)
+    _require_names(heading, line)
     _require_unique_names(heading, line)
     options: dict[str, Any] = {"sep": sep, "skipinitialspace": True, "index_col": False}
     if any(mark in text for mark in ("\r", "\x0b", "\x0c")):
@@ -55,16 +56,14 @@ def find_delimiter(text: str) -> str | None:
     Raises
     ------
     RawperfError
-        The header has a delimiter that the rows do not follow, with the first such line; or it has
-        numbers in place of names.
+        The header has a delimiter that the rows do not follow, with the first such line.
     """
-    header, line = _first_row(text, None)
+    header, _ = _first_row(text, None)
     candidates = [mark for mark in STRONG_DELIMITERS if len(_split(header[0], mark)) > 1]
     uneven: dict[str, _TableError] = {}
     for mark in candidates:
         problem = _uneven_row(text, mark)
         if problem is None:
-            _require_names(_split(header[0], mark), line)
             return mark
         uneven[mark] = problem
     if uneven:
@@ -73,9 +72,7 @@ def find_delimiter(text: str) -> str | None:
     if len(words) > 1 and all(
         len(_WORD.findall(row)) == len(words) for row in text.splitlines() if row.strip()
     ):
-        _require_names(words, line)
         return " "
-    _require_names(header, line)
     if problem := _uneven_row(text, ","):
         found = [row for row in text.splitlines() if row.strip()][1:]
         if not all(_DECIMAL.fullmatch(row.strip()) for row in found):
@@ -191,12 +188,11 @@ def _json_lines(stream: io.BytesIO) -> Any:
 
 
 TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
-    **dict.fromkeys(DELIMITED, _parse_delimited),
     ".parquet": pd.read_parquet,
     ".json": _records,
     ".jsonl": _json_lines,
 }
-"""Table readers by suffix, used if no raw format recognises the content."""
+"""Readers of other tables than delimited ones, by suffix."""
 
 
 def read(
@@ -237,64 +233,71 @@ def read(
         The file can't be read, is too large, or has no known format; names the file and the
         remedy.
     """
-    if not Path(path).exists():
-        from virtperf.runs.addresses import opened_file
+    from virtperf.runs.addresses import opened_file
 
-        with opened_file(path) as place:
-            return _read(place, path, format, interval_s, study, texts)
-    return _read(Path(path), path, format, interval_s, study, texts)
-
-
-def _read(
-    place: Path,
-    path: str | Path,
-    format_name: str | Path | None,
-    interval_s: float | None,
-    study: str | None,
-    texts: Sequence[str],
-) -> pd.DataFrame:
-    layout = _layout()
-    inputs, name = _requested_formats(layout, study, format_name)
-    reader_warnings: tuple[str, ...] = ()
-    with open_input(place) as stream:
-        head, stream = peek_stream(stream)
-        known = name is not None or any(
-            form.matches_file(place.name, extract_head(head)) for form in inputs
-        )
-        results = None if known else recognise_results(head)
-        is_recognised = known or any(
-            certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1]
-        )
-        if results is not None:
-            of_tool = read_results(read_bytes(place), str(path), results)
-            frame, reader_warnings = of_tool.frame(), of_tool.warnings
-        elif not is_recognised and place.suffix.lower() in TABLE_READERS:
-            frame = table(read_bytes(place), str(path), place.suffix.lower(), texts)
-        else:
-            raw = read_raw(
-                stream,
-                file=str(path),
-                format_name=name,
-                interval_s=interval_s,
-                inputs=inputs,
-                dictionary=build_dictionary(METRICS if layout is None else layout.metrics, inputs),
-            )
-            frame, reader_warnings = raw.table, raw.warnings
+    inputs, name = _requested_formats(study, format)
+    with opened_file(path) as place:
+        content = read_content(place, path, inputs, name, interval_s=interval_s, texts=texts)
+    found: tuple[str, ...] = ()
+    if isinstance(content, pd.DataFrame):
+        frame = content
+    else:
+        frame = content.frame() if isinstance(content, ResultTable) else content.table
+        found = content.warnings
     reserved = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in reserved})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
-    frame.attrs["warnings"] = list(reader_warnings)
+    frame.attrs["warnings"] = list(found)
     return frame
 
 
+def read_content(
+    place: Path,
+    named: str | Path,
+    inputs: Sequence[DeclaredFormat] = (),
+    format_name: str | None = None,
+    *,
+    interval_s: float | None = None,
+    texts: Sequence[str] = (),
+) -> ResultTable | RawTables | pd.DataFrame:
+    """Read the file at a place as what it is: results of a benchmark tool, a raw file, or a table.
+
+    `inputs` are declared formats, which take precedence. Errors name it as `named`; other parameters
+    and errors as in `read`.
+    """
+    layout = _layout()
+    with open_input(place) as stream:
+        head, stream = peek_stream(stream)
+        known = format_name is not None or any(
+            form.matches_file(place.name, extract_head(head)) for form in inputs
+        )
+        if not known and (results := recognise_results(head)) is not None:
+            return read_results(read_bytes(place), str(named), results)
+        suffix = place.suffix.lower()
+        if not known and suffix in (*DELIMITED, *TABLE_READERS) and not _is_raw(head):
+            return table(read_bytes(place), str(named), suffix, texts)
+        return read_raw(
+            stream,
+            file=str(named),
+            format_name=format_name,
+            interval_s=interval_s,
+            inputs=inputs,
+            dictionary=build_dictionary(METRICS if layout is None else layout.metrics, inputs),
+        )
+
+
+def _is_raw(head: bytes) -> bool:
+    return any(certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1])
+
+
 def _requested_formats(
-    layout: Layout | None, study: str | None, format_name: str | Path | None
+    study: str | None, format_name: str | Path | None
 ) -> tuple[tuple[DeclaredFormat, ...], str | None]:
     if study is None and format_name is None:
         return (), None
     from virtperf.runs.ingest.inputs import declared_inputs
 
-    return declared_inputs(layout, study, format_name)
+    return declared_inputs(_layout(), study, format_name)
 
 
 def table(data: bytes, file: str, suffix: str, texts: Sequence[str] = ()) -> pd.DataFrame:
@@ -310,7 +313,7 @@ def table(data: bytes, file: str, suffix: str, texts: Sequence[str] = ()) -> pd.
     expected = "a header row, then rows with as many cells"
     try:
         if suffix in DELIMITED:
-            return _parse_delimited(io.BytesIO(data), texts)
+            return _parse_delimited(data, texts)
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
         raise err.copy_as(RawperfError, file=file, expected=err.expected or expected) from None
@@ -337,6 +340,4 @@ def _require_utf8(data: bytes, file: str) -> None:
 def _layout() -> Layout | None:
     """Return the repository that contains the working folder, or None."""
     layouts = (Layout(folder) for folder in (Path.cwd(), *Path.cwd().parents))
-    return next(
-        (layout for layout in layouts if (layout.root / "data" / "published").is_dir()), None
-    )
+    return next((each for each in layouts if (each.root / "data" / "published").is_dir()), None)

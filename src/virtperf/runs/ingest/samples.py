@@ -531,17 +531,7 @@ def read_run(
         files, processors = _collect(folder, run, collector, inputs, not_read or {})
         with replace_file(out) as stream:
             SAMPLES.write_parts(collector.frames(), stream)
-    if all(entry["format"] is None for entry in files):
-        return RunSamples(files, ["no file of the run was read"])
-    for entry, count in zip(files, collector.counts.tolist(), strict=True):
-        entry["samples"] = count
-    return RunSamples(
-        files,
-        collector.sentences(),
-        run.processors or processors,
-        sorted(collector.metrics),
-        int(collector.counts.sum()),
-    )
+    return _result(files, run.processors or processors, collector)
 
 
 def sample_table(
@@ -550,14 +540,32 @@ def sample_table(
     dictionary: MetricDictionary,
     inputs: Sequence[DeclaredFormat] = (),
     not_read: Mapping[str, str] | None = None,
-) -> pa.Table:
+) -> tuple[RunSamples, pa.Table]:
     """Parse all raw files of a run to the table `SAMPLES` in memory; takes and raises as `read_run`
     does.
     """
     with Spill() as spill:
         collector = SampleCollector(run, dictionary, spill)
-        _collect(folder, run, collector, inputs, not_read or {})
-        return SAMPLES.arrow(collector.frames())
+        files, processors = _collect(folder, run, collector, inputs, not_read or {})
+        table = SAMPLES.arrow(collector.frames())
+    return _result(files, run.processors or processors, collector), table
+
+
+def _result(
+    files: list[dict[str, Any]], processors: int | None, collector: SampleCollector
+) -> RunSamples:
+    """Complete the entries of the files when all samples are given."""
+    if all(entry["format"] is None for entry in files):
+        return RunSamples(files, ["no file of the run was read"])
+    for entry, count in zip(files, collector.counts.tolist(), strict=True):
+        entry["samples"] = count
+    return RunSamples(
+        files,
+        collector.sentences(),
+        processors,
+        sorted(collector.metrics),
+        int(collector.counts.sum()),
+    )
 
 
 def _collect(

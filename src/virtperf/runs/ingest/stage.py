@@ -25,8 +25,8 @@ from virtperf.runs.ingest.cache import Cache, content_key, fingerprint
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, run_folders, state
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.packed import ARCHIVES
-from virtperf.runs.ingest.runs import load_run
-from virtperf.runs.ingest.samples import read_run
+from virtperf.runs.ingest.runs import Run, load_run
+from virtperf.runs.ingest.samples import RunSamples, read_run
 from virtperf.study.definition import Study
 from virtperf.study.run_groups import fact_differences
 
@@ -115,7 +115,7 @@ def ingest(
     """
     before = {root: state(place) for root, place in roots.items()}
     dictionary = build_dictionary(metrics, study_inputs(study))
-    _require_current_names(study, dictionary)
+    require_current_names(study, dictionary)
     store = Cache(cache)
     progress("comparing files")
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
@@ -184,7 +184,7 @@ def describe_metrics(
     return described
 
 
-def _require_current_names(study: Study, dictionary: MetricDictionary) -> None:
+def require_current_names(study: Study, dictionary: MetricDictionary) -> None:
     """Raise `StudyError` for the first metric that the study names as an earlier version did."""
     used: list[tuple[str, tuple[str | int, ...]]] = []
     for name, kind in study.quantities.items():
@@ -248,7 +248,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
     for root, place in roots.items():
 
         def refuse(name: str, err: RunError, root: str = root) -> None:
-            refused.append(_refusal(name, root, err))
+            refused.append(refusal(name, root, err))
 
         found += [(root, folder) for folder in run_folders(place, refuse)]
     for root, folder in found:
@@ -268,7 +268,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
                     problem, file=name, remedy="remove one of the two runs, or replace its files."
                 )
         except (RawperfError, OSError) as err:
-            refused.append(_refusal(name, root, err))
+            refused.append(refusal(name, root, err))
         else:
             contents[same] = name
             key = content_key(
@@ -302,31 +302,34 @@ def _read_one(
                 study.not_read,
             )
     except Exception as err:  # errors in one run must not stop the others
-        entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
+        entry: dict[str, Any] = {"quarantined": refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
     for file in result.files:
         digest, size = task.files[file["path"]]
         file.update(bytes=size, sha256=digest)
+    entry = {"run": index_entry(run, task.root, result)}
+    store.put(task.key, entry, file=True)
+    return entry
+
+
+def index_entry(run: Run, root: str, read: RunSamples) -> dict[str, Any]:
+    """Entry of the index for a run."""
     fields = run.model_dump(mode="json", include=set(INDEX_FIELDS))
     optional = run.model_dump(
         mode="json", include={*OPTIONAL_FIELDS, "excluded"}, exclude_none=True
     )
-    entry = {
-        "run": {
-            "run_id": run.run_id,
-            "root": task.root,
-            **{name: fields[name] for name in INDEX_FIELDS},
-            **{name: value for name, value in optional.items() if value not in (None, [])},
-            "processors": result.processors,
-            "samples": result.samples,
-            "metrics": result.metrics,
-            "warnings": result.warnings,
-            "files": result.files,
-        }
+    return {
+        "run_id": run.run_id,
+        "root": root,
+        **{name: fields[name] for name in INDEX_FIELDS},
+        **{name: value for name, value in optional.items() if value not in (None, [])},
+        "processors": read.processors,
+        "samples": read.samples,
+        "metrics": read.metrics,
+        "warnings": read.warnings,
+        "files": read.files,
     }
-    store.put(task.key, entry, file=True)
-    return entry
 
 
 def _with_archive(entry: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
@@ -336,7 +339,8 @@ def _with_archive(entry: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
     return {"run": {**entry["run"], "archive": f"{ARCHIVES}/{folder.archive.path.name}"}}
 
 
-def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
+def refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
+    """Entry of the index for a run that can't be read."""
     if not isinstance(err, RawperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
         err = RunError(

@@ -5,7 +5,6 @@ files, their common coverage, and the measurement window.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +13,14 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rawperf.core.errors import RawperfError, RunError
+from rawperf.core.errors import RunError
 from rawperf.declared.read import DeclaredFormat
 from virtperf.runs.ingest.clocks import DAY, align
-from virtperf.runs.ingest.folder import RUN_FILE, reported_elsewhere, run_folders
+from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.runs.ingest.inputs import study_inputs
-from virtperf.runs.ingest.runs import RawFile, Run, load_run
+from virtperf.runs.ingest.runs import RawFile, Run
 from virtperf.runs.ingest.samples import file_blocks
+from virtperf.runs.intake.doubts import known_runs
 from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
 from virtperf.runs.intake.overlap import (
     ZONE_TOLERANCE_S,
@@ -39,7 +39,7 @@ RELATIVE = ("elapsed", "sample")
 
 
 @dataclass(frozen=True)
-class InspectedFile:
+class FileTimes:
     """One raw file: its format, and its distinct times on its own clock, ascending.
 
     `format` and `clock` are "" for an unknown format.
@@ -56,7 +56,7 @@ def inspect(
     paths: Sequence[str],
     formats: Mapping[str, str],
     inputs: Sequence[DeclaredFormat] = (),
-) -> list[InspectedFile]:
+) -> list[FileTimes]:
     """Read every raw file once, in the given format, else in the one detected by name or content.
 
     Raises `FormatError` if a recognised file can't be read, with file and line, and for an unknown
@@ -67,19 +67,19 @@ def inspect(
         file = RawFile.model_validate({"path": path, "format": formats.get(path)})
         read = file_blocks(folder, file, folder.name, inputs)
         if read is None:
-            inspected.append(InspectedFile(path))
+            inspected.append(FileTimes(path))
             continue
         name, blocks = read
         clock, times = "", [np.empty(0)]
         for block in blocks:
             clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
             times.append(np.unique(t[np.isfinite(t)]))
-        inspected.append(InspectedFile(path, name, clock, np.unique(np.concatenate(times))))
+        inspected.append(FileTimes(path, name, clock, np.unique(np.concatenate(times))))
     return inspected
 
 
 def first_time(
-    files: Sequence[InspectedFile], entries: Mapping[str, Mapping[str, Any]]
+    files: Sequence[FileTimes], entries: Mapping[str, Mapping[str, Any]]
 ) -> tuple[datetime, str] | None:
     """Return the begin of the first interval of the files with absolute times, in whole seconds,
     and a note on its source; None if there is none, or if the clock of any file depends on the
@@ -112,7 +112,7 @@ def first_time(
 
 
 def complete_times(
-    files: Sequence[InspectedFile],
+    files: Sequence[FileTimes],
     given: RunFacts,
     procedure: Procedure,
     *,
@@ -186,7 +186,7 @@ def _check_given_window(window: TimeSpan, duration: float, warmup: float) -> Non
 
 def _procedure_window(
     procedure: Procedure,
-    files: Sequence[InspectedFile],
+    files: Sequence[FileTimes],
     spans: Mapping[str, TimeSpan],
     warmup: float,
     notes: list[str],
@@ -210,7 +210,7 @@ def _procedure_window(
 
 
 def coverage_spans(
-    files: Sequence[InspectedFile], given: RunFacts, duration_s: float
+    files: Sequence[FileTimes], given: RunFacts, duration_s: float
 ) -> dict[str, TimeSpan]:
     """Return the time span of each file with several samples, in seconds from the start of a run of
     about that length.
@@ -247,9 +247,7 @@ class PromptQuestion:
     default: str | None = None
 
 
-def questions(
-    study: Study, files: Sequence[InspectedFile], given: RunFacts
-) -> list[PromptQuestion]:
+def questions(study: Study, files: Sequence[FileTimes], given: RunFacts) -> list[PromptQuestion]:
     """Questions for missing facts: factors, the start, times of samples that are only numbered."""
     prompts = [
         PromptQuestion(
@@ -308,7 +306,7 @@ def apply_answer(study: Study, given: RunFacts, about: tuple[str, ...], answer: 
     )
 
 
-def run_text(study: Study, name: str, given: RunFacts, files: Sequence[InspectedFile]) -> str:
+def run_text(study: Study, name: str, given: RunFacts, files: Sequence[FileTimes]) -> str:
     """Format the text of `run.yaml`, including the detected formats."""
     head: dict[str, Any] = {
         "study": study.id,
@@ -387,12 +385,6 @@ def describe(
 
 def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
     """One more than the largest replicate number of this condition."""
-    levels, used = study.filled(given.factors), [0]
-    for folder in run_folders(measured, reported_elsewhere):
-        with suppress(
-            RawperfError
-        ):  # errors in other runs are not raised here: `virtperf check` reports them
-            other = load_run(folder, study, "measured", folder.raw_files())
-            if other.factors == levels:
-                used.append(other.replicate)
-    return max(used) + 1
+    levels = study.filled(given.factors)
+    used = (run.replicate for run in known_runs(study, measured) if run.factors == levels)
+    return max(used, default=0) + 1

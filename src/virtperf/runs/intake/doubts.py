@@ -5,15 +5,16 @@ replicates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from rawperf.core.errors import RunError
+from rawperf.core.errors import RawperfError
 from virtperf.runs.ingest.folder import reported_elsewhere, run_folders
-from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.runs import Run, load_run
 from virtperf.study.definition import Study
 
 LIMITS = {
@@ -96,9 +97,12 @@ def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list
         return []
     run_window = [float(value) for value in run["window_s"]]
     others = {
-        name: window
-        for name, factors, window in _windows(study, root)
-        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != run_window
+        other.run_id: other.window_s
+        for other in known_runs(study, root)
+        if other.factors == run["factors"]
+        and other.run_id != run["run_id"]
+        and other.window_s is not None
+        and list(other.window_s) != run_window
     }
     if not others:
         return []
@@ -111,11 +115,8 @@ def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list
     ]
 
 
-def _windows(study: Study, root: Path) -> Iterator[tuple[str, dict[str, Any], tuple[float, float]]]:
+def known_runs(study: Study, root: Path) -> Iterator[Run]:
+    """Yield the runs of a folder that can be read; `virtperf check` reports the others."""
     for folder in run_folders(root, reported_elsewhere):
-        try:
-            run = load_run(folder, study, "measured", folder.raw_files())
-        except (RunError, OSError):  # reported by `virtperf check`
-            continue
-        if run.window_s is not None:
-            yield run.run_id, dict(run.factors), run.window_s
+        with suppress(RawperfError, OSError):
+            yield load_run(folder, study, "measured", folder.raw_files())

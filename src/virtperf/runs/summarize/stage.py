@@ -36,6 +36,9 @@ from virtperf.study.conditions import condition_means, pooled_rows
 from virtperf.study.definition import Study
 
 TableRows = list[dict[str, Any]]
+RunRows = tuple[
+    TableRows, TableRows, TableRows, TableRows, TableRows, TableRows, dict[str, TableRows]
+]
 SERIAL_LIMIT = 200
 """Number of runs up to which they are summarized serially: starting processes would take longer."""
 
@@ -117,12 +120,16 @@ def _summarize_run(
     metrics: Mapping[str, Any],
     level: float,
     shown: Mapping[str, Collection[str]],
-) -> tuple[TableRows, TableRows, TableRows, TableRows, TableRows, TableRows, dict[str, TableRows]]:
-    """Summarize one run: rows of series, observations, lineage, thumbnails, audits and
-    distributions, and timelines by exhibit.
-    """
+) -> RunRows:
     table = SAMPLES.read_arrow(samples / f"{info['run_id']}.parquet")
-    run = load_series(table, info, metrics, level)
+    return summarize_run(study, load_series(table, info, metrics, level), shown)
+
+
+def summarize_run(study: Study, run: RunSeries, shown: Mapping[str, Collection[str]]) -> RunRows:
+    """Summarize one run: rows of series, observations, lineage, thumbnails, audits and
+    distributions, and timelines by exhibit. `shown` are the runs of each exhibit over time.
+    """
+    info = run.info
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
     head |= {name: info["factors"][name] for name in study.factors}
     columns = {
