@@ -24,7 +24,8 @@ from virtperf.models.frames import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.planning import stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
-from virtperf.models.queueing import fit_closed, mmc
+from virtperf.models.quantile import quantile_regression
+from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
@@ -49,9 +50,11 @@ __all__ = [
     "fit_usl",
     "line",
     "mmc",
+    "mva",
     "pairs",
     "power",
     "power_table",
+    "quantile_regression",
     "ratio_of_means",
     "ratio_of_pairs",
     "ratio_of_printed",
@@ -61,6 +64,7 @@ __all__ = [
     "runs_needed",
     "scaling",
     "segmented",
+    "service_demand",
     "stop_when",
     "usl",
     "variance_components",

@@ -1,7 +1,9 @@
-"""Queueing models: closed networks with think time, whose service demand is estimated from measured
-throughput, and M/M/c stations.
+"""Queueing models: closed networks with think time, M/M/c stations, and estimation of service
+demands from measured throughput.
 
+    mva({"cpu": 0.002, "disk": 0.005}, clients=[1, 8, 32], think=0.5)
     mmc(arrival_rate=800, service_time=0.002, servers=2).response
+    service_demand(utilization=0.97, throughput=976, servers=2)
     fit_closed(clients, throughput, think=0.007, servers=[1, 2, 2]).demand()
 
 All times are in one unit, rates in its inverse.
@@ -9,16 +11,17 @@ All times are in one unit, rates in its inverse.
 References
 ----------
 Buzen, J. P. (1973). Computational algorithms for closed queueing networks with exponential servers.
-Commun. ACM 16, 527-531. Reiser, M. (1979). A queueing network analysis of computer communication
-networks with window flow control. IEEE Trans. Commun. 27, 1199-1209 (the residual service that an
-arrival finds). Lazowska, E. D., Zahorjan, J., Graham, G. S., Sevcik, K. C. (1984). Quantitative
-System Performance. Prentice Hall.
+Commun. ACM 16, 527-531. Reiser, M., Lavenberg, S. S. (1980). Mean-value analysis of closed
+multichain queuing networks. J. ACM 27, 313-322. Reiser, M. (1979). A queueing network analysis of
+computer communication networks with window flow control. IEEE Trans. Commun. 27, 1199-1209 (the
+residual service that an arrival finds). Lazowska, E. D., Zahorjan, J., Graham, G. S., Sevcik, K. C.
+(1984). Quantitative System Performance. Prentice Hall.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,10 +40,120 @@ from virtperf.models.result import NO_DF, FitResult
 
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit has a warning."""
-MAX_FITTED_CLIENTS = 1000
+MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
 PROFILE = "profile likelihood"
 MAX_CV2 = 16.0
 """Upper bound of the estimated squared coefficient of variation."""
+
+
+def service_demand(utilization: float, throughput: float, servers: int = 1) -> float:
+    """Service demand of a request at a station by the utilization law, ``servers * utilization /
+    throughput``.
+
+    Parameters
+    ----------
+    utilization : float
+        Utilization of the station's servers, 0 to 1.
+    throughput : float
+        Requests completed per unit of time.
+    """
+    if not (0 <= utilization <= 1 and throughput > 0):
+        raise ParameterError(
+            "the utilization or the throughput is out of range",
+            expected="a utilization from 0 to 1 and a positive throughput",
+            found=f"{utilization!r} and {throughput!r}",
+        )
+    return servers * utilization / throughput
+
+
+def mva(
+    demands: Mapping[str, float],
+    clients: ArrayLike,
+    *,
+    think: float = 0.0,
+    servers: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
+    """Solve a closed network exactly: clients that think, then visit stations.
+
+    Product form: service and think times are exponential, or stations use processor sharing with
+    any service distribution. The normalization constant is computed by convolution, which gives the
+    values of mean value analysis and stays exact for stations with several servers.
+
+    Parameters
+    ----------
+    demands : mapping of str to float
+        Total service demand of a request at each station, over all its visits.
+    clients : int or array_like of int
+        Numbers of clients.
+    think : float
+        Mean time between a response and the next request.
+    servers : mapping of str to int, optional
+        Stations with more than one server.
+
+    Returns
+    -------
+    DataFrame
+        One row per number of clients: ``clients, throughput, response``, and for each station
+        ``<name>_utilization`` (of its servers) and ``<name>_queue`` (mean number of requests).
+    """
+    populations = [int(n) for n in np.atleast_1d(np.asarray(clients))]
+    count = {name: int((servers or {}).get(name, 1)) for name in demands}
+    if min(populations) < 1 or max(populations) > MAX_CLIENTS:
+        raise ParameterError(
+            "the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}"
+        )
+    if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
+        raise ParameterError(
+            "a parameter of the network is missing or out of range",
+            expected="positive demands, at least one server each, a think time of 0 or more",
+        )
+    if unknown := set(servers or {}) - set(demands):
+        raise ParameterError(f"there is no station {sorted(unknown)[0]!r}")
+    n = np.arange(max(populations) + 1)
+    unit = max(demand / count[name] for name, demand in demands.items())
+    weights = {
+        name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
+    }
+    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
+    total = delay
+    for weight in weights.values():
+        total = _convolve(total, weight)
+    without = {}
+    for name in demands:
+        rest = delay
+        for other, weight in weights.items():
+            rest = rest if other == name else _convolve(rest, weight)
+        without[name] = rest
+    rows = []
+    for population in populations:
+        throughput = math.exp(total[population - 1] - total[population]) / unit
+        row = {
+            "clients": population,
+            "throughput": throughput,
+            "response": population / throughput - think,
+        }
+        for name, demand in demands.items():
+            at = n[: population + 1]
+            share = np.exp(weights[name][at] + without[name][population - at] - total[population])
+            row[f"{name}_utilization"] = throughput * demand / count[name]
+            row[f"{name}_queue"] = float(at @ share)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
+    """Logarithm of ``demand**n`` over the product of the numbers of busy servers for 1 to n."""
+    busy = np.log(np.minimum(np.maximum(n, 1), servers))
+    busy[0] = 0.0
+    return np.asarray(n * math.log(demand) - np.cumsum(busy))
+
+
+def _no_delay(n: NDArray[np.intp]) -> Array:
+    return np.where(n == 0, 0.0, -np.inf)
+
+
+def _convolve(a: Array, b: Array) -> Array:
+    return np.array([special.logsumexp(a[: k + 1] + b[k::-1]) for k in range(len(a))])
 
 
 @dataclass(frozen=True)
@@ -125,9 +238,7 @@ def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
         return np.where(n >= servers, 1.0, 0.0)
     if most < servers:
         return np.zeros(most + 1)
-    busy = np.log(np.minimum(np.maximum(n, 1), servers))
-    busy[0] = 0.0
-    station = n * math.log(demand / think) - np.cumsum(busy)
+    station = _log_weights(demand / think, n, servers)
     away = n[:, None] - n[None, :]
     thinking = np.where(away >= 0, -special.gammaln(np.maximum(away, 0) + 1), -np.inf)
     terms = station[None, :] + thinking
