@@ -117,6 +117,27 @@ def test_run_folders_are_compared_at_equal_factor_levels(tmp_path, monkeypatch):
     assert "B: 6 of 6 runs were disturbed" in table.notes
 
 
+def test_run_folders_written_by_hand_with_a_table_each(tmp_path):
+    for side, level, shift in (("none", 1000, 7), ("aes", 900, 5)):
+        for number in (1, 2, 3):
+            folder = tmp_path / f"{side}-r{number}"
+            folder.mkdir()
+            (folder / "result.csv").write_text(
+                f"requests_per_s,errors\n{level + number * shift},0\n"
+            )
+            (folder / "run.yaml").write_text(
+                f"study: disk-encryption\nrun: {folder.name}\nprovenance: measured\n"
+                f"factors: {{encryption: {side}}}\nreplicate: {number}\nblock: night-{number}\n"
+                f"machine: {{kernel: '{side}'}}\n"
+            )
+    found = virtperf.compare(str(tmp_path / "none-r*"), str(tmp_path / "aes-r*"))
+    one = row(found, "requests_per_s")
+    ratios = np.log([905 / 1007, 910 / 1014, 915 / 1021])  # within blocks
+    assert one.ratio == pytest.approx(np.exp(ratios.mean()), rel=1e-3)
+    assert one.compared == "within 3 blocks"
+    assert any("kernel" in str(fact) for fact in found.facts)
+
+
 def test_blocks_of_run_yaml_are_used(tmp_path):
     for name, rates in (("a", A), ("b", B)):
         for number, rate in enumerate(rates, 1):

@@ -2,7 +2,8 @@
 
 A run folder is read like a study's runs: steady-state means within the declared window, and the
 study's quantities where the repository has that study. Without `run.yaml` a run's values are the
-means over all samples of its files.
+means over all samples of its files. So are those of a run folder of a study that the repository
+lacks, if no file of it has samples over time.
 
 Files are read first, all of them; then the keys of tables are chosen, and `values` makes the runs.
 For percentiles, the single values of all drivers and files of a run are merged: samples of single
@@ -75,7 +76,7 @@ MAX_NAMED_FILES = 3
 @dataclass(frozen=True)
 class LoadedRun:
     """The files of a run: tables whose keys are yet to be chosen, cells of all other files; or the
-    values of a run folder.
+    values of a run folder. A run folder without a series has both: `folder` describes its files.
     """
 
     path: Path
@@ -169,9 +170,10 @@ class RunReader:
 
     def load(self, path: Path) -> LoadedRun | None:
         """Read the files of a run; None if its run.yaml excludes it."""
+        about: RunValues | None = None
         if path.is_dir() and (path / RUN_FILE).is_file():
             try:
-                run = self._run_folder(path)
+                about = self._run_folder(path)
             except RawperfError as err:
                 if self._format is None:
                     raise
@@ -179,7 +181,9 @@ class RunReader:
                 raise err.copy_as(type(err), remedy=remedy) from err
             if self._format is not None:
                 self._warn(path, FORMAT_IGNORED)
-            return None if run is None else LoadedRun(path, folder=run, digest=run.digest)
+            is_read = about is None or about.values or self._study_of(path)[0] is not None
+            if is_read or self._format is not None:
+                return about and LoadedRun(path, folder=about, digest=about.digest)
         folder, names = files_of(path)
         if path.is_dir() and STATISTICS_FILE in names:
             names = [STATISTICS_FILE]
@@ -213,7 +217,7 @@ class RunReader:
                 ),
                 remedy=None if self._format else "set --input-format",
             )
-        return LoadedRun(path, tables, cells, digest(folder, names))
+        return LoadedRun(path, tables, cells, digest(folder, names), about)
 
     def _warn(self, path: Path | str, *sentences: str) -> None:
         if sentences:
@@ -228,11 +232,8 @@ class RunReader:
         rows_are_runs: bool = False,
     ) -> Iterator[RunValues]:
         """Yield the values of a run, or of each row of its tables as a run (`rows_are_runs`)."""
-        if loaded.folder is not None:
-            yield replace(
-                loaded.folder,
-                values=_average_values(loaded.folder.values, over),
-            )
+        if loaded.folder is not None and not (loaded.tables or loaded.cells):
+            yield replace(loaded.folder, values=_average_values(loaded.folder.values, over))
             return
         cells = {
             name: table_cells(table, keys, singles=self._singles)
@@ -248,6 +249,9 @@ class RunReader:
             "repetitions": max((of_file.repetitions for of_file in tables), default=0),
             "repeats": next((of_file.repeats for of_file in tables if of_file.repeats), ""),
         }
+        if (run := loaded.folder) is not None:
+            about |= {name: getattr(run, name) for name in ("block", "day", "factors", "disturbed")}
+            about["facts"] = {**run.facts, **facts}
         if rows_are_runs and tables:
             for file, of_file in cells.items():
                 if of_file.of_table:
