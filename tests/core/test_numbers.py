@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from virtperf.core.numbers import as_precise
+import math
+
+from virtperf.core.numbers import as_precise, signed
 
 
 def test_interval_width_decides_decimals():
@@ -17,3 +19,10 @@ def test_short_side_of_a_log_scale_interval_keeps_its_digits():
 
 def test_negative_limits_have_the_same_decimals():
     assert as_precise(1.0, -14.2, 20.0) == ("1", "−14", "20")
+
+
+def test_a_change_of_nearly_everything_is_not_minus_100():
+    nothing = math.nan
+    assert signed(-99.97251, nothing, nothing)[0] == "-99.973"
+    assert signed(-100.0, nothing, nothing)[0] == "-100"
+    assert signed(-99.7, nothing, nothing)[0] == "-99.7"

@@ -78,11 +78,16 @@ def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
 
 
 def signed(value: float, low: float, high: float) -> tuple[str, str, str]:
-    """Format a change as `as_precise`, each number with its sign, in ASCII: ``+7``, ``-2.8``."""
+    """Format a change as `as_precise`, each number with its sign, in ASCII: ``+7``, ``-2.8``.
+
+    A change of nearly -100 has the digits in which it differs: only -100 % is nothing left.
+    """
     by, first, last = (
         f"+{text}" if of > 0 else text.replace("−", "-")
         for of, text in zip((value, low, high), as_precise(value, low, high), strict=True)
     )
+    if by == "-100" and value > -100:
+        by = f"{float(f'{100 + value:.2g}') - 100:.12g}"
     return by, first, last
 
 
