@@ -133,7 +133,7 @@ def test_an_output_that_can_not_be_written_is_named_with_a_remedy(monkeypatch, t
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["compare", "a", "b", "-o", "x.html"])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.output == (
         "Error: x.html: Permission denied. Write to a folder for which you have write permission, or "
         "ask for the permission\n"
