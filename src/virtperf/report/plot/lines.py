@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from matplotlib.transforms import Transform, offset_copy
 
 from virtperf.report.plot import axis, curves, marks, svg
 from virtperf.report.plot.marks import Layers, combine_frames
-from virtperf.report.plot.theme import SeriesStyle, create_panels, theme
+from virtperf.report.plot.theme import PANEL_HEIGHT, SeriesStyle, create_panels, theme
 
 
 def lines(
@@ -35,6 +35,7 @@ def lines(
     labels: Mapping[str, str] | None = None,
     level: float = 0.95,
     log: bool = False,
+    legend: Literal["figure", "panel"] = "figure",
 ) -> Figure:
     """Draw series over one variable; every argument but `x` is optional.
 
@@ -63,6 +64,9 @@ def lines(
         Confidence level of curves, and of the intervals of means in the legend.
     log : bool
         A logarithmic axis of values, from the lowest positive one.
+    legend : {"figure", "panel"}
+        Whether all panels share the legend and the colours of series, or each panel names its own
+        series.
 
     Returns
     -------
@@ -79,6 +83,7 @@ def lines(
         level,
         bars=False,
         log=log,
+        legend=legend,
         x=x,
         y=y,
         hue=hue,
@@ -143,20 +148,29 @@ def _draw_figure(
     bars: bool,
     x: str,
     log: bool = False,
+    legend: str = "figure",
     **columns: Any,
 ) -> Figure:
     layers = combine_frames(points, means, printed, runs, x=x, **columns)
-    margin_pt = len(layers.series) * _max_series_width(layers, bars) / 2 + 8
+    panels, apart = [layers.select_panel(name) for name in layers.rows], legend == "panel"
+    if apart:
+        panels = [replace(p, series=tuple(s for s in p.series if p.levels(s))) for p in panels]
+    most = max(len(panel.series) for panel in panels)
+    margin_pt = most * _max_series_width(layers, bars) / 2 + 8
     levels = axis.axis_levels(
         layers.frames, x, layers.metadata, numeric=not bars, margin_pt=margin_pt
     )
     fitted = curves.evaluate_curves(fits, {s: layers.levels(s) for s in layers.series}, x, level)
     with theme():
-        figure, axes = create_panels(len(layers.rows))
-        for panel, name in zip(axes, layers.rows, strict=True):
-            _draw_panel(panel, layers.select_panel(name), levels, fitted, bars=bars, log=log)
+        height = PANEL_HEIGHT + apart * PANEL_LEGEND_HEIGHT
+        figure, axes = create_panels(len(panels), height=height)
+        for panel, own in zip(axes, panels, strict=True):
+            _draw_panel(panel, own, levels, fitted, bars=bars, log=log)
             levels.draw(panel, layers.metadata.label(x), labelled=panel is axes[-1])
-        series = layers.series if layers.hue is not None else ()
+            if apart:
+                entries = [marks.series_entry(own, s, bars=bars) for s in own.series]
+                marks.draw_panel_legend(panel, entries)
+        series = layers.series if layers.hue is not None and not apart else ()
         extra = marks.layer_entries(layers, bars=bars, curves=bool(fitted), level=level)
         marks.draw_legend(
             figure,
@@ -166,6 +180,8 @@ def _draw_figure(
     return figure
 
 
+PANEL_LEGEND_HEIGHT = 60
+"""Room for the legend of a panel, in points."""
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MARK_WIDTH = 5.0
@@ -210,9 +226,11 @@ def _draw_panel(
     else:
         axis.set_y_axis(axes, bottom, axis.reduce_margin(top, bottom, values, high), label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
+    shown = {level for series_levels in at.values() for level in series_levels}
     groups = {
         level: [label for label in at if level in at[label] or not bars]
         for level in levels.positions
+        if level in shown
     }
     has_offset_marks = len(layers.bands) and (
         len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
@@ -220,7 +238,10 @@ def _draw_panel(
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
         _max_series_width(layers, bars),
-        GROUP_WIDTH * levels.min_distance_pt / width_factor / max(1, *map(len, groups.values())),
+        GROUP_WIDTH
+        * levels.distance_pt(groups)
+        / width_factor
+        / max(1, *map(len, groups.values())),
     )
     for series, drawn_levels in at.items():
         places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in drawn_levels}
