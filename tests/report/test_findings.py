@@ -58,7 +58,7 @@ KEPT = {"of": EIGHT, "to": FOUR, "show": "percent", "low": 100}
 def test_number_is_taken_from_runs(data: StudyData) -> None:
     stated = state(data, finding("With eight guests, throughput is {kept}.", kept=KEPT), LEVEL)
     assert stated.sentence == "With eight guests, throughput is 152 %."
-    assert stated.intervals.startswith("95 % CI 1") and stated.intervals.endswith(" runs.")
+    assert stated.detail.startswith("95 % CI 1") and stated.detail.endswith(" runs.")
 
 
 @each_case(
@@ -193,13 +193,13 @@ def test_mean_of_two_groups_is_an_error_and_their_range_is_stated(
     eight = tuple(value / 3 for value in SCATTERED)  # the toy study's driver counts three elements
     data = with_runs(tmp_path, monkeypatch, four=four, eight=eight)
     number = {"of": EIGHT, "to": FOUR, "show": "percent", "low": 0, "high": 50}
-    with pytest.raises(StudyError, match="they fall into two groups") as caught:
+    with pytest.raises(StudyError, match="runs fall into two groups") as caught:
         state(data, finding("They keep {kept} of their throughput.", kept=number), LEVEL)
     assert "1,046 to 1,606 and 12,160 to 16,967" in str(caught.value)
     value = {"of": EIGHT, "low": 0, "mean": False}
     stated = state(data, finding("They reach {kept} of requests.", kept=value), LEVEL)
     assert "1,046 to 16,967" in stated.sentence
-    assert "range over 6 runs, which fall into two groups" in stated.intervals
+    assert "range over 6 runs, which fall into two groups" in stated.detail
 
 
 def samples(*conditions: tuple[float, ...]) -> tuple[StudySamples, list[Quantity]]:
@@ -226,30 +226,6 @@ def test_number_of_other_blocks_than_the_plotted_means_is_an_error(data: StudyDa
     means.loc[at, "value"] *= 1.2
     with pytest.raises(StudyError, match="the number kept is not that of the plotted means"):
         state(replace(data, means=means), finding("It is {kept} of that.", kept=KEPT), LEVEL)
-
-
-def test_different_number_at_another_level_is_stated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    more = [
-        ("measured", "b", 4, "none", "throughput", (98.0, 100.0, 102.0)),
-        ("measured", "b", 8, "none", "throughput", (50.0, 51.0, 52.0)),
-    ]
-    monkeypatch.setattr(toy, "RUNS", [*toy.RUNS, *more])
-    loaded = load("toy", toy.build(tmp_path))
-    study = loaded.study.model_copy(update={"judged_over": "system"})
-    data = replace(loaded, study=study)
-    of = finding("With eight guests it is {kept} of that with four.", kept=KEPT)
-    stated = state(data, of, LEVEL)
-    assert stated.elsewhere.startswith("Outside of that interval: ") and "51" in stated.elsewhere
-    other = {key: f"throughput[system=b, guests={n}]" for key, n in (("of", 8), ("to", 4))}
-    both = finding(
-        "It is {kept}, and {other} of that.",
-        kept=KEPT,
-        other={**other, "show": "percent", "low": 0},
-    )
-    assert not state(data, both, LEVEL).elsewhere  # the sentence has it
-    assert not state(loaded, of, LEVEL).elsewhere
 
 
 @each_case(

@@ -22,8 +22,8 @@ from virtperf.measure.definition import MEASURE_FILE
 from virtperf.measure.plan import load_definition, missing_file_problems
 from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
-from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
+from virtperf.report.synthesis.references import check_synthesis
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder, run_folders

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from virtperf.report.frames import StudyData
-    from virtperf.report.synthesis.capacity import CurveValues
-    from virtperf.report.synthesis.definition import Curve, JointGrid
 
-_TITLES = {
-    "cpu": "CPU overcommitment (virtual CPUs per real CPU):",
-    "memory": "memory overcommitment (needed or defined per byte of real memory):",
-}
 _RATIO = click.FloatRange(min=0, min_open=True)
 
 
@@ -45,39 +39,44 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
     """
     from virtperf.core.params import load_parameters
-    from virtperf.report.synthesis import capacity
+    from virtperf.report.frames import load
+    from virtperf.report.synthesis.capacity import at_ratios
     from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
+    from virtperf.report.synthesis.numbers import curves_frame
 
-    ratios = {"cpu": cpu_ratio, "memory": memory_ratio}
-    if all(ratio is None for ratio in ratios.values()):
+    given = {"cpu": cpu_ratio, "memory": memory_ratio}
+    ratios = {of: ratio for of, ratio in given.items() if ratio is not None}
+    if not ratios:
         raise click.UsageError("give --cpu-ratio, --memory-ratio or both")
     layout.require()
     level = load_parameters(layout.parameters).level
     data = layout.root / "data"
-    file = load_file(data / SYNTHESIS_FILE)
-    curves = [curve for curve in file.curves if ratios[curve.of] is not None]
+    curves = [c for c in load_file(data / SYNTHESIS_FILE).curves if c.axes.keys() <= ratios.keys()]
     # load only what is needed: claims and figures take as long as the whole command
-    both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
-    studies = capacity.load_studies([*curves, *both], data)
+    named = {curve.study for curve in curves}
+    studies = {
+        name: load(name, data, with_claims=False) for name in layout.studies() if name in named
+    }
     _require_stages(studies.values())
-    if both and cpu_ratio is not None and memory_ratio is not None:
-        click.echo(f"CPU and memory together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
-        for grid in capacity.grids(studies, both, level):
-            click.echo(_head(grid.system, grid.grid))
-            click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
-    curve_values = capacity.curve_values(studies, curves, level)
-    for of, ratio in ratios.items():
-        if ratio is None:
-            continue
-        click.echo(f"{_TITLES[of]} {ratio:g}")
-        groups: dict[str, list[CurveValues]] = {}
-        for values in curve_values:
-            if values.curve.of == of:
-                groups.setdefault(_head(values.system, values.curve), []).append(values)
-        for head, group in groups.items():
-            click.echo(head)
-            for values in group:
-                click.echo(f"      {values.measure}: {values.at(ratio).words}")
+    results = curves_frame(studies, curves, level)
+    places = {of: {of: ratio} for of, ratio in ratios.items()}
+    if (results["of"] == "both").any():
+        places = {"both": ratios, **places}
+    for of, place in places.items():
+        click.echo(_TITLES[of].format(**ratios))
+        found = at_ratios(results[results["of"] == of], {"result": place})
+        heads = ["system", "compared", "against", "study"]
+        for (system, compared, against, study), rows in found.groupby(heads, sort=False):
+            click.echo(f"  {system}: {compared} (1: {against}; {study})")
+            for measure, result in zip(rows["measure"], rows["result"], strict=True):
+                click.echo(f"      {measure}: {result}")
+
+
+_TITLES = {
+    "both": "CPU and memory together: CPUs {cpu:g}, memory {memory:g}",
+    "cpu": "CPU overcommitment (virtual CPUs per real CPU): {cpu:g}",
+    "memory": "memory overcommitment (needed or defined per byte of real memory): {memory:g}",
+}
 
 
 def _require_stages(studies: Iterable[StudyData]) -> None:
@@ -95,8 +94,3 @@ def _require_stages(studies: Iterable[StudyData]) -> None:
             f"results of {len(errors)} studies are missing: {', '.join(errors)}",
             remedy="run `virtperf pipeline`",
         )
-
-
-def _head(system: str, curve: Curve | JointGrid) -> str:
-    """Heading of a curve: system, varied resource, and reference condition (1)."""
-    return f"  {system or curve.study}: {curve.label} (1: {curve.against}; {curve.study})"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,6 +15,7 @@ import numpy as np
 from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.contrasts import POOLED, Contrast, block_name
 from virtperf.core.groups import two_groups
+from virtperf.core.levels import level_text
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.claim_words import quantities, verdict_words
@@ -25,7 +26,6 @@ from virtperf.report.wording import (
     as_precise,
     interval,
     join_words,
-    number,
     plural,
     pretty,
     short_number,
@@ -33,8 +33,9 @@ from virtperf.report.wording import (
 )
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
+from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
-from virtperf.study.quantities import Level, Quantity, ratio_of_percent
+from virtperf.study.quantities import Quantity, ratio_of_percent
 from virtperf.study.samples import Terms
 
 PROSE_DIGITS = 3
@@ -42,8 +43,6 @@ UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
 """A number, but not part of a name: z196, DB2, SHA-1."""
-OF_A_CLAIM = ("low", "high", "intercept", "slope")
-"""Numbers of a claim besides its value."""
 
 
 @dataclass(frozen=True)
@@ -51,33 +50,25 @@ class StatedNumber:
     """A number of measured runs in a sentence: `text` with its unit, its `interval` ("" for a range
     over runs), and `over`: the number of runs or blocks, and whether the error is pooled over
     conditions.
-
-    `elsewhere`: the same number at other levels of `judged_over`, if their intervals exclude this one.
     """
 
     text: str
     interval: str
     over: str
-    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StatedFinding:
     """A finding with its numbers filled in.
 
-    `intervals`: those of the measured numbers, in words; `elsewhere`: different numbers of runs at
-    other levels of `judged_over`. `claims`: the claims, or hypotheses, that it rests on.
+    `detail`: the intervals of the measured numbers, in words. `claims`: the claims, or hypotheses,
+    that it rests on.
     """
 
     sentence: str
     numbers: Mapping[str, StatedNumber]
     claims: tuple[Claim, ...]
-    intervals: str
-    elsewhere: str
-
-    @property
-    def detail(self) -> str:
-        return " ".join(filter(None, (self.intervals, self.elsewhere)))
+    detail: str
 
 
 def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
@@ -92,8 +83,7 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
     derived = {derived.id: derived for derived in data.study.derived}
     claims = tuple(_claim_named(known, name) for name in finding.claims)
     numbers = {
-        name: _stated_number(data, finding, name, stated, level)
-        for name, stated in finding.numbers.items()
+        name: _stated_number(data, name, stated, level) for name, stated in finding.numbers.items()
     }
 
     def filled(match: re.Match[str]) -> str:
@@ -113,15 +103,13 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
     ranges = [
         f"{each.text}: range over {each.over}." for each in numbers.values() if not each.interval
     ]
-    words = dict.fromkeys(text for stated in numbers.values() for text in stated.elsewhere)
     return StatedFinding(
         sentence=PLACEHOLDER.sub(filled, " ".join(finding.says.split())),
         numbers=numbers,
         claims=claims,
-        intervals=" ".join(
+        detail=" ".join(
             [*([f"{pretty(100 * level)} % CI {'; '.join(parts)}."] if parts else []), *ranges]
         ),
-        elsewhere=f"Outside of that interval: {'; '.join(words)}." if words else "",
     )
 
 
@@ -189,18 +177,19 @@ def _derived(data: StudyData, name: str, gives: str) -> str:
 
 
 def _stated_number(
-    data: StudyData, finding: Finding, name: str, stated: MeasuredNumber, level: float
+    data: StudyData, name: str, stated: MeasuredNumber, level: float
 ) -> StatedNumber:
     of, to = _sides(data, stated)
     _check_shown(data, name, (*of, *to))
-    contrast = _contrast(data, of, to, level)
+    contrast, ends = _contrast(data, of, to, level)
     scale, shift = _SCALES[stated.show]
     if stated.mean:
-        _check_one_group(data, name, (*of, *to))
-        value, ends = contrast.value, _interval(contrast, level)
+        for quantity in (*of, *to):
+            if error := two_groups_error(data, quantity):
+                raise error
     else:
-        value, ends = math.nan, _range_over_units(data, name, of, to)
-    value, low, high = (scale * v + shift for v in (value, *ends))
+        ends = _range_over_units(data, name, of, to)
+    value, low, high = (scale * v + shift for v in (contrast.value, *ends))
     if not (stated.low <= low and high <= stated.high):
         raise StudyError(
             f"findings: the runs do not support the limits given for {name}",
@@ -221,8 +210,7 @@ def _stated_number(
     if POOLED in contrast.design:
         runs += " (pooled error)"
     shown_ends = interval_text(text, value, low, high, unit)
-    elsewhere = tuple(_elsewhere(data, finding, stated, ends, level))
-    return StatedNumber(f"{text}{unit}", shown_ends, runs, elsewhere)
+    return StatedNumber(f"{text}{unit}", shown_ends, runs)
 
 
 _SCALES = {"value": (1.0, 0.0), "percent": (100.0, 0.0), "change": (100.0, -100.0)}
@@ -237,12 +225,12 @@ def _sides(data: StudyData, stated: MeasuredNumber) -> tuple[Terms, Terms]:
     return of, to
 
 
-def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
-    return contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
-
-
-def _interval(contrast: Contrast, level: float) -> tuple[float, float]:
-    return contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
+def _contrast(
+    data: StudyData, of: Terms, to: Terms, level: float
+) -> tuple[Contrast, tuple[float, float]]:
+    """Ratio of the plotted means, or `of` alone, and its interval, NaN from one run."""
+    contrast = contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
+    return contrast, contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
 
 
 def interval_text(text: str, value: float, low: float, high: float, unit: str) -> str:
@@ -286,18 +274,17 @@ def _check_shown(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
         )
 
 
-def _check_one_group(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
-    samples = data.samples(Provenance.MEASURED)
-    for quantity in named:
-        groups = two_groups(samples[quantity].units.tolist())
-        if groups is not None:
-            words = " and ".join(interval(float(g[0]), float(g[-1])) for g in groups)
-            raise StudyError(
-                f"findings: no mean describes the runs of the number {name}: they fall into two groups",
-                file="study.yaml",
-                found=f"{words} ({data.study.show(quantity)})",
-                remedy="give the range over its runs by `mean: false`, or say what separates the groups.",
-            )
+def two_groups_error(data: StudyData, quantity: Quantity) -> StudyError | None:
+    """Return an error if the measured runs of a quantity fall into two groups."""
+    groups = two_groups(data.samples(Provenance.MEASURED)[quantity].units.tolist())
+    if groups is None:
+        return None
+    return StudyError(
+        f"findings: no mean describes {data.study.show(quantity)}: its runs fall into two groups",
+        file="study.yaml",
+        found=" and ".join(interval(float(g[0]), float(g[-1])) for g in groups),
+        remedy="give the range over its runs by `mean: false`, or say what separates the groups.",
+    )
 
 
 def _check_plotted(
@@ -356,47 +343,6 @@ def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple
     return float(values.min()), float(values.max())
 
 
-def _elsewhere(
-    data: StudyData,
-    finding: Finding,
-    stated: MeasuredNumber,
-    ends: tuple[float, float],
-    level: float,
-) -> Iterator[str]:
-    """Yield the same number at other levels of `judged_over` whose interval is disjoint from `ends`,
-    unless the sentence has it, or it is the same to two digits. A number over all levels has none.
-    """
-    factor = data.study.factors.get(data.study.judged_over)
-    of, to = _sides(data, stated)
-    if (
-        factor is None
-        or data.study.pooled_factor
-        or {q.level(factor.name) for q in (*of, *to)} != {factor.default}
-    ):
-        return
-    samples = data.samples(Provenance.MEASURED)
-    quoted = [_sides(data, other) for other in finding.numbers.values()]
-    scale, shift = _SCALES[stated.show]
-    here = scale * _contrast(data, of, to, level).value + shift
-    for at in factor.levels:
-        there_of, there_to = (
-            {q.moved({factor.name: at}): c for q, c in side.items()} for side in (of, to)
-        )
-        if at == factor.default or (there_of, there_to) in quoted:
-            continue
-        if not samples.keys() >= {*there_of, *there_to}:
-            continue
-        contrast = _contrast(data, there_of, there_to, level)
-        low, high = _interval(contrast, level)
-        if low > ends[1] or high < ends[0]:
-            value, low, high = (scale * v + shift for v in (contrast.value, low, high))
-            if pretty(value, 2) == pretty(here, 2):
-                continue
-            if stated.show == "change" and value < 0:
-                value, low, high = -value, -high, -low
-            yield f"{factor.place(at)}: {with_interval(value, low, high, _unit(data, stated))}"
-
-
 def _unit(data: StudyData, stated: MeasuredNumber) -> str:
     if stated.show != "value":
         return " %"
@@ -423,17 +369,28 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
     claims = [known[name] for name in finding.claims if name in known]
     yield from _typed_numbers(data, finding, claims)
     quoted = [known[name] for name, _ in finding.quoted if name in known]
-    yield from _utilizations(data, finding, quoted)
+    compared = [i for claim in quoted if claim.of_reference for i in claim.instances]
+    sides = [_sides(data, number) for number in finding.numbers.values() if number.to]
+    for terms in (
+        *([q for part in instance.parts for _, q in part.terms] for instance in compared),
+        *([*of, *to] for of, to in sides),
+    ):
+        if error := utilization_error(data.study, terms, finding.says):
+            yield error
     for claim in quoted:
         yield from outside_page(data, claim)
     evidence = list({claim.id: claim for claim in [*claims, *quoted]}.values())
-    ratios = [*_printed_ratios(data, finding, evidence), *_measured_ratios(data, finding, level)]
+    ratios = _evidence_ratios(data, finding, evidence, level)
     yield from unsupported_words(
         finding.says, [*(claim.says for claim in evidence), *_condition_texts(data)], ratios
     )
     for place in PLACEHOLDER.finditer(finding.says):
         if word := wrong_origin(finding.says, place, measured=place[1] in finding.numbers):
-            yield wrong_origin_error(place[1], word)
+            yield StudyError(
+                f"findings: the number {place[1]} stands beside the word “{word}”",
+                file="study.yaml",
+                expected="printed numbers and ranges of a text, and measured numbers, called what they are",
+            )
 
 
 def unsupported_words(
@@ -457,27 +414,17 @@ def unsupported_words(
             )
 
 
-def wrong_origin_error(name: str, word: str) -> StudyError:
-    """Return the error for a number that a sentence calls measured or printed, and is not."""
-    return StudyError(
-        f"findings: the number {name} stands beside the word “{word}”",
-        file="study.yaml",
-        expected="printed numbers and ranges of a text, and measured numbers, called what they are",
-    )
-
-
-def _printed_ratios(
-    data: StudyData, finding: Finding, claims: Iterable[Claim]
+def _evidence_ratios(
+    data: StudyData, finding: Finding, claims: Iterable[Claim], level: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield the limits of ratios that claims state, of quotients of numbers that the sentence
-    quotes, and of its derived numbers.
+    """Yield the limits of ratios: those that claims state or runs measured, quotients of the other
+    numbers in the sentence, and its derived numbers.
     """
     values = []
     quoted = {name for name, _ in finding.quoted}
     for claim in claims:
         result = data.result(claim.id)
-        ends = [float(result.get(end, math.nan)) for end in ("low", "high")]
-        low, high = (math.nan if math.isnan(end) else end for end in ends)
+        low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
         if claim.of_reference:
             as_ratio = ratio_of_percent if claim.in_percent else float
             yield as_ratio(low), as_ratio(high)
@@ -486,29 +433,20 @@ def _printed_ratios(
             values.append((unit, low, high))
             if "%" in unit:
                 yield low / 100, high / 100
-    for unit, low, high in values:
-        yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
     for name in quoted:
         rows = data.ranges[data.ranges["derived"] == name]
         for pieces, unit in zip(rows["pieces_text"], rows["unit"], strict=True):
             if unit in ("", "1") and len(pieces):
                 yield float(pieces[0]), float(pieces[-1])
-
-
-def _measured_ratios(
-    data: StudyData, finding: Finding, level: float
-) -> Iterator[tuple[float, float]]:
-    values = []
     for stated in finding.numbers.values():
         of, to = _sides(data, stated)
         if not data.samples(Provenance.MEASURED).keys() >= {*of, *to}:
             continue  # `state` names what was not measured
-        contrast = _contrast(data, of, to, level)
-        low, high = _interval(contrast, level)
+        _, ends = _contrast(data, of, to, level)
         if to:
-            yield low, high
+            yield ends
         else:
-            values.append((_unit(data, stated), low, high))
+            values.append((_unit(data, stated), *ends))
     for unit, low, high in values:
         yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
 
@@ -559,10 +497,6 @@ def typed_tokens(texts: Iterable[str]) -> set[str]:
     return {match.replace(",", "").rstrip(".") for text in texts for match in _TYPED.findall(text)}
 
 
-def level_text(level: Level) -> str:
-    return level if isinstance(level, str) else number(level, 12)
-
-
 def _number_of(claim: Claim, token: str) -> str:
     """Placeholder for the number of a claim that is typed; "" for another number."""
     numbers: dict[str, float | None] = {claim.id: claim.value}
@@ -581,30 +515,22 @@ def is_utilization(kind: QuantityKind) -> bool:
     return share and bool(_PROCESSORS.search(f"{kind.label} {kind.unit}"))
 
 
-def _utilizations(
-    data: StudyData, finding: Finding, quoted: Iterable[Claim]
-) -> Iterator[StudyError]:
-    compared = [
-        [q for part in instance.parts for _, q in part.terms]
-        for claim in quoted
-        if claim.of_reference
-        for instance in claim.instances
-    ]
-    compared += [[*of, *to] for n in finding.numbers.values() for of, to in [_sides(data, n)] if to]
-    for terms in compared:
-        names = {q.name for q in terms}
-        if len({q.at for q in terms}) < 2 or not all(
-            is_utilization(data.study.quantities[name]) for name in names
-        ):
-            continue
-        if not any(word in finding.says.lower() for word in UTILIZATION_WORDS):
-            label = data.study.quantities[min(names)].label
-            yield StudyError(
-                f"findings: a change of “{label}” is stated without the word utilization or load",
-                file="study.yaml",
-                found=" ".join(finding.says.split()),
-                remedy="say that it is a utilization: with another run time the processor time differs.",
-            )
+def utilization_error(study: Study, terms: Sequence[Quantity], says: str) -> StudyError | None:
+    """Return an error if a sentence presents a ratio of utilizations at different conditions as one of
+    processor time.
+    """
+    names = {quantity.name for quantity in terms}
+    named = any(word in says.lower() for word in UTILIZATION_WORDS)
+    shares = all(is_utilization(study.quantities[name]) for name in names)
+    if named or not shares or len({quantity.at for quantity in terms}) < 2:
+        return None
+    label = study.quantities[min(names)].label
+    return StudyError(
+        f"findings: a change of “{label}” is stated without the word utilization or load",
+        file="study.yaml",
+        found=" ".join(says.split()),
+        remedy="say that it is a utilization: with another run time the processor time differs.",
+    )
 
 
 def outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:

@@ -5,13 +5,13 @@ counts.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from virtperf.core.estimate import Estimate
 from virtperf.core.levels import level_text
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import Verdict
@@ -19,7 +19,6 @@ from virtperf.report.frames import StudyData
 from virtperf.report.kinds.contradictions import contradictions_by_origin
 from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Quantity
 
 PERCENTS = (5, 10)  # thresholds on the half-width of a range, in percent of its middle
 MIN_POINTS = 4  # fewest points of a figure that can represent its study
@@ -101,23 +100,26 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     A condition is named by the factors with several levels for the quantity, if not at their
     default.
     """
-    means: dict[str, dict[Quantity, Estimate]] = {}
-    for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
-        if provenance == Provenance.MEASURED.value and scale == OWN_SCALE:
-            means.setdefault(quantity.name, {})[quantity] = mean
-    return {
-        name: {
-            _condition(data.study, quantity, varying): {
-                "mean": _round(mean.value),
-                "low": _round(mean.low),
-                "high": _round(mean.high),
-                "n": mean.n,
-            }
-            for quantity, mean in sorted(of_name.items())
+    by_quantity = means_by_quantity(data.study, data.means).items()
+    own = {q: mean for (q, *of), mean in by_quantity if of == [Provenance.MEASURED, OWN_SCALE]}
+    levels = Counter(
+        (name, factor) for name, (factor, _) in {(q.name, at) for q in own for at in q.at}
+    )
+    means: dict[str, dict[str, dict[str, float | None]]] = {}
+    for quantity in sorted(own):
+        named = [
+            f"{factor}={level_text(level)}"
+            for factor, level in quantity.at
+            if levels[quantity.name, factor] > 1 and level != data.study.factors[factor].default
+        ]
+        mean = own[quantity]
+        means.setdefault(quantity.name, {})[",".join(named) or "default"] = {
+            "mean": _round(mean.value),
+            "low": _round(mean.low),
+            "high": _round(mean.high),
+            "n": mean.n,
         }
-        for name, of_name in sorted(means.items())
-        for varying in [_varying_factors(list(of_name))]
-    }
+    return means
 
 
 def means_table(data: StudyData) -> pd.DataFrame:
@@ -133,23 +135,6 @@ def means_table(data: StudyData) -> pd.DataFrame:
         if mean["mean"] is not None
     ]
     return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "low", "high", "n"])
-
-
-def _varying_factors(quantities: list[Quantity]) -> set[str]:
-    levels: dict[str, set[object]] = {}
-    for quantity in quantities:
-        for factor, level in quantity.at:
-            levels.setdefault(factor, set()).add(level)
-    return {factor for factor, known in levels.items() if len(known) > 1}
-
-
-def _condition(study: Study, quantity: Quantity, varying: set[str]) -> str:
-    named = [
-        f"{factor}={level_text(level)}"
-        for factor, level in quantity.at
-        if factor in varying and level != study.factors[factor].default
-    ]
-    return ",".join(named) or "default"
 
 
 def _round(value: float) -> float | None:

@@ -16,7 +16,6 @@ from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.findings import state
 from virtperf.report.frames import StudyData
-from virtperf.report.wording import join_words
 from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
@@ -66,11 +65,6 @@ def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
         if before.get(name) != now.get(name)
         for words in [_change(known.get(name), name, before.get(name), now.get(name))]
     )
-
-
-def changes_in_words(differences: tuple[str, ...]) -> str:
-    """Format `changes` as one sentence; "" without any."""
-    return f"Since this was written: {join_words(differences)}." if differences else ""
 
 
 def _change(claim: Claim | None, name: str, before: str | None, now: str | None) -> str:

@@ -332,3 +332,27 @@ def test_many_series_are_distinct_by_colour_hatch_and_marker() -> None:
     looks = [series_style(position) for position in range(36)]
     assert len({(one.colour, one.hatch) for one in looks}) == 36
     assert len({(one.colour, one.marker) for one in looks}) == 36
+
+
+def test_panels_name_their_own_series() -> None:
+    rows = [
+        {"panel": panel, "label": label, "x": x, "low_text": 0.9, "high_text": 1.1}
+        for panel, labels, levels in (("near", "ABCDE", (1, 1.05, 3)), ("far", "F", (1, 3)))
+        for label in labels
+        for x in levels
+    ]
+    points = pd.DataFrame(rows)
+    figure = plot.lines(points, x="x", hue="label", row="panel", legend="panel")
+    near, far = figure.axes
+    names = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (near, far)]
+    assert names == [[*"ABCDE"], ["F"]] and legend(near) == ["text alone"]
+    edges = {to_hex(bar.get_edgecolor()) for c in far.containers for bar in c}
+    assert edges == {SERIES_COLOURS[0].light}  # colours begin anew in each panel
+    figure.canvas.draw()
+    drawn = [
+        bar.get_window_extent() for c in near.containers if c.get_label() == "text" for bar in c
+    ]
+    middle = near.transData.transform((1.025, 1))[0]
+    left = [box.x1 for box in drawn if box.x1 < middle]
+    right = [box.x0 for box in drawn if box.x0 > middle]
+    assert len(left) == 5 and len(right) == 10  # curves do not reach the next ratio

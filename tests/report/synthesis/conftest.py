@@ -14,7 +14,6 @@ from virtperf.core.stage_tables import RANGES
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 
 SYNTHESIS = """
-title: Together
 sentences:
   - {about: Throughput, says: "Twice the guests: {gain/toy}. Nothing of {gain}.", rests_on: [gain]}
 questions:
@@ -28,14 +27,17 @@ questions:
           - {study: toy, label: B, derived: gain, at: {system: b, guests: 4}}
           - {study: other, label: Other, derived: gain, at: {system: a, guests: 4}, reading: another system}
           - {study: other, label: Said, claim: more-at-8}
+      - id: same
+        says: Throughput with eight guests against four, as stated
+        cells: [{study: toy, label: Said there, claim: more-at-8}, {study: other, label: Said, claim: more-at-8}]
       - id: best
         says: Where the peak is
         unit: guests
         shared: false
         cells: [{study: toy, label: A, derived: peak}, {study: other, label: B, claim: best-at-8}]
 curves:
-  - {study: toy, label: A, derived: gain, at: {system: a}, of: cpu, measure: throughput, against: "{guests} guests", one: 2, reference: 1, per_guest: true}
-  - {study: other, label: A, derived: gain, at: {system: a}, of: memory, measure: CPU cost, against: x, over: 8, reference: 8}
+  - {study: toy, label: A, derived: gain, at: {system: a}, measure: throughput, against: "{guests} guests", cpu: {one: 2, reference: 1}, per_guest: true}
+  - {study: other, label: A, derived: gain, at: {system: a}, measure: CPU cost, against: x, memory: {over: 8, reference: 8}}
 """
 
 

@@ -1,159 +1,77 @@
-"""Figures of the synthesis, checked by their drawn artists."""
+"""The picture of a question, checked by its drawn artists."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 
-from tests.report.plot.drawn import boxes, dots, legend, words
-from virtperf.core.provenance import Provenance
-from virtperf.report.synthesis.capacity import RATIOS, CurveValues
-from virtperf.report.synthesis.definition import Curve, QuantityRow
-from virtperf.report.synthesis.picture import capacity, ratios_figure
-from virtperf.report.synthesis.values import REFERENCE, Value
+from tests.report.plot.drawn import legend
+from virtperf.report.synthesis.picture import LARGEST_RATIO, draw_ratios
 
 
-def course(study: str, label: str, *points: tuple[float, str, float, float]) -> CurveValues:
-    curve = Curve(
-        study=study,
-        label=label,
-        derived="d",
-        of="memory",
-        measure="throughput",
-        against="8 GB",
-        over=1,
-        reference=1,
-    )
-    return CurveValues(
-        curve,
-        f"{study.capitalize()} 1, 2026",
-        "throughput",
-        tuple(
-            (ratio, (value(study, label, kind, low, high),)) for ratio, kind, low, high in points
-        ),
-    )
-
-
-def value(study: str, label: str, kind: str, low: float, high: float) -> Value:
-    measured = kind == "measured"
-    made = Provenance.MEASURED if measured else Provenance.RECONSTRUCTED
-    return Value(
-        study,
-        label,
-        "d",
-        kind,
-        "",
-        ((low, high),),
-        made,
-        "",
-        (low + high) / 2 if measured else math.nan,
-    )
+def number(name: str, kind: str, low: float, high: float, drawn: str = "A quantity") -> dict:
+    return {
+        "row": "r",
+        "quantity": "Quantity",
+        "unit": "ratio",
+        "drawn": drawn,
+        "name": name,
+        "kind": kind,
+        "value": (low + high) / 2 if kind == "measured" else math.nan,
+        "pieces": [low, high],
+    }
 
 
 @pytest.fixture
-def found() -> list[CurveValues]:
-    """Three studies: ranges (one unbounded above), means, only the reference."""
-    return [
-        course(
-            "paper",
-            "A",
-            (1, REFERENCE, 1, 1),
-            (1.5, "allows", 0.6, 0.8),
-            (2, "allows", 0.01, math.inf),
-        ),
-        course("paper", "B", (1.5, "allows", 0.9, 1.45)),
-        course("own", "A", (1, REFERENCE, 1, 1), (1.25, "measured", 0.7, 0.8)),
-        course("none", "C", (1, REFERENCE, 1, 1)),
-    ]
-
-
-def test_every_study_has_a_panel_with_its_reference(found: list[CurveValues]) -> None:
-    figure = capacity(found, "memory", "throughput", 0.9)
-    assert figure is not None
-    paper, own = figure.axes
-    assert (
-        words(paper) == "Paper 1, 2026: throughput relative to 8 GB"
-        and own.get_xlabel() == RATIOS["memory"]
+def numbers() -> pd.DataFrame:
+    """A clipped range, a mean, a range without limits, a quantity that is not chosen."""
+    return pd.DataFrame(
+        [
+            number("paper: A", "allows", 0.4, 3.0),
+            number("own: B", "measured", 0.9, 1.1),
+            number("paper: C", "allows", 0.0, math.inf),
+            number("paper: D", "allows", 0.5, 0.6, drawn=""),
+        ]
     )
-    assert boxes(paper, "text") == [
-        (1, 1, 1),
-        (1.5, 0.6, pytest.approx(0.8)),
-        (1.5, 0.9, 1.45),
-        (2, 0.01, paper.get_ylim()[1]),
-    ]
-    assert boxes(own, "text") == [(1, 1, 1)] and dots(own) == [(1.25, pytest.approx(0.75))]
-    legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (paper, own)]
-    assert legends == [["A", "B"], ["A"]] and "measured, 90 % interval" in legend(own)
 
 
-def test_texts_and_arrows_stay_within_the_figure(
-    found: list[CurveValues],
-) -> None:
-    figure = capacity(found, "memory", "throughput", 0.9)
+def test_chosen_numbers_with_a_limit_are_drawn(numbers: pd.DataFrame) -> None:
+    figure = draw_ratios(numbers)
     assert figure is not None
-    figure.canvas.draw()
-    (width, height), drawn = figure.get_size_inches(), figure.get_tightbbox()
-    assert drawn.x0 > 0 and drawn.x1 < width and drawn.y0 > 0 and drawn.y1 < height
-    arrows = [
-        line.get_ydata() for axes in figure.axes for line in axes.lines if line.get_marker() == 6
-    ]
-    assert [list(y) for y in arrows] == [[figure.axes[0].get_ylim()[1]]]
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.texts] == ["A quantity", "paper: A", "own: B"]
+    ((bar,),) = axes.containers
+    assert (bar.get_x(), bar.get_width()) == (0.4, pytest.approx(LARGEST_RATIO - 0.4))
+    marks = {line.get_marker(): line.get_xdata().tolist() for line in axes.lines}
+    assert marks == {"o": [1.0], ">": [LARGEST_RATIO]}
+    assert "measured, with its interval" in legend(axes)
+    first = draw_ratios(numbers.assign(drawn=""))
+    assert first is not None and len(first.axes[0].texts) == 4
+    assert first.axes[0].texts[0].get_text() == "Quantity"
 
 
-def test_no_figure_without_curves(found: list[CurveValues]) -> None:
-    assert capacity(found, "cpu", "throughput", 0.9) is None
-    assert capacity(found[-1:], "memory", "throughput", 0.9) is None
+def test_no_picture_without_limited_ratios(numbers: pd.DataFrame) -> None:
+    assert draw_ratios(numbers[2:3]) is None
+    assert draw_ratios(numbers.assign(unit="ms")) is None
 
 
-def test_vertical_lines_of_the_joint_figure_stay_clear_of_the_names() -> None:
-    cell = {"study": "paper", "label": "A", "derived": "d"}
-    row = QuantityRow.model_validate({"id": "r", "says": "A quantity", "cells": [cell]})
-    values = [value("paper", "A", "allows", 0.4, 3.0), value("own", "B", "measured", 0.9, 1.1)]
-    figure = ratios_figure({"r": row}, {"r": values})
+def test_vertical_lines_stay_clear_of_the_names(numbers: pd.DataFrame) -> None:
+    figure = draw_ratios(numbers)
+    assert figure is not None
     figure.canvas.draw()
     (axes,) = figure.axes
     names = [text.get_window_extent() for text in axes.texts]
-    (at_one,) = (
-        line for line in axes.lines if len(line.get_xdata()) > 2 and set(line.get_xdata()) == {1}
-    )
-    pieces = axes.transData.transform(
-        [(x, y) for x, y in zip(*at_one.get_data(), strict=True) if math.isfinite(y)]
-    ).reshape(-1, 2, 2)
-    assert len(names) == 3 and len(pieces) == 2
-    for piece in pieces:
-        low, high = sorted(piece[:, 1])
+    at_one = [
+        segment
+        for lines in axes.collections
+        if np.allclose(lines.get_linewidth(), 1)
+        for segment in lines.get_segments()
+        if set(segment[:, 0]) == {1}
+    ]
+    assert len(names) == 3 and len(at_one) == 2
+    for segment in at_one:
+        low, high = sorted(axes.transData.transform(segment)[:, 1])
         assert not any(name.y0 < high and low < name.y1 for name in names)
-
-
-def test_curves_of_a_panel_do_not_reach_the_next_ratio() -> None:
-    near = [
-        course(
-            "paper",
-            label,
-            (1, "allows", 0.9, 1.1),
-            (1.05, "allows", 0.9, 1.1),
-            (3, "allows", 1, 1.1),
-        )
-        for label in "ABCDE"
-    ]
-    figure = capacity(near, "memory", "throughput", 0.9)
-    assert figure is not None
-    figure.canvas.draw()
-    (axes,) = figure.axes[:1]
-    boxes_drawn = [
-        bar.get_window_extent() for c in axes.containers if c.get_label() == "text" for bar in c
-    ]
-    first, second = (
-        [box for box in boxes_drawn if lies(axes, box.x0 + box.width / 2, ratio)]
-        for ratio in (1, 1.05)
-    )
-    assert len(first) == len(second) == 5
-    assert max(box.x1 for box in first) <= min(box.x0 for box in second)
-
-
-def lies(axes: Axes, pixels: float, ratio: float) -> bool:
-    """Whether a place is nearer to that ratio than half of the distance of the tested ratios."""
-    x = float(axes.transData.inverted().transform((pixels, 0))[0])
-    return abs(x - ratio) < 0.025

@@ -39,7 +39,7 @@ from virtperf.report.wording import (
     pretty,
     short_number,
 )
-from virtperf.report.written_for import changes, changes_in_words
+from virtperf.report.written_for import changes
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
 from virtperf.study.derived import derivations
@@ -129,7 +129,10 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), " "]
     if intervals:
         parts += [Span(text=f"{pretty(100 * level)} %: {intervals}", style="small"), " "]
-    return (*parts, Span(text=words, style="small", link=link), *_changes(data, finding, level))
+    parts.append(Span(text=words, style="small", link=link))
+    if changed := join_words(changes(data, finding, level)):
+        parts += [" ", Span(text=f"Since this was written: {changed}.", style="small")]
+    return tuple(parts)
 
 
 def _with_basis(
@@ -188,12 +191,6 @@ def _measured_finding(data: StudyData, stated: StatedFinding) -> Words:
             Span(text=measured_verdict(data.result(claim.id)), style="verdict"),
         ]
     return tuple(part for part in parts if part)
-
-
-def _changes(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
-    """Changes in the basis of a finding since it was written."""
-    words = changes_in_words(changes(data, finding, level))
-    return [" ", Span(text=words, style="small")] if words else []
 
 
 def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:

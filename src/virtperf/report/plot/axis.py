@@ -87,10 +87,13 @@ class AxisLevels:
     @property
     def min_distance_pt(self) -> float:
         """Distance of the two nearest levels, in points."""
+        return self.distance_pt(self.positions)
+
+    def distance_pt(self, levels: Iterable[Any]) -> float:
+        """Distance of the two nearest of these levels, in points."""
         left, right = self.limits
-        near = min(
-            (b - a for a, b in pairwise(sorted(self.positions.values()))), default=abs(right - left)
-        )
+        places = sorted(self.positions[level] for level in levels)
+        near = min((b - a for a, b in pairwise(places)), default=abs(right - left))
         return near / self.data_per_point
 
     def _tick_labels(self, turned: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,13 @@ from virtperf.report.plot.long import (
     LongFrame,
     long_frame,
 )
-from virtperf.report.plot.theme import SeriesStyle, create_panels, series_styles, theme
+from virtperf.report.plot.theme import (
+    PANEL_HEIGHT,
+    SeriesStyle,
+    create_panels,
+    series_styles,
+    theme,
+)
 
 
 def lines(
@@ -45,6 +51,7 @@ def lines(
     labels: Mapping[str, str] | None = None,
     level: float = 0.95,
     log: bool = False,
+    legend: Literal["figure", "panel"] = "figure",
 ) -> Figure:
     """Draw series over one variable; every argument but `x` is optional.
 
@@ -73,6 +80,9 @@ def lines(
         Confidence level of curves, and of the intervals of means in the legend.
     log : bool
         A logarithmic axis of values, from the lowest positive one.
+    legend : {"figure", "panel"}
+        Whether all panels share the legend and the colours of series, or each panel names its own
+        series.
 
     Returns
     -------
@@ -82,7 +92,8 @@ def lines(
     """
     words = {**(labels or {}), **({x: xlabel} if xlabel else {})}
     frame = long_frame(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words)
-    return _draw_figure(frame, fits, level, ylabel, bars=False, log=log)
+    apart = legend == "panel"
+    return _draw_figure(frame, fits, level, ylabel, bars=False, log=log, apart=apart)
 
 
 def bars(
@@ -116,37 +127,65 @@ def bars(
 
 
 def _draw_figure(
-    frame: LongFrame, fits: Any, level: float, ylabel: str | None, *, bars: bool, log: bool = False
+    frame: LongFrame,
+    fits: Any,
+    level: float,
+    ylabel: str | None,
+    *,
+    bars: bool,
+    log: bool = False,
+    apart: bool = False,
 ) -> Figure:
+    """Draw a figure; `apart`: each panel has styles and a legend of its own series."""
     rows, words = frame.rows, frame.axes
-    margin_pt = len(frame.series) * _max_series_width(rows, bars) / 2 + 8
+    series_of = {
+        name: tuple(s for s in frame.series if not apart or s in present)
+        for name in frame.panels
+        for present in [set(rows.loc[rows["panel"] == name, "series"])]
+    }
+    most = max(map(len, series_of.values()))
+    margin_pt = most * _max_series_width(rows, bars) / 2 + 8
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
-    styles = series_styles(frame.series, words["colours"])
     fitted = curves.evaluate_curves(
         fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
     )
     with theme():
-        figure, axes = create_panels(len(frame.panels))
+        height = PANEL_HEIGHT + apart * PANEL_LEGEND_HEIGHT
+        figure, axes = create_panels(len(frame.panels), height=height)
         for panel, name in zip(axes, frame.panels, strict=True):
-            part = rows[rows["panel"] == name]
+            part, styles = (
+                rows[rows["panel"] == name],
+                series_styles(series_of[name], words["colours"]),
+            )
             label, bounds = ylabel or words.label(name), words["bounds"].get(str(name), NO_BOUNDS)
             _draw_panel(panel, part, label, bounds, levels, styles, fitted, bars=bars, log=log)
             levels.draw(panel, words.label(frame.x), labelled=panel is axes[-1])
+            if apart:
+                in_panel = {label: part[part["series"] == label] for label in styles}
+                marks.draw_panel_legend(panel, _series_entries(in_panel, styles, bars))
         marks.draw_legend(
             figure,
-            [
-                marks.series_entry(part, label, styles[label], bars=bars)
-                for label, part in of_series.items()
-                if label != UNNAMED
-            ],
+            [] if apart else _series_entries(of_series, styles, bars),
             marks.layer_entries(rows, bars=bars, curves=bool(fitted), level=level),
         )
     return figure
 
 
+def _series_entries(
+    of_series: Mapping[Any, pd.DataFrame], styles: Mapping[Any, SeriesStyle], bars: bool
+) -> list[marks.LegendEntry]:
+    return [
+        marks.series_entry(rows, label, styles[label], bars=bars)
+        for label, rows in of_series.items()
+        if label != UNNAMED
+    ]
+
+
+PANEL_LEGEND_HEIGHT = 60
+"""Room for the legend of a panel, in points."""
 NO_BOUNDS = (0.0, math.inf)  # natural bounds of a quantity without declared ones
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
@@ -193,15 +232,20 @@ def _draw_panel(
     else:
         axis.set_y_axis(axes, bottom, axis.reduce_margin(top, bottom, values, high), label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
+    shown = {level for drawn_levels in at.values() for level in drawn_levels}
     groups = {
         level: [series for series in at if level in at[series] or not bars]
         for level in levels.positions
+        if level in shown
     }
     has_offset_marks = len(ranges) and (len(runs) or (marked["kind"] != PRINTED).any())
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
         _max_series_width(rows, bars),
-        GROUP_WIDTH * levels.min_distance_pt / width_factor / max(1, *map(len, groups.values())),
+        GROUP_WIDTH
+        * levels.distance_pt(groups)
+        / width_factor
+        / max(1, *map(len, groups.values())),
     )
     texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
     for series, drawn_levels in at.items():

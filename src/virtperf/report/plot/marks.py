@@ -329,6 +329,17 @@ def draw_legend(
     )
 
 
+def draw_panel_legend(axes: Axes, series: Sequence[LegendEntry]) -> None:
+    """Draw the legend of one panel above its title."""
+    lines = axes.child_axes[0].get_xlabel().count("\n")
+    axes.legend(
+        [handle for handle, _ in series],
+        [printable(text) for _, text in series],
+        loc="lower left",
+        bbox_to_anchor=(0, 1.1 + 0.12 * lines),
+    )
+
+
 def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool) -> LegendEntry:
     """Legend entry of a series by its `rows`: its marker and, with several levels, its line; a box for
     bars, or if ranges have no mark.

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from rawperf.core.errors import Report, raise_problem
-from rawperf.core.model import Level, Model, NonNegative, Positive, load_model
+from rawperf.core.model import Flag, Level, Model, Positive, load_model
 from virtperf.study.parts import Id
 
 SYNTHESIS_FILE = "synthesis.yaml"
@@ -19,29 +19,38 @@ RATIO = "ratio"
 """Unit of a row with comparisons of two conditions: changes in per cent are converted to ratios."""
 
 
-class Reference(Model):
-    """Reference to a number of a study: a derived number, or one printed in a claim.
+class Source(Model):
+    """Where a number of a study comes from.
 
     `system`: a key of the study's `systems`, optional if there is only one.
-    `label`: the comparison, as short as a label of a figure.
-    `to`: other levels of the entry's `for_each`, whose number is the divisor; the quotient of two
-        ranges contains every possible value and may be wider than necessary.
-    `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
+    `label`: the condition or comparison, as short as a label of a figure.
+    `derived`: the id of an entry of `derived` in study.yaml; `at`: levels of its `for_each`.
+    `to`: other levels, at which its number is the divisor; the quotient of two ranges contains
+        every possible value and may be wider than necessary.
     """
 
     study: str
     system: str = ""
     label: str = Field(min_length=1)
-    derived: str = ""  # the id of an entry of `derived` in the study's study.yaml
-    claim: str = ""  # the id of a claim, instead of `derived`
-    at: dict[str, Level] = {}  # levels of the entry's `for_each`
+    derived: str = ""
+    at: dict[str, Level] = {}
     to: dict[str, Level] = {}
-    times: Positive = 1.0
     gives: str = ""  # one of the entry's numbers
-    reading: str = ""  # interpretation of the question's words, if not obvious
+
+
+class Cell(Source):
+    """A number of a study in a row: a derived number, or one printed in a `claim`.
+
+    `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
+    `reading`: interpretation of the question's words, if not obvious.
+    """
+
+    claim: str = ""
+    times: Positive = 1.0
+    reading: str = ""
 
     @model_validator(mode="after")
-    def _one(self) -> Reference:
+    def _one(self) -> Self:
         if bool(self.derived) == bool(self.claim):
             raise ValueError("a number needs exactly one of `derived` and `claim`")
         if self.claim and (self.to or self.times != 1):
@@ -50,18 +59,25 @@ class Reference(Model):
 
 
 class QuantityRow(Model):
-    """One quantity with values from several studies."""
+    """One quantity with values from several studies; a study without a cell is silent.
+
+    `unit`: the common unit of its numbers; "" for claims in words. `shared`: whether all numbers
+        are of one quantity, so that they are comparable. `drawn`: the comparison in words, for a
+        row of ratios in the question's picture.
+    """
 
     id: Id
-    says: str = Field(min_length=1)  # the quantity in words
-    unit: str = RATIO  # or the common unit of its numbers; "" for claims in words
-    shared: bool = True  # whether all numbers are of one quantity, so that they are comparable
-    cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study without a cell is silent
+    says: str = Field(min_length=1)
+    unit: str = RATIO
+    shared: Flag = True
+    drawn: str = ""
+    cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
 
-    @property
-    def head(self) -> str:
-        """The quantity in words, with the unit of its numbers if any."""
-        return self.says if self.unit in ("", RATIO, "share") else f"{self.says}, {self.unit}"
+    @model_validator(mode="after")
+    def _draws_ratios(self) -> Self:
+        if self.drawn and self.unit != RATIO:
+            raise ValueError(f"`drawn`: the numbers of row {self.id!r} are not ratios")
+        return self
 
 
 class SynthesisQuestion(Model):
@@ -95,16 +111,17 @@ class Sentence(Model):
     rests_on: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-Measure = Literal["throughput", "CPU cost", "CPU load", "response time"]
-
-
 class Axis(Model):
-    """Mapping from levels of a factor to an overcommitment ratio."""
+    """Mapping from levels of a factor to an overcommitment ratio: level / `one`, or `over` / level.
 
-    one: Positive | None = None  # the ratio is (level + `plus`) / `one`
-    plus: NonNegative = 0.0
-    over: Positive | None = None  # the ratio is `over` / level
-    reference: Positive  # the level of the reference condition, with value 1
+    `reference`: the level of the reference condition, with value 1. `factor`: its name, if the
+        curve has two axes.
+    """
+
+    factor: str = ""
+    one: Positive | None = None
+    over: Positive | None = None
+    reference: Positive
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -116,83 +133,52 @@ class Axis(Model):
 
     def ratio(self, level: float) -> float:
         """The overcommitment ratio at a level of the factor."""
-        return (
-            (level + self.plus) / self.one if self.one is not None else (self.over or 0.0) / level
-        )
+        return level / self.one if self.one is not None else (self.over or 0.0) / level
 
 
-class Curve(Axis):
-    """A derived number with one factor in `for_each`, as a function of an overcommitment ratio.
+class Curve(Source):
+    """A derived number as a function of an overcommitment ratio of CPUs or memory, or of both: one
+    factor of its `for_each` for each.
 
-    `label`: workload or condition. `against`: the reference condition in words.
-    `divided`: the derived number has a unit, and is divided by its value at `reference`.
+    `against`: the reference condition in words. `measure`: the dependent variable, as a ratio.
     `per_guest`: the levels count guests that share the throughput, which gives the throughput per
         guest.
     """
 
-    study: str
-    system: str = ""
-    label: str = Field(min_length=1)
-    derived: Id
-    at: dict[str, Level] = {}
-    of: Literal["cpu", "memory"]  # the overcommitted resource
-    measure: Measure  # the dependent variable, as a ratio
+    cpu: Axis | None = None
+    memory: Axis | None = None
+    measure: Literal["throughput", "CPU cost", "CPU load", "response time"]
     against: str = Field(min_length=1)
-    divided: bool = False
-    per_guest: bool = False
+    per_guest: Flag = False
 
+    @model_validator(mode="after")
+    def _has_axis(self) -> Self:
+        if not self.axes or not self.derived:
+            raise ValueError("a curve needs `derived`, and `cpu`, `memory` or both")
+        return self
 
-class FactorAxis(Axis):
-    """The factor of one axis of a grid."""
-
-    factor: str
-
-
-class JointGrid(Model):
-    """A derived number with two factors in `for_each`: real CPUs and real memory."""
-
-    study: str
-    system: str = ""
-    label: str = Field(min_length=1)
-    derived: Id
-    at: dict[str, Level] = {}
-    measure: Measure
-    against: str = Field(min_length=1)
-    cpu: FactorAxis
-    memory: FactorAxis
-
-
-class DrawnRow(Model):
-    """One line of a question's picture: the comparison in words, and the row with the values."""
-
-    says: str = Field(min_length=10)
-    row: str
+    @property
+    def axes(self) -> dict[str, Axis]:
+        """Axes by resource, "cpu" or "memory"."""
+        axes = {"cpu": self.cpu, "memory": self.memory}
+        return {of: axis for of, axis in axes.items() if axis is not None}
 
 
 class SynthesisFile(Model):
     """All of `data/synthesis.yaml`."""
 
-    title: str
     sentences: tuple[Sentence, ...] = Field(min_length=1)
-    answers: tuple[DrawnRow, ...] = ()
     questions: tuple[SynthesisQuestion, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
-    grids: tuple[JointGrid, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> SynthesisFile:
+    def _known(self) -> Self:
         ids = [row.id for question in self.questions for row in question.rows]
         if twice := [i for i in ids if ids.count(i) > 1]:
             raise ValueError(f"two rows are named {twice[0]!r}")
         for name in (name for sentence in self.sentences for name in sentence.rests_on):
             if name not in ids:
                 raise ValueError(f"sentences: there is no row {name!r}")
-        rows = self.rows
-        for answer in self.answers:
-            if answer.row not in rows:
-                raise ValueError(f"answers: there is no row {answer.row!r}")
-            if rows[answer.row].unit != RATIO:
-                raise ValueError(f"answers: the numbers of row {answer.row!r} are not ratios")
         return self
 
     @property

@@ -1,37 +1,49 @@
-"""Synthesis over the computed results of all studies, for its notebook and `virtperf what-if`."""
+"""Synthesis over the computed results of all studies, for its notebook."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rawperf.core.errors import StudyError, did_you_mean
+import pandas as pd
+
+from rawperf.core.errors import StudyError
 from virtperf.core.paths import Layout
-from virtperf.report.exhibit import fold
+from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
-from virtperf.report.records import Record, Shown, Span, Words
-from virtperf.report.synthesis import capacity, tables
-from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
+from virtperf.report.records import (
+    Block,
+    Grid,
+    Heading,
+    Listing,
+    Numbers,
+    Paragraph,
+    Record,
+    Shown,
+    Span,
+    Words,
+)
 from virtperf.report.synthesis.definition import (
     PLACE,
-    RATIO,
     SYNTHESIS_FILE,
-    QuantityRow,
     Sentence,
     SynthesisFile,
     load_file,
 )
+from virtperf.report.synthesis.numbers import answers_frame, curves_frame, pieces_frame
+from virtperf.report.synthesis.references import NO_STUDY, look_up
 from virtperf.report.synthesis.sentences import sentence_problems
-from virtperf.report.synthesis.values import Value, find_study, values
+from virtperf.report.wording import join_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_NOT_DOWNLOADED = ["question", "shared", "drawn", "name", "link", "reading", "words", "text"]
 
 
 def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Synthesis:
@@ -54,7 +66,7 @@ def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Sy
 
 
 class Synthesis:
-    """Joint questions to all studies, with the numbers that answer them.
+    """Joint questions to all studies, with the numbers that answer them as frames.
 
     Methods that show something return `Shown`, which a notebook displays.
     """
@@ -71,145 +83,154 @@ class Synthesis:
         )
 
     @cached_property
-    def _of_curves(self) -> Mapping[str, StudyData]:
-        """Studies of curves and grids, without claims, which halves the loading time."""
-        if "studies" in self.__dict__:
-            return self.studies
-        return capacity.load_studies([*self.file.curves, *self.file.grids], self._data)
+    def answers(self) -> pd.DataFrame:
+        """One row a number that answers a question (`numbers.answers_frame`)."""
+        return answers_frame(self.studies, self.file.questions, self.level)
 
     @cached_property
-    def values(self) -> Mapping[str, Sequence[Value]]:
-        """Numbers of every row, by its id."""
-        return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
+    def curves(self) -> pd.DataFrame:
+        """One row a number at a tested overcommitment ratio (`numbers.curves_frame`)."""
+        return curves_frame(self.studies, self.file.curves, self.level)
 
-    @cached_property
-    def curve_values(self) -> Sequence[CurveValues]:
-        """Curves over an overcommitment ratio."""
-        return capacity.curve_values(self._of_curves, self.file.curves, self.level)
-
-    @cached_property
-    def grids(self) -> Sequence[RatioGrid]:
-        """Grids over CPU and memory ratios."""
-        return capacity.grids(self._of_curves, self.file.grids, self.level)
-
-    def matrix(self) -> Shown:
-        """Count the numbers of each system for each question."""
-        return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
-
-    def question(self, name: str) -> Shown:
-        """The answer to one question: a sentence, a picture of its ratios, and all numbers with
-        their evidence.
+    def question(
+        self,
+        name: str,
+        table: pd.DataFrame,
+        figure: Figure | None = None,
+        notes: Sequence[str] = (),
+    ) -> Shown:
+        """The answer to one question: a sentence and a picture; below a heading, the other sentences
+        and a `table` of its numbers with `notes`.
 
         Raises `StudyError` for an unknown question, and for the first problem of its sentences.
         """
-        from virtperf.report.synthesis import picture
-
         known = {question.id: question for question in self.file.questions}
-        if name not in known:
-            raise StudyError(
-                f"there is no question {name!r}",
-                file=SYNTHESIS_FILE,
-                remedy=did_you_mean(name, known),
-            )
-        spec = known[name]
-        own = {row.id: row for row in spec.rows}
-        sentences = [s for s in self.file.sentences if s.rests_on[0] in own]
-        for sentence in sentences:
-            for problem in self._problems(sentence):
-                raise problem
-        lead: list[Words] = [(Span(text=self._filled(s), style="strong"),) for s in sentences[:1]]
-        record = tables.question(spec, self.values, [*lead, *map(self._sentence, sentences)])
-        rows = self._drawn_rows(own)
-        figure = picture.ratios_figure(rows, {name: self.values[name] for name in rows})
-        return Shown(record) if figure is None else _with_drawing(record, figure)
+        question = look_up(known, name, "there is no question")
+        own = self.answers[self.answers["question"] == name]
+        sentences = [s for s in self.file.sentences if s.rests_on[0] in set(own["row"])]
+        for problem in self.problems(sentences):
+            raise problem
+        lead: list[Block] = [Heading(text="Evidence")]
+        if sentences:
+            answer = Span(text=self._filled(sentences[0]), style="strong")
+            every = Listing(items=tuple(map(self._sentence, sentences)))
+            lead = [Paragraph(words=(answer,)), *lead, every]
+        return self.show(
+            name,
+            table,
+            title=question.label,
+            notes=notes,
+            numbers=own,
+            figure=figure,
+            blocks=lead,
+            heading=question.label,
+            note=question.asks,
+            level=2,
+        )
 
-    def _drawn_rows(self, own: Mapping[str, QuantityRow]) -> dict[str, QuantityRow]:
-        """Rows of a question in its picture, by id: those of `answers` in their words, else the
-        first one with ratios.
+    def show(
+        self,
+        name: str,
+        table: pd.DataFrame,
+        *,
+        title: str,
+        notes: Sequence[str] = (),
+        numbers: pd.DataFrame | None = None,
+        figure: Figure | None = None,
+        blocks: Sequence[Block] = (),
+        **parts: Any,
+    ) -> Shown:
+        """Show a table in words, and a picture of its numbers.
+
+        Parameters
+        ----------
+        name : str
+            Its anchor on the page.
+        table : DataFrame
+            What is shown: text, numbers, columns of `noted` and `linked`, a missing value as "none".
+        notes, blocks
+            Remarks below the table, and what is above it.
+        numbers : DataFrame
+            The numbers behind it, for the download and, of rows as in `answers` or `curves`, their
+            provenance.
+        **parts
+            Further fields of the record, such as `folded`.
         """
-        chosen = {
-            answer.row: own[answer.row].model_copy(update={"says": answer.says})
-            for answer in self.file.answers
-            if answer.row in own
-        }
-        ratios = ((name, row) for name, row in own.items() if row.unit == RATIO)
-        return chosen or dict(islice(ratios, 1))
+        cells = table.astype(object).where(table.notna(), "none").itertuples(index=False, name=None)
+        rows = tuple(tuple(c if isinstance(c, tuple) else str(c) for c in row) for row in cells)
+        grid = Grid(label=title, columns=tuple(map(str, table.columns)), rows=rows, stacks=True)
+        downloads: tuple[Numbers, ...] = ()
+        provenances: set[str] = set()
+        if numbers is not None:
+            if "pieces" in numbers:
+                provenances = set(numbers["provenance"])
+                numbers = pieces_frame(numbers).drop(columns=_NOT_DOWNLOADED, errors="ignore")
+            downloads = (Numbers.of(numbers, f"synthesis-{name}"),)
+        picture = None
+        if figure is not None:
+            from matplotlib import pyplot
 
-    def problems(self) -> Iterator[StudyError]:
-        """Yield what is wrong with the sentences; see `sentences.sentence_problems`."""
-        for sentence in self.file.sentences:
-            yield from self._problems(sentence)
+            pyplot.close(figure)  # else the inline backend would draw it again below the cell
+            words = f"Picture of the numbers that answer the question: {title}"
+            picture = drawing(figure, f"synthesis-{name}", title, words, downloads)
+        record = Record(
+            kind="synthesis",
+            id=name,
+            study="",
+            title=title,
+            blocks=(*blocks, grid, *(Paragraph(words=note, style="small") for note in notes)),
+            provenance=tuple(kind for kind in Provenance if str(kind) in provenances),
+            numbers=downloads,
+            drawing=picture,
+            **parts,
+        )
+        return Shown(record, figure)
 
-    def _problems(self, sentence: Sentence) -> Iterator[StudyError]:
-        return sentence_problems(sentence, self.file.rows, self.values, self.studies)
-
-    def agreements(self) -> Shown:
-        """Shared quantities, and whether the studies agree."""
-        return Shown(fold(tables.agreements(self.file.questions, self.values)))
-
-    def capacity(self, of: str, ratios: Sequence[float], measure: str = "throughput") -> Shown:
-        """Values of every study at overcommitment ratios of "cpu" or "memory"."""
-        from virtperf.report.synthesis import picture
-
-        record = tables.capacities(self.curve_values, of, ratios)
-        figure = picture.capacity(self.curve_values, of, measure, self.level)
-        return Shown(record) if figure is None else _with_drawing(record, figure)
-
-    def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
-        """Values of every study at pairs of a CPU ratio and a memory ratio."""
-        return Shown(tables.joint(self.grids, pairs))
-
-    def limits(self) -> Shown:
-        """Tested overcommitment ratios at which each system loses throughput."""
-        return Shown(tables.limits_record(self.curve_values))
-
-    def coverage(self) -> Shown:
-        """Encoded content of each study, in numbers."""
-        return Shown(tables.coverage(self.studies))
+    def problems(self, sentences: Iterable[Sentence] | None = None) -> Iterator[StudyError]:
+        """Yield what is wrong with sentences, by default all; see `sentences.sentence_problems`."""
+        for sentence in self.file.sentences if sentences is None else sentences:
+            for error in sentence_problems(sentence, self.file.rows, self.answers, self.studies):
+                what = error.problem.removeprefix("findings: ")
+                problem = f"sentences, {sentence.about}: {what}"
+                yield error.copy_as(StudyError, problem=problem, file=SYNTHESIS_FILE)
 
     def _filled(self, sentence: Sentence) -> str:
-        """A sentence with its numbers."""
+        """A sentence with its numbers; without a study in a place, with systems and conditions."""
 
         def filled(place: re.Match[str]) -> str:
             name, study = place.groups()
-            if name not in self.values:
-                raise StudyError(
-                    f"sentences: there is no row {name!r}",
-                    file=SYNTHESIS_FILE,
-                    remedy=did_you_mean(name, self.values),
-                )
-            if study:
-                find_study(self.studies, study)
-            selected = [v for v in self.values[name] if study in (None, v.study)]
-            return tables.values_text(selected, named=study is None)
+            own = self.answers[self.answers["row"] == name]
+            if study is None:
+                return "; ".join(own["name"] + ": " + own["text"])
+            look_up(self.studies, study, NO_STUDY)
+            own = own[own["study"] == study]
+            return join_words(own["text" if own["kind"].nunique() > 1 else "words"])
 
         return PLACE.sub(filled, " ".join(sentence.says.split()))
 
     def _sentence(self, sentence: Sentence) -> Words:
         """A sentence with links to the values that it rests on."""
+        quoted = {study for _, study in PLACE.findall(sentence.says)}
+        evidence = self.answers[self.answers["row"].isin(sentence.rests_on)]
+        if quoted and "" not in quoted:
+            evidence = evidence[evidence["study"].isin(quoted)]
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),
             f" {self._filled(sentence)} Rests on ",
         ]
-        quoted = {study for _, study in PLACE.findall(sentence.says)}
-        links = {
-            value.name: value
-            for name in sentence.rests_on
-            for value in self.values[name]
-            if not quoted or "" in quoted or value.study in quoted
-        }
-        for k, value in enumerate(links.values()):
-            parts += [
-                "; " if k else "",
-                Span(text=value.name, link=value.link),
-            ]
-        return (*parts, ".")
+        for name, link in dict(evidence[["name", "link"]].to_numpy().tolist()).items():
+            parts += [Span(text=name, link=link), "; "]
+        return (*parts[:-1], ".")
 
 
-def _with_drawing(record: Record, figure: Figure) -> Shown:
-    from matplotlib import pyplot
+def noted(texts: Iterable[str], notes: Iterable[str]) -> list[Words]:
+    """A column for `Synthesis.show`: texts, each with a remark below it unless that is empty."""
+    return [
+        (text, Span(text=note, style="small")) if note else text
+        for text, note in zip(texts, notes, strict=True)
+    ]
 
-    pyplot.close(figure)
-    words = f"Picture of the numbers that answer the question: {record.title}"
-    picture = drawing(figure, f"synthesis-{record.id}", record.title, words, record.numbers)
-    return Shown(record.model_copy(update={"drawing": picture}), figure)
+
+def linked(texts: Iterable[str], links: Iterable[str]) -> list[Words]:
+    """A column for `Synthesis.show`: texts with links (`core.shown.Span`)."""
+    return [(Span(text=text, link=link),) for text, link in zip(texts, links, strict=True)]

@@ -1,0 +1,286 @@
+"""Numbers of studies as frames: the ranges that a text allows, the numbers that a claim states, and
+the estimates from runs.
+
+Both frames have the columns study, system, compared (the condition or comparison), name (system and
+comparison), provenance, and
+
+kind
+    The range that a text "allows", the limits that one claim "states", the interval of runs that
+    "measured" it, or the 1 of a "reference".
+value, low, high, pieces
+    The measured mean, the smallest and the largest possible value, and the disjoint ranges low1,
+    high1, low2, ... in ascending order. Limits are infinite if unbounded, NaN without a number.
+words, text
+    The number in words, without and with its kind: ``allows 1.2 to 2``, ``measured 1.5 (1.4 to
+    1.6)``, ``order only: below 1``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.report import from_runs
+from virtperf.report.frames import StudyData
+from virtperf.report.origins import TEXT
+from virtperf.report.range_words import is_order_only, order_only_limits, range_words
+from virtperf.report.synthesis.definition import RATIO, Cell, Curve, Source, SynthesisQuestion
+from virtperf.report.synthesis.references import (
+    NO_STUDY,
+    find_claim,
+    instance,
+    look_up,
+    system_name,
+    tested_ratios,
+    unit_conversion,
+)
+from virtperf.report.wording import as_precise, pretty, short_number, with_interval
+from virtperf.study.claims import Claim
+from virtperf.study.derived_kinds.base import ORDER_ONLY_LIMITS, Bounds, Derivation
+from virtperf.study.quantities import ratio_of_percent
+
+Row = dict[str, Any]
+"""A number as a row of a frame."""
+ALLOWS, STATES, MEASURED, REFERENCE = "allows", "states", "measured", "reference"
+"""Kinds of numbers; the last one is a ratio of a value to itself."""
+PER_GUEST = "throughput per guest"
+"""Measure derived from throughput if the ratio counts guests."""
+MAX_END_RATIO = 20.0
+"""Ratio of the limits of a range above which only one limit is given."""
+ROUNDED_WIDTH = 0.02
+"""Width of a range relative to its upper end, up to which its middle is given, too."""
+_RATIO = Bounds(0.0, math.inf, 1.0, ORDER_ONLY_LIMITS[0])
+_CURVES = (
+    *("of", "measure", "against", "ratio", "cpu", "memory", "study", "system", "compared", "name"),
+    *("kind", "value", "low", "high", "pieces", "words", "text", "provenance"),
+)
+
+
+def answers_frame(
+    studies: Mapping[str, StudyData], questions: Iterable[SynthesisQuestion], level: float
+) -> pd.DataFrame:
+    """Frame with one row a number of each question: the columns of the module, question, row,
+    quantity, unit, shared, drawn (as in the file), number (its name in the report of its study),
+    link (to it), reading. A derived number that was also measured has both.
+
+    Raises
+    ------
+    StudyError
+        A cell names an unknown study, derived number or claim, or a number of another unit.
+    """
+    rows: list[Row] = []
+    for question, row in ((q, row) for q in questions for row in q.rows):
+        of_row = {"question": question.id, "row": row.id, "quantity": row.says}
+        of_row |= row.model_dump(include={"unit", "shared", "drawn"})
+        for cell in row.cells:
+            numbers = _cell_numbers(look_up(studies, cell.study, NO_STUDY), cell, row.unit, level)
+            rows += [of_row | number for number in numbers]
+    return pd.DataFrame(rows).drop(columns="searched")
+
+
+def curves_frame(
+    studies: Mapping[str, StudyData], curves: Iterable[Curve], level: float
+) -> pd.DataFrame:
+    """Frame with one row a number of each curve and tested overcommitment ratio, ascending: the
+    columns of the module, of ("cpu", "memory" or "both"), measure, against (the reference
+    condition), cpu and memory (the ratios, NaN if not varied), ratio (that of a curve with one).
+
+    Ratios have three significant digits. Throughput per guest is a curve of its own. Raises
+    `StudyError` if a curve names something that its study does not have.
+    """
+    rows: list[Row] = []
+    for curve in curves:
+        data = look_up(studies, curve.study, NO_STUDY)
+        start = tuple(axis.ratio(axis.reference) for axis in curve.axes.values())
+        points = {
+            at: _numbers(data, curve, number, "" if curve.to else RATIO, level)
+            for at, number in tested_ratios(data.study, curve)
+        }
+        measured = data.study.kind == "measured"
+        source = Provenance.MEASURED if measured else Provenance.RECONSTRUCTED
+        points[start] = [_row(REFERENCE, [1.0, 1.0], source)]
+        measures: dict[str, Any] = {curve.measure: points}
+        if curve.per_guest:
+            measures[PER_GUEST] = {at: scaled(p, start[0] / at[0]) for at, p in points.items()}
+        for measure, at in product(measures, sorted(points)):
+            ratios = {of: float(f"{r:.3g}") for of, r in zip(curve.axes, at, strict=True)}
+            of, *others = ratios
+            place = {"of": "both", "ratio": math.nan} if others else {"of": of, "ratio": ratios[of]}
+            place |= {"measure": measure, "against": curve.against, **ratios}
+            place |= _condition(data, curve)
+            rows += [place | number for number in in_words(measures[measure][at], _RATIO)]
+    return pd.DataFrame(rows, columns=_CURVES)
+
+
+def pieces_frame(numbers: pd.DataFrame) -> pd.DataFrame:
+    """The frame with one row a piece: its limits in the columns low and high."""
+    pairs = [
+        list(zip(ends[::2], ends[1::2], strict=True)) or [(math.nan, math.nan)]
+        for ends in numbers["pieces"]
+    ]
+    whole = numbers.assign(pieces=pd.Series(pairs, index=numbers.index, dtype=object)).explode(
+        "pieces", ignore_index=True
+    )
+    whole[["low", "high"]] = pd.DataFrame(whole.pop("pieces").tolist(), columns=["low", "high"])
+    return whole
+
+
+# ---- numbers without words: rows with kind, value, pieces, provenance, searched
+
+
+def _cell_numbers(data: StudyData, cell: Cell, unit: str, level: float) -> list[Row]:
+    if cell.claim:
+        claim = find_claim(data.study.id, data.claims or (), cell.claim)
+        rows, bounds = [_stated_number(data, claim, unit)], Bounds()
+        label, link = claim.says, f"claim:{data.study.id}/{claim.id}"
+    else:
+        number = instance(data.study, cell, cell.at)
+        rows = scaled(_numbers(data, cell, number, unit, level), cell.times)
+        bounds = number.bounds(data.study)
+        exhibit = next((name for name in number.derived.exhibits if name != TEXT), "summary")
+        label, link = number.label, f"exhibit:{data.study.id}/{exhibit}"
+    common = {"number": label, "link": link, "reading": cell.reading, **_condition(data, cell)}
+    return [common | row for row in in_words(rows, _RATIO if unit == RATIO else bounds)]
+
+
+def _condition(data: StudyData, source: Source) -> Row:
+    system = system_name(data.study, source.system)
+    name = f"{system}: {source.label}"
+    return {"study": data.study.id, "system": system, "compared": source.label, "name": name}
+
+
+def _stated_number(data: StudyData, claim: Claim, unit: str) -> Row:
+    """Number stated by one claim, with its own limits; its words if it prints one, or has none."""
+    result = data.result(claim.id)
+    low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
+    convert = ratio_of_percent if claim.in_percent and unit == RATIO else float
+    if not unit or math.isnan(low) or math.isnan(high):
+        return _row(STATES, [], Provenance.PUBLISHED, words=claim.says)
+    row = _row(STATES, [convert(low), convert(high)], Provenance.PUBLISHED)
+    if claim.value is None or (claim.word and convert is not float):
+        return row
+    value, words = convert(claim.value), pretty(convert(claim.value))
+    if all(map(math.isfinite, row["pieces"])):
+        _, first, last = as_precise(value, *row["pieces"])
+        words = f"{words} ({first} to {last})"
+    return row | {"words": f"{claim.word} {words}".lstrip()}
+
+
+def _numbers(
+    data: StudyData, source: Source, number: Derivation, unit: str, level: float
+) -> list[Row]:
+    """Numbers of a derived number, divided by that at the levels in `to`. Only ranges allowed by the
+    text are divided: intervals of runs of one block are dependent.
+    """
+    if not source.to:
+        return list(derived_numbers(data, number, unit, level))
+    base = instance(data.study, source, {**source.at, **source.to})
+    return quotients(*(list(derived_numbers(data, n, "", level)) for n in (number, base)))
+
+
+def derived_numbers(data: StudyData, number: Derivation, unit: str, level: float) -> Iterator[Row]:
+    """Yield the range allowed by the text and the estimate from runs of a derived number, if any.
+
+    A ratio of a number to itself is 1 whatever is known of it, also for runs.
+    """
+    convert: Callable[[float], float] = unit_conversion(number, unit)
+    bounds = _RATIO if unit == RATIO else number.bounds(data.study)
+    if unit == RATIO and number.of_itself:
+        yield _row(REFERENCE, [1.0, 1.0], Provenance.RECONSTRUCTED)
+        return
+    of_number = data.ranges["derived"] == number.derived.id
+    stored = data.ranges[of_number & (data.ranges["label"] == number.label)]
+    for pieces, method in zip(stored["pieces_text"], stored["method"], strict=True):
+        ends, searched = [convert(end) for end in pieces], method == "searched"
+        informative = informative_limits(ends)
+        if not searched and is_order_only(informative, bounds):
+            ends = order_only_limits(informative, bounds)
+        yield _row(ALLOWS, ends, Provenance.RECONSTRUCTED, searched=searched)
+    estimate = from_runs.estimate(data, number, level)
+    if estimate is not None and estimate.available:
+        value, *ends = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
+        yield _row(MEASURED, ends, Provenance.MEASURED, value=value)
+
+
+def _row(kind: str, pieces: Sequence[float], provenance: Provenance, **more: Any) -> Row:
+    known = {"kind": kind, "value": math.nan, "pieces": list(pieces)}
+    return known | {"searched": False, "provenance": str(provenance)} | more
+
+
+def scaled(rows: Iterable[Row], times: float) -> list[Row]:
+    """Multiply numbers by a factor; a reference stays 1."""
+    return [
+        row | {"value": times * row["value"], "pieces": [times * end for end in row["pieces"]]}
+        if row["kind"] != REFERENCE
+        else row
+        for row in rows
+    ]
+
+
+def quotients(of: Iterable[Row], to: Iterable[Row]) -> list[Row]:
+    """Quotients of the ranges allowed by the text; empty unless both are known."""
+    results = []
+    for a, b in product(of, to):
+        if a["kind"] == b["kind"] == ALLOWS:
+            (low, *_, high), (least, *_, most) = a["pieces"], b["pieces"]
+            ends = [low / most, high / least if least else math.inf]
+            results.append(a | {"pieces": ends, "searched": False})
+    return results
+
+
+# ---- numbers in words
+
+
+def in_words(rows: Iterable[Row], bounds: Bounds) -> list[Row]:
+    """Add the columns low, high, words (unless a row has them) and text to numbers within their
+    natural bounds.
+    """
+    results = []
+    for row in rows:
+        kind, pieces = row["kind"], row["pieces"]
+        low, high = (pieces[0], pieces[-1]) if pieces else (math.nan, math.nan)
+        if "words" in row:
+            words = row["words"]
+        elif kind == REFERENCE:
+            words = f"1 ({REFERENCE})"
+        elif kind == MEASURED:
+            words = with_interval(row["value"], low, high)
+        else:
+            words = _range_text(informative_limits(pieces), bounds, searched=row["searched"])
+        plain = kind == REFERENCE or words.startswith(("order only", "not bounded"))
+        text = words if plain else f"{kind}{'' if pieces else ':'} {words}"
+        results.append(row | {"low": low, "high": high, "words": words, "text": text})
+    return results
+
+
+def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
+    """Format a range as `range_words`, but without a middle unless it is as narrow as a rounded
+    number: a middle would read as a stated value.
+    """
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    closed = all(low > bounds.low and high < bounds.high for low, high in pairs)
+    wide = any(high - low > ROUNDED_WIDTH * abs(high) for low, high in pairs)
+    if closed and wide and not searched:
+        return " or ".join(" to ".join(map(short_number, pair)) for pair in pairs)
+    return range_words(ends, bounds, searched=searched)
+
+
+def combined_range(numbers: pd.DataFrame) -> str:
+    """Kinds of the numbers and the range from the smallest to the largest, which has no middle."""
+    kinds = " and ".join(kind for kind in numbers["kind"].unique() if kind != REFERENCE)
+    low, high = informative_limits((numbers["low"].min(), numbers["high"].max()))
+    both = low > 0 and math.isfinite(high)
+    plain = f"{short_number(low)} to {short_number(high)}"
+    return f"{kinds} {plain if both else range_words((low, high), Bounds(0.0))}".strip()
+
+
+def informative_limits(ends: Sequence[float]) -> list[float]:
+    """Limits of a range; beyond a ratio of `MAX_END_RATIO`, only the informative limit is kept."""
+    if not 0 < MAX_END_RATIO * ends[0] < ends[-1]:
+        return list(ends)
+    return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
