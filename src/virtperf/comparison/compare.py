@@ -12,8 +12,10 @@ from typing import Any, Literal
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
+    ContrastFunction,
     Pair,
     RatioRow,
+    contrast,
     ratio_rows,
 )
 from virtperf.comparison.sides import (
@@ -239,7 +241,7 @@ def _compare_sides(
         *([f"not compared: {join_names(not_selected)} ({why})"] if not_selected else ()),
         *_rows_notes(sides, tables),
     ]
-    table = _table(sides, pairs, selected, settings, notes, [*unequal_loads])
+    table = _table(sides, pairs, selected, settings, contrast, notes, [*unequal_loads])
     return replace(table, offer=_offer_rows(sides, tables, table.rows))
 
 
@@ -259,6 +261,7 @@ def _table(
     pairs: Sequence[Pair],
     selected: Mapping[str, ComparedQuantity],
     settings: _Settings,
+    contrast_function: ContrastFunction,
     left_out: Sequence[str] = (),
     unequal_loads: Sequence[str] = (),
 ) -> ComparisonTable:
@@ -268,6 +271,7 @@ def _table(
         selected,
         margin=settings.margin,
         level=settings.level,
+        contrast_function=contrast_function,
         zeros=settings.zeros,
         ranks=settings.ranks,
     )

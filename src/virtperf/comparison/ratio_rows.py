@@ -14,7 +14,7 @@ benchmark results. Commun. ACM 29, 218-221.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -152,6 +152,7 @@ class Pair:
 
 RunRatio = LogRatio | LinearRatio
 """A ratio with a standard error between runs."""
+ContrastFunction = Callable[[Pair], RunRatio]
 
 
 def contrast(pair: Pair) -> RunRatio:
@@ -167,6 +168,7 @@ def ratio_rows(
     *,
     margin: float,
     level: float,
+    contrast_function: ContrastFunction = contrast,
     plan_runs: bool = True,
     zeros: bool = False,
     ranks: bool = False,
@@ -177,6 +179,8 @@ def ratio_rows(
     ----------
     margin : float
         As a share: with 0.02, ratios from 1/1.02 to 1.02 count as the same; with 0 nothing does.
+    contrast_function : callable, optional
+        Contrast: computes the ratio of a pair.
     plan_runs : bool
         Whether to look for outlying runs, and to compute the number of further runs needed.
     zeros : bool
@@ -187,14 +191,14 @@ def ratio_rows(
     tested = [
         _failure_row(pair, quantities[pair.quantity], level)
         if quantities[pair.quantity].is_failure
-        else _pair_row(pair, quantities[pair.quantity], margin, level, zeros)
+        else _pair_row(pair, quantities[pair.quantity], contrast_function, margin, level, zeros)
         for pair in pairs
         if pair.a.values.any() or pair.b.values.any()
     ]
     for side in dict.fromkeys(pair.side for pair in pairs):
         groups = _groups([pair for pair in pairs if pair.side == side], quantities)
         for group, of_group in groups.items():
-            mean, counts = _geometric_mean(of_group)
+            mean, counts = _geometric_mean(of_group, contrast_function)
             if mean is None:
                 continue
             condition = f"{GEOMETRIC_MEAN} over {len(of_group)} conditions"
@@ -206,7 +210,7 @@ def ratio_rows(
             tested.append(_Tested(row, mean))
     alpha = (1 - level) / max(sum(each.row.p is not None for each in tested), 1)
     if plan_runs:
-        tested = [_examine(each, level, alpha, ranks=ranks) for each in tested]
+        tested = [_examine(each, contrast_function, level, alpha, ranks=ranks) for each in tested]
     return _adjust_holm(tested, level, plan_runs)
 
 
@@ -236,11 +240,12 @@ def _row_of_pair(pair: Pair, kind: ComparedQuantity, better: str) -> RatioRow:
 def _pair_row(
     pair: Pair,
     kind: ComparedQuantity,
+    contrast_function: ContrastFunction,
     margin: float,
     level: float,
     zeros: bool,
 ) -> _Tested:
-    ratio = contrast(pair)
+    ratio = contrast_function(pair)
     row = replace(_row_of_pair(pair, kind, kind.better), margin=max(margin, pair.resolution))
     row = _with_ratio(row, ratio, level, (pair.a.n, pair.b.n))
     if pair.resolution > margin and not row.note:
@@ -318,6 +323,7 @@ def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
 
 def _examine(
     tested: _Tested,
+    contrast_function: ContrastFunction,
     level: float,
     alpha: float,
     *,
@@ -337,7 +343,7 @@ def _examine(
     if found is None:
         return tested._replace(row=row)
     a, b = without_run(pair.a, pair.b, found)
-    reduced = contrast(replace(pair, a=a, b=b))
+    reduced = contrast_function(replace(pair, a=a, b=b))
     without = _with_ratio(tested.row, reduced, level, (a.n, b.n))
     if without.p is None:
         return tested._replace(row=row)
@@ -468,7 +474,7 @@ def _groups(
 
 
 def _geometric_mean(
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pair], contrast_function: ContrastFunction
 ) -> tuple[LogRatio | None, tuple[int, int]]:
     """Return the geometric mean of the ratios B to A, and the number of runs of each side.
 
@@ -481,7 +487,7 @@ def _geometric_mean(
         b = _means_by([pair.b for pair in pairs], blocks=blocks)
         if a is not None and b is not None:
             return log_ratio(b, a), counts
-    ratios = [contrast(pair) for pair in pairs]
+    ratios = [contrast_function(pair) for pair in pairs]
     logs = [math.log(ratio.value) for ratio in ratios if isinstance(ratio, LogRatio)]
     if len(logs) < len(ratios) or any(ratio.confounded for ratio in ratios):
         return None, counts

@@ -181,9 +181,11 @@ class RunReader:
                 raise err.copy_as(type(err), remedy=remedy) from err
             if self._format is not None:
                 self._warn(path, FORMAT_IGNORED)
-            is_read = about is None or about.values or self._study_of(path)[0] is not None
-            if is_read or self._format is not None:
-                return about and LoadedRun(path, folder=about, digest=about.digest)
+            if about is None:
+                return None
+            known = self._study_of(path)[0] is not None
+            if about.values or known or self._format is not None:
+                return LoadedRun(path, folder=about, digest=about.digest)
         folder, names = files_of(path)
         if path.is_dir() and STATISTICS_FILE in names:
             names = [STATISTICS_FILE]
