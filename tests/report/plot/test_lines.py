@@ -356,3 +356,20 @@ def test_panels_name_their_own_series() -> None:
     left = [box.x1 for box in drawn if box.x1 < middle]
     right = [box.x0 for box in drawn if box.x0 > middle]
     assert len(left) == 5 and len(right) == 10  # curves do not reach the next ratio
+
+
+def test_values_of_one_unit_are_joined() -> None:
+    means = pd.DataFrame({"x": ["a", "b"], "value": [2.0, 1.0], "provenance": "measured"})
+    machines = pd.DataFrame(
+        {
+            "x": ["a", "b", "a", "b"],
+            "value": [2.5, 1.2, 1.5, 0.8],
+            "machine": [1, 1, 2, 2],
+            "provenance": "measured",
+        }
+    )
+    figure = plot.lines(means=means, runs=machines, x="x", units="machine")
+    drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert [2.5, 1.2] in drawn and [1.5, 0.8] in drawn and [2.0, 1.0] in drawn
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "one machine, measured" in texts

@@ -12,6 +12,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
+from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.captions import caption, is_wide, order_claims, order_lines, stated_order
 from virtperf.report.claim_words import quantities
@@ -42,6 +43,7 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
 ORDER = "order"  # label of a figure that shows the order of its points, without a scale
+MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
 MAX_ORDERED_POINTS = 25  # of a drawn order; more can't be told apart
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
@@ -134,12 +136,31 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         if figure := _draw_order(context, exhibit, points):
             return figure
         columns: dict[str, Any] = {"x": exhibit.series[0].over, "hue": "series"}
+        if (pooled := context.study.pooled_factor) is not None:
+            units = _means_of_units(context, exhibit, pooled.name)
+            if 0 < units[pooled.name].nunique() <= MAX_UNITS:
+                columns |= {
+                    "runs": units,
+                    "units": pooled.name,
+                    "labels": {pooled.name: pooled.label},
+                }
+                return plot.lines(points, **columns, level=context.level)
         if not curves:
             return plot.bars(points, **columns, level=context.level)
         fits, log = collect_fits(shown), bool(exhibit.spec.get("log"))
         return plot.lines(points, **columns, level=context.level, fits=fits, log=log)
 
     return ExhibitKind(name, record, spec=Spec, draw=draw, check=check)
+
+
+def _means_of_units(context: Context, exhibit: Exhibit, unit: str) -> pd.DataFrame:
+    """Mean of the measured runs of each unit at each point of a figure."""
+    runs = frames.runs(context.data, exhibit)
+    runs = runs[runs["provenance"] == Provenance.MEASURED]
+    keys = ["series", "quantity", exhibit.series[0].over, unit, "provenance"]
+    means = runs.groupby(keys, sort=False, observed=True)["value"].mean().reset_index()
+    means.attrs = dict(runs.attrs)
+    return means
 
 
 def exhibit_record(

@@ -51,6 +51,7 @@ def lines(
     labels: Mapping[str, str] | None = None,
     level: float = 0.95,
     log: bool = False,
+    units: str | None = None,
     legend: Literal["figure", "panel"] = "figure",
 ) -> Figure:
     """Draw series over one variable; every argument but `x` is optional.
@@ -80,6 +81,8 @@ def lines(
         Confidence level of curves, and of the intervals of means in the legend.
     log : bool
         A logarithmic axis of values, from the lowest positive one.
+    units : str
+        Column of `runs`: values of one unit, such as a machine, are joined by a line.
     legend : {"figure", "panel"}
         Whether all panels share the legend and the colours of series, or each panel names its own
         series.
@@ -91,9 +94,11 @@ def lines(
         of the frames.
     """
     words = {**(labels or {}), **({x: xlabel} if xlabel else {})}
-    frame = long_frame(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words)
+    frame = long_frame(
+        points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words, units=units
+    )
     apart = legend == "panel"
-    return _draw_figure(frame, fits, level, ylabel, bars=False, log=log, apart=apart)
+    return _draw_figure(frame, fits, level, ylabel, bars=False, log=log, units=units, apart=apart)
 
 
 def bars(
@@ -134,6 +139,7 @@ def _draw_figure(
     *,
     bars: bool,
     log: bool = False,
+    units: str | None = None,
     apart: bool = False,
 ) -> Figure:
     """Draw a figure; `apart`: each panel has styles and a legend of its own series."""
@@ -169,7 +175,13 @@ def _draw_figure(
         marks.draw_legend(
             figure,
             [] if apart else _series_entries(of_series, styles, bars),
-            marks.layer_entries(rows, bars=bars, curves=bool(fitted), level=level),
+            marks.layer_entries(
+                rows,
+                bars=bars,
+                curves=bool(fitted),
+                level=level,
+                unit=words.label(units) if units else "",
+            ),
         )
     return figure
 
@@ -290,6 +302,9 @@ class _Series:
             (self._draw_bars if self.bars else self._draw_points)(
                 str(kind), rows, joined=curve is None
             )
+        for _, unit in self._layer(RUN).dropna(subset="unit").groupby("unit", sort=False):
+            for at, x, part in self._by_offset(unit, beside=True):
+                marks.join_unit(self.axes, x, part["value"].to_numpy(dtype=float), at)
         for kind, rows in self._layer(RUN).groupby("kind", sort=False):
             for at, x, part in self._by_offset(rows, beside=True):
                 values = part["value"].to_numpy(dtype=float)

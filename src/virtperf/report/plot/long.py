@@ -30,7 +30,7 @@ _RANGE_COLUMNS = {
     TEXT: ("low_text", "high_text", "pieces_text"),
     WITH_ASSUMPTIONS: ("low", "high", "pieces"),
 }
-_COLUMNS = ["panel", "series", "x", "layer", "kind", "value", "low", "high"]
+_COLUMNS = ["panel", "series", "x", "layer", "kind", "value", "low", "high", "unit"]
 _QUANTITY = "quantity"  # column of the measured quantity in a study's frames
 UNNAMED = ""  # the only series of a figure without a column of series
 
@@ -60,6 +60,7 @@ def long_frame(
     hue: str | None,
     row: str | None,
     labels: Mapping[str, str],
+    units: str | None = None,
 ) -> LongFrame:
     """Join the frames of a caller; without `row`, quantities of different units have panels.
 
@@ -75,7 +76,8 @@ def long_frame(
         )
     for name, frame in frames.items():
         values = () if name in ("points", "printed") else (y,)
-        require_columns(frame, filter(None, (row, hue, x, *values)), name)
+        unit = units if name == "runs" else None
+        require_columns(frame, filter(None, (row, hue, x, unit, *values)), name)
     if points is not None:
         _require_ranges(points)
     axes = AxisWords.of(frames.values(), labels)
@@ -106,7 +108,13 @@ def long_frame(
         parts.append(placed["printed"].assign(layer=MARK, kind=PRINTED))
     elif points is not None:  # the uncertainty of a printed number is its range
         parts.append(_column_rows(of_points, "printed", PRINTED))
-    parts += [_kind_rows(placed["runs"], RUN)] if runs is not None else []
+    if runs is not None:
+        part = _kind_rows(placed["runs"], RUN)
+        parts.append(
+            part.assign(unit=part[units].astype(str))
+            if units
+            else part.drop(columns="unit", errors="ignore")
+        )
     drawn = [part.reindex(columns=_COLUMNS) for part in parts]
     drawn = [p[(p["layer"] == RANGE) | p["value"].notna()] for p in drawn]
     rows = pd.concat([p for p in drawn if len(p)] or [pd.DataFrame(columns=_COLUMNS)])

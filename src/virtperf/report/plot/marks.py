@@ -32,6 +32,7 @@ from virtperf.report.plot.theme import (
     FIGURE_WIDTH,
     FONT_SIZE,
     INK_COLOUR,
+    MUTED_COLOUR,
     SURFACE_COLOUR,
     SeriesStyle,
 )
@@ -238,6 +239,11 @@ def draw_intervals(
         )
 
 
+def join_unit(axes: Axes, x: np.ndarray, values: np.ndarray, transform: Transform) -> None:
+    """Join the values of one unit by a thin line."""
+    axes.plot(x, values, color=MUTED_COLOUR, linewidth=UNIT_LINE, zorder=2, transform=transform)
+
+
 def draw_marks(
     axes: Axes,
     x: np.ndarray,
@@ -291,6 +297,7 @@ _BRACKET = [
     (0, 1),
     (0, -1),
 ]  # a marker must be a closed path
+UNIT_LINE = 0.8  # width of a line that joins the values of one unit, in points
 _RUN_LABELS = {SOLID: "measured", CROSS: "made up", OWN_DATA: "own data"}
 
 LegendEntry = tuple[Any, str]
@@ -364,11 +371,11 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
 
 
 def layer_entries(
-    rows: pd.DataFrame, *, bars: bool, curves: bool, level: float
+    rows: pd.DataFrame, *, bars: bool, curves: bool, level: float, unit: str = ""
 ) -> list[LegendEntry]:
     """Legend entries of the layers in a figure; a reader's own runs alone need none. A measured mean
     has its interval in the legend, and no mark on `bars`, unless there are ranges, beside which it
-    is a mark.
+    is a mark. `unit` names what joined runs are the mean of.
     """
     mark_rows, bands, runs = (rows[rows["layer"] == layer] for layer in (MARK, RANGE, RUN))
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
@@ -405,8 +412,11 @@ def layer_entries(
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, words in _RUN_LABELS.items():
         if explained and kind in set(runs["kind"]):
-            marker = "x" if kind == CROSS else "o"
-            entries.append((_mark_handle(marker, INK_COLOUR, 4), f"single runs, {words}"))
+            handle = _mark_handle("x" if kind == CROSS else "o", INK_COLOUR, 4)
+            if unit:
+                handle.set(linestyle="-", linewidth=UNIT_LINE, color=MUTED_COLOUR)
+            name = f"one {unit}" if unit else "single runs"
+            entries.append((handle, f"{name}, {words}"))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
