@@ -95,6 +95,7 @@ def to_html(
     """Render a notebook as a page, deterministically. `name` is its file's name."""
     code, policy = read_scripts("page.js")
     clean = normalise(notebook)
+    # line ends of its blocks are part of the page: the style sheet is written line by line
     template = environment().overlay(trim_blocks=False, lstrip_blocks=False)
     body = template.get_template("index.html.j2").render(
         page=build_page(clean, title, notice, prefix, glossary),
