@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from virtperf.report.records import Record, Shown
+from virtperf.report.records import ExhibitOutput, Record
 
 _NAMES = frozenset({"block", "style", "link", "id", "ids", "numeric", "stacks", "label"})
 
 
-def plain(shown: Shown | Record) -> str:
+def plain(shown: ExhibitOutput | Record) -> str:
     """All text of a record's caption and blocks, one line each."""
-    record = shown.record if isinstance(shown, Shown) else shown
+    record = shown.record if isinstance(shown, ExhibitOutput) else shown
     return "\n".join(
         [record.name, record.title, record.caption, *_words(record.model_dump()["blocks"])]
     )
@@ -35,7 +35,7 @@ def _words(part: Any) -> Iterator[str]:
             yield from _words(inner)
 
 
-def links(record: Shown) -> set[str]:
+def links(record: ExhibitOutput) -> set[str]:
     """Targets of all links of a record."""
 
     def found(part: Any) -> Iterator[str]:

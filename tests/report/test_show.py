@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 
 from tests.cases import each_case
-from virtperf.report.records import MIME, NOTEBOOK_ONLY, Drawing, Numbers, Paragraph, Record, Shown
+from virtperf.report.records import (
+    MIME,
+    NOTEBOOK_ONLY,
+    Drawing,
+    ExhibitOutput,
+    Numbers,
+    Paragraph,
+    Record,
+)
 
 PLAIN = Record(
     kind="table",
@@ -20,17 +28,17 @@ DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d
 
 
 def test_record_without_picture_is_one_output() -> None:
-    ((data, metadata),) = Shown(PLAIN).bundles()
+    ((data, metadata),) = ExhibitOutput(PLAIN).bundles()
     assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
     assert (
         data["text/plain"] == "Table 1. T"
-        and repr(Shown(PLAIN)) == "Table 1. T\nwords"
+        and repr(ExhibitOutput(PLAIN)) == "Table 1. T\nwords"
         and "words" in data["text/html"]
     )
 
 
 def test_picture_comes_first_and_text_is_notebook_only() -> None:
-    (picture, metadata_of_picture), (words, only) = Shown(DRAWN).bundles()
+    (picture, metadata_of_picture), (words, only) = ExhibitOutput(DRAWN).bundles()
     assert set(picture) == {MIME, "image/svg+xml", "text/plain"} and metadata_of_picture == {
         "needs_background": "light"
     }
@@ -40,17 +48,17 @@ def test_picture_comes_first_and_text_is_notebook_only() -> None:
 
 @each_case("record", [PLAIN, DRAWN])
 def test_record_round_trips_through_json(record: Record) -> None:
-    data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
+    data = json.loads(json.dumps(ExhibitOutput(record).bundles()[0][0]))
     assert Record.model_validate(data[MIME]).with_picture(data.get("image/svg+xml", "")) == record
 
 
 def test_default_fields_are_not_stored() -> None:
-    kept = Shown(PLAIN).bundles()[0][0][MIME]
+    kept = ExhibitOutput(PLAIN).bundles()[0][0][MIME]
     assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks"}
     assert kept["blocks"] == [{"block": "paragraph", "words": "words"}]
 
 
 def test_large_record_stays_plain_json() -> None:
     large = PLAIN.model_copy(update={"caption": "word " * 2000})
-    kept = json.loads(json.dumps(Shown(large).bundles()[0][0][MIME]))
+    kept = json.loads(json.dumps(ExhibitOutput(large).bundles()[0][0][MIME]))
     assert kept["caption"] == large.caption and Record.model_validate(kept) == large

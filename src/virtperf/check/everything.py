@@ -16,6 +16,7 @@ from rawperf.registry import extend_with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
+from virtperf.core.numbers import plural
 from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE
@@ -24,7 +25,6 @@ from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.synthesis.references import check_synthesis
-from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder, run_folders
 from virtperf.runs.ingest.runs import Run, load_run

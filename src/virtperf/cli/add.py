@@ -349,7 +349,7 @@ def _show(
     warnings: Sequence[str],
     assumed: Set[str],
 ) -> None:
-    from virtperf.report.wording import number
+    from virtperf.core.numbers import number
 
     title, *facts = _run_lines(study, previewed.run, assumed)
     print_line(title, style="bold")
@@ -432,7 +432,7 @@ def _metric_rows(previewed: Preview) -> list[tuple[Any, ...]]:
 
 
 def _observation_row(study: Study, previewed: Preview, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    from virtperf.report.wording import number
+    from virtperf.core.numbers import number
 
     if math.isnan(row["value"]):
         return row["quantity"], "missing", "", row["note"]

@@ -96,11 +96,11 @@ def measure(
     `virtperf power` computes the number of replicates that a question needs; docs/measure.md explains
     measure.yaml.
     """
+    from virtperf.core.numbers import plural
     from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.plan import equal_runs, load_definition, plan
     from virtperf.measure.processes import Interrupted
-    from virtperf.report.wording import plural
     from virtperf.runs.packing import pack
     from virtperf.study.definition import load_study
 
@@ -337,7 +337,7 @@ def _earlier_samples(layout: Layout, study: Study) -> tuple[Mapping[Quantity, Re
 
 
 def _detectable(hypothesis: HypothesisOverview) -> str:
-    from virtperf.report.wording import plural, pretty
+    from virtperf.core.numbers import plural, pretty
 
     if hypothesis.missing:
         return f"can't be decided: no run of {hypothesis.missing} is planned"

@@ -22,7 +22,7 @@ def pack(layout: Layout, study_id: str, runs: Sequence[str]) -> None:
     after its packed copy was read back. `virtperf measure` packs an experiment when its last run is
     there; `virtperf unpack` makes folders again.
     """
-    from virtperf.report.wording import plural
+    from virtperf.core.numbers import plural
     from virtperf.runs.packing import pack as pack_runs
     from virtperf.study.definition import load_study
 

@@ -19,7 +19,7 @@ def unpack(layout: Layout, study_id: str, runs: Sequence[str]) -> None:
     The opposite of `virtperf pack`, to correct a run.yaml or to look at raw files. RUN is a name or a
     quoted pattern; without it, all runs are unpacked.
     """
-    from virtperf.report.wording import plural
+    from virtperf.core.numbers import plural
     from virtperf.runs.packing import unpack as unpack_runs
 
     layout.known(study_id)

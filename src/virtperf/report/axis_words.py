@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from virtperf.core.numbers import join_words, pretty
 from virtperf.report.palette import SERIES_COLOURS
-from virtperf.report.wording import join_words, pretty, printable
+from virtperf.report.wording import printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
 

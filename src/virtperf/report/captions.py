@@ -15,12 +15,13 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.numbers import join_words, plural
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import join_words, plural, short_number
+from virtperf.report.wording import short_number
 from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.definition import Exhibit, Factor
 from virtperf.study.quantities import Instance, Quantity

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from virtperf.core.numbers import interval, plural, with_interval
 from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
-from virtperf.report.wording import interval, placed_verdict, plural, shown_verdict, with_interval
+from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Instance, Quantity

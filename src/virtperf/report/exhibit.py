@@ -10,6 +10,7 @@ import pandas as pd
 
 from rawperf.core.errors import ModelError
 from virtperf.core.estimate import Estimates, Missing
+from virtperf.core.numbers import plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
@@ -17,7 +18,6 @@ from virtperf.report.frames import StudyData
 from virtperf.report.from_runs import ratio_of_runs
 from virtperf.report.kinds import Context
 from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail
-from virtperf.report.wording import plural, pretty
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.derived import derivations
 

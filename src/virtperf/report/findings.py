@@ -16,21 +16,14 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.contrasts import POOLED, Contrast, block_name
 from virtperf.core.groups import two_groups
 from virtperf.core.levels import level_text
+from virtperf.core.numbers import as_precise, interval, join_words, plural, pretty, with_interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.claim_words import quantities, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
 from virtperf.report.number_words import number_words, wrong_origin
-from virtperf.report.wording import (
-    as_precise,
-    interval,
-    join_words,
-    plural,
-    pretty,
-    short_number,
-    with_interval,
-)
+from virtperf.report.wording import short_number
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Study

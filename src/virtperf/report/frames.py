@@ -24,10 +24,10 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
+from virtperf.core.numbers import interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import TableSchema
 from virtperf.report.axis_words import axis_metadata
-from virtperf.report.wording import interval, pretty
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import (
     MIN_UNITS,

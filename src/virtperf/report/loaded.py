@@ -23,7 +23,7 @@ from virtperf.report.exhibit import (
 )
 from virtperf.report.findings import shown_by
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
-from virtperf.report.records import Record, Shown, ShownTogether
+from virtperf.report.records import ExhibitOutput, ExhibitOutputs, Record
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
@@ -109,7 +109,7 @@ def find_data(start: Path | None = None) -> Path:
 class LoadedStudy:
     """Frames and exhibits of a study, addressed by the paper's names.
 
-    Methods that return frames have a column provenance; methods that show something return `Shown`,
+    Methods that return frames have a column provenance; methods that show something return `ExhibitOutput`,
     which a notebook displays. The provenance of values is read from the values, not passed by the
     caller.
     """
@@ -153,7 +153,7 @@ class LoadedStudy:
             return frame
         return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
 
-    def show(self, exhibit_id: str, *shown: Any) -> Shown:
+    def show(self, exhibit_id: str, *shown: Any) -> ExhibitOutput:
         """Show an exhibit declared in study.yaml: a table, a diagram, a figure.
 
         `shown` may be a picture (a Matplotlib figure or axes, or a seaborn grid) in place of the
@@ -176,7 +176,7 @@ class LoadedStudy:
         heading: bool = False,
         tables: Mapping[str, Mapping[str, Any]] | None = None,
         folded: bool = False,
-    ) -> Shown:
+    ) -> ExhibitOutput:
         """Show an exhibit with its related material in one record: the figure or table, estimates,
         derived numbers, the paper's claims.
 
@@ -243,14 +243,14 @@ class LoadedStudy:
 
     def exhibits(
         self, *exhibit_ids: str, ranges: bool = True, claims: bool = True, folded: bool = False
-    ) -> ShownTogether:
+    ) -> ExhibitOutputs:
         """Several exhibits, each below a heading with its title; without ids, all of study.yaml.
 
         `folded`: each is collapsed behind its title, which is no heading then.
         """
         names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
         options: dict[str, Any] = {"ranges": ranges, "claims": claims, "folded": folded}
-        return ShownTogether(self.exhibit(name, heading=not folded, **options) for name in names)
+        return ExhibitOutputs(self.exhibit(name, heading=not folded, **options) for name in names)
 
     def ratios(self, exhibit_id: str, to: Mapping[str, Any]) -> Estimates:
         """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
@@ -284,20 +284,20 @@ class LoadedStudy:
             picture = kind.draw(self.context, exhibit, *fits)
         return kind.record(self.context, exhibit, picture, *fits), picture
 
-    def claims(self, exhibit_id: str | None = None) -> Shown:
+    def claims(self, exhibit_id: str | None = None) -> ExhibitOutput:
         """Claims of the paper about an exhibit ("text": about none; None: all claims), with
         verdicts.
         """
         return self._show_kind("claims", exhibit_id, listed=True)
 
-    def summary(self) -> Shown:
+    def summary(self) -> ExhibitOutput:
         """The head of a report: the headline figure, findings, the study in a few numbers."""
         kind = kinds()["summary"]
         assert kind.draw is not None
         figure = kind.draw(self.context)
         return _shown(kind.record(self.context, figure), figure)
 
-    def appendix(self, *parts: str) -> ShownTogether:
+    def appendix(self, *parts: str) -> ExhibitOutputs:
         """Sections on the whole study, each below a heading; without names all of them.
 
         `parts` are names in `APPENDIX`: text (claims about no exhibit), contradictions, readings,
@@ -318,47 +318,47 @@ class LoadedStudy:
             above = {"heading": heading, "note": note, "level": 2}
             record = fold_tables(record.model_copy(update=above))
             records.append(_shown(record, None))
-        return ShownTogether(records)
+        return ExhibitOutputs(records)
 
-    def setup(self) -> Shown:
+    def setup(self) -> ExhibitOutput:
         """Test set-up as described by the paper: machines, guests, workload, procedure; and our
         additions.
         """
         return self._show_kind("setup")
 
-    def hypotheses(self) -> Shown:
+    def hypotheses(self) -> ExhibitOutput:
         """Hypotheses of a measured study, with their verdicts."""
         return self._show_kind("hypotheses")
 
-    def elsewhere(self) -> Shown:
+    def elsewhere(self) -> ExhibitOutput:
         """Verdicts on claims, or on hypotheses of a measured study, by runs at other levels of one
         factor, such as other machines or sessions.
         """
         return self._show_kind("elsewhere")
 
-    def contradictions(self) -> Shown:
+    def contradictions(self) -> ExhibitOutput:
         """Claims of the paper that cannot all hold."""
         return self._show_kind("contradictions")
 
-    def assumptions(self) -> Shown:
+    def assumptions(self) -> ExhibitOutput:
         """Assumptions of ours."""
         return self._show_kind("assumptions")
 
-    def readings(self) -> Shown:
+    def readings(self) -> ExhibitOutput:
         """Conclusions that depend on how words such as "nearly" are read."""
         return self._show_kind("readings")
 
-    def errata(self) -> Shown:
+    def errata(self) -> ExhibitOutput:
         """Misprints and unclear places of the paper."""
         return self._show_kind("errata")
 
-    def quality(self) -> Shown:
+    def quality(self) -> ExhibitOutput:
         """Excluded runs, warnings, audits, warm-up, stationarity."""
         return self._show_kind("quality")
 
     def estimates(
         self, *estimates: Mapping[str, Any] | pd.DataFrame, title: str, unit: str = ""
-    ) -> Shown:
+    ) -> ExhibitOutput:
         """Table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
 
         Several mappings are rows of one table; raises `StudyError` if two have the same label. With
@@ -373,12 +373,14 @@ class LoadedStudy:
                 raise StudyError(f"two estimates of one table are named {min(twice)!r}")
             table = {**table, **more}
         return (
-            Shown(None)
+            ExhibitOutput(None)
             if _is_empty(table)
             else self._show_kind("estimates", table, title=title, unit=unit)
         )
 
-    def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:
+    def ranges(
+        self, names: str | Sequence[str], *, title: str = "", folded: bool = False
+    ) -> ExhibitOutput:
         """Derived numbers with the range allowed by the text and measured values beside it;
         `folded` collapses them behind the title.
 
@@ -386,7 +388,9 @@ class LoadedStudy:
         """
         return self._show_kind("ranges", names, title=title, folded=folded)
 
-    def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
+    def own(
+        self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = ""
+    ) -> ExhibitOutput:
         """A custom figure with the frame that it draws; the frame's column `provenance` states its
         origin.
         """
@@ -396,17 +400,19 @@ class LoadedStudy:
 
     def computed(
         self, frame: pd.DataFrame, *, title: str, note: str, folded: bool = False
-    ) -> Shown:
+    ) -> ExhibitOutput:
         """A small table computed in the notebook, with a note on the method; its column
         `provenance` states the source. `folded` collapses it behind the title.
         """
         return (
-            Shown(None)
+            ExhibitOutput(None)
             if _is_empty(frame)
             else self._show_kind("computed", frame, title=title, note=note, folded=folded)
         )
 
-    def _show_kind(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
+    def _show_kind(
+        self, kind: str, *arguments: Any, folded: bool = False, **named: Any
+    ) -> ExhibitOutput:
         record = kinds()[kind].record(self.context, *arguments, **named)
         return _shown(fold(record) if folded else record, None)
 
@@ -444,9 +450,9 @@ def _split_arguments(
     return picture, fits, estimates
 
 
-def _shown(record: Record, figure: Figure | None) -> Shown:
+def _shown(record: Record, figure: Figure | None) -> ExhibitOutput:
     if figure is not None:
         from matplotlib import pyplot
 
         pyplot.close(figure)  # else the inline backend would draw it again below the cell
-    return Shown(record, figure)
+    return ExhibitOutput(record, figure)

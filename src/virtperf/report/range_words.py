@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from virtperf.report.wording import as_precise, interval, pretty, short_number
+from virtperf.core.numbers import as_precise, interval, pretty
+from virtperf.report.wording import short_number
 from virtperf.study.derived_kinds.base import Bounds, Derivation
 
 NARROW = 0.05  # relative half-width up to which one value represents a range

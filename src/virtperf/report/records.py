@@ -251,7 +251,7 @@ NOTEBOOK_ONLY = {"virtperf": "notebook"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExhibitOutput:
     """Return value of a study's methods, displayed as the last expression of a cell.
 
     `record` is the input of pages, downloads and comparisons; None if there was nothing to compute
@@ -304,7 +304,7 @@ class Shown:
         ]
 
 
-class ShownTogether(tuple[Shown, ...]):
+class ExhibitOutputs(tuple[ExhibitOutput, ...]):
     """Several exhibits displayed by one cell, one below the other."""
 
     def __repr__(self) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.estimate import Estimate
+from virtperf.core.numbers import NO_BREAK, join_words, number, plural
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
-from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
+from virtperf.report.wording import trace_key
 from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections

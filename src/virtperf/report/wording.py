@@ -6,16 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from virtperf.core.numbers import NO_BREAK as NO_BREAK
-from virtperf.core.numbers import PROSE_SIGNIFICANT as PROSE_SIGNIFICANT
-from virtperf.core.numbers import SIGNIFICANT as SIGNIFICANT
-from virtperf.core.numbers import as_precise as as_precise
-from virtperf.core.numbers import interval as interval
-from virtperf.core.numbers import join_words as join_words
-from virtperf.core.numbers import number as number
-from virtperf.core.numbers import plural as plural
-from virtperf.core.numbers import pretty as pretty
-from virtperf.core.numbers import with_interval as with_interval
+from virtperf.core.numbers import NO_BREAK, PROSE_SIGNIFICANT, pretty
 from virtperf.core.verdicts import Verdict
 
 STATED_ONCE, STATED_REPEATEDLY = "stated once", "stated repeatedly"

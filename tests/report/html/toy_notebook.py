@@ -14,6 +14,7 @@ from virtperf.report.records import (
     Box,
     Diagram,
     Drawing,
+    ExhibitOutput,
     Fact,
     Facts,
     Folded,
@@ -23,7 +24,6 @@ from virtperf.report.records import (
     Numbers,
     Paragraph,
     Record,
-    Shown,
     Span,
 )
 
@@ -213,9 +213,9 @@ def estimates() -> Record:
     )
 
 
-def cell(source: str, exhibit: Record | Shown) -> NotebookNode:
+def cell(source: str, exhibit: Record | ExhibitOutput) -> NotebookNode:
     """A code cell with an exhibit as its output."""
-    made = exhibit if isinstance(exhibit, Shown) else Shown(exhibit)
+    made = exhibit if isinstance(exhibit, ExhibitOutput) else ExhibitOutput(exhibit)
     outputs = [
         new_output("display_data", data=data, metadata=meta) for data, meta in made.bundles()
     ]

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from rawperf.core.errors import RawperfError
+from virtperf.core.numbers import join_words
 from virtperf.report.html.templating import environment
 from virtperf.report.records import (
     RECORD_DIGITS,
@@ -29,7 +30,7 @@ from virtperf.report.records import (
     is_link,
     split_tail,
 )
-from virtperf.report.wording import join_words, slug, trace_key
+from virtperf.report.wording import slug, trace_key
 
 DETAILS = "Details"
 MAX_OPEN_ROWS = 4  # rows of a table that a page shows without a click

@@ -15,14 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rawperf.core.errors import RawperfError
+from virtperf.core.numbers import plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
     OF_MANY,
     VERDICT_MEANINGS,
     exhibit_name,
-    plural,
-    pretty,
     printable,
     slug,
     verdict_kind,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
+from virtperf.core.numbers import number, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
@@ -36,7 +37,7 @@ from virtperf.report.records import (
     Paragraph,
     Record,
 )
-from virtperf.report.wording import exhibit_name, number, pretty
+from virtperf.report.wording import exhibit_name
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 

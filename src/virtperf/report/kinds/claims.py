@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from virtperf.core.numbers import plural
 from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import claim_in_words, quantities, verdict_words
 from virtperf.report.frames import StudyData, find_exhibit
@@ -18,7 +19,6 @@ from virtperf.report.wording import (
     STATED_ONCE,
     STATED_REPEATEDLY,
     exhibit_name,
-    plural,
     shown_verdict,
 )
 from virtperf.study.claims import Claim

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from virtperf.core.numbers import pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.kinds import note as remark
 from virtperf.report.origins import frame_origin
 from virtperf.report.records import Grid, Record
-from virtperf.report.wording import pretty
 
 ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
 """Columns of provenance, which are not displayed."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from virtperf.core.numbers import interval, join_words, plural
 from virtperf.report.claim_words import implied, quantities, relations
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
@@ -23,7 +24,7 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import exhibit_name, interval, join_words, plural
+from virtperf.report.wording import exhibit_name
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (

@@ -21,11 +21,12 @@ from pydantic import Field, model_validator
 
 from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Model
+from virtperf.core.numbers import join_words
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, parse_spec, source
 from virtperf.report.kinds._figure import exhibit_record
 from virtperf.report.records import Box, Diagram, Numbers, Record
-from virtperf.report.wording import exhibit_name, join_words
+from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Flag
 from virtperf.core.estimate import Estimate
+from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.order_statistics import BucketCounts, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
@@ -26,7 +27,7 @@ from virtperf.report.kinds import (
 )
 from virtperf.report.kinds._figure import check_colours, check_labels, exhibit_record
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
-from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
+from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit, Series, Study
 
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.numbers import interval, pretty, with_interval
 from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import claim_in_words, measured_verdict
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import interval, pretty, with_interval
 from virtperf.study.conditions import MIN_UNITS
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, Factor

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from virtperf.core.numbers import plural
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Block, Folded, Grid, Heading, Listing, Record, Span, Words
-from virtperf.report.wording import exhibit_name, plural
+from virtperf.report.wording import exhibit_name
 from virtperf.study.printed import corrections
 
 

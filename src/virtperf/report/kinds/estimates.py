@@ -8,10 +8,10 @@ from typing import Any
 
 from rawperf.core.errors import RawperfError
 from virtperf.core.estimate import Estimates
+from virtperf.core.numbers import as_precise, pretty
 from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.origins import shared_origin
 from virtperf.report.records import Grid, Record
-from virtperf.report.wording import as_precise, pretty
 
 _COLUMNS = ["estimate", "value", "low", "high", "unit", "level", "method", "warnings"]
 _PARTS = ("value", "low", "high", "level", "method")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
+from virtperf.core.numbers import PROSE_SIGNIFICANT, plural, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import claim_in_words, measured_verdict, quantities
@@ -15,7 +15,7 @@ from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
 from virtperf.report.records import Grid, Listing, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import plural, trace_key
+from virtperf.report.wording import trace_key
 from virtperf.study.claims import Claim
 
 COLUMNS = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.numbers import as_precise, join_words, plural, pretty
 from virtperf.report.kinds import Context, ExhibitKind, register
 from virtperf.report.records import (
     Block,
@@ -21,7 +22,6 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import as_precise, join_words, plural, pretty
 from virtperf.study.conditions import (
     CONSTANT,
     DRIFT,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError, did_you_mean
+from virtperf.core.numbers import join_words, plural, pretty, with_interval
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
@@ -23,14 +24,7 @@ from virtperf.report.other_readings import (
 )
 from virtperf.report.range_words import peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
-from virtperf.report.wording import (
-    exhibit_name,
-    join_words,
-    plural,
-    pretty,
-    slug,
-    with_interval,
-)
+from virtperf.report.wording import exhibit_name, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 

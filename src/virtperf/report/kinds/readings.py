@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.numbers import interval, plural
 from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
@@ -18,7 +19,7 @@ from virtperf.report.other_readings import (
 )
 from virtperf.report.range_words import range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
+from virtperf.report.wording import exhibit_name, placed_verdict
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, load_repository_readings

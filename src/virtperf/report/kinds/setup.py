@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from virtperf.core.numbers import pretty
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Block, Grid, Heading, Listing, Record
-from virtperf.report.wording import pretty
 from virtperf.study.definition import Study
 
 FACT_UNITS = {

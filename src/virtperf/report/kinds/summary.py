@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.numbers import interval, join_words, plural, pretty
 from virtperf.core.verdicts import DISPUTED, Verdict
 from virtperf.report.claim_words import measured_verdict, verdict_counts, verdict_words
 from virtperf.report.findings import StatedFinding, state
@@ -29,16 +30,7 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import (
-    FOLLOWS,
-    OF_MANY,
-    exhibit_name,
-    interval,
-    join_words,
-    plural,
-    pretty,
-    short_number,
-)
+from virtperf.report.wording import FOLLOWS, OF_MANY, exhibit_name, short_number
 from virtperf.report.written_for import changes
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit

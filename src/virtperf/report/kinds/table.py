@@ -8,6 +8,7 @@ import pandas as pd
 
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Model
+from virtperf.core.numbers import plural
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import (
     Context,
@@ -21,7 +22,7 @@ from virtperf.report.kinds import (
 )
 from virtperf.report.kinds._figure import exhibit_record
 from virtperf.report.records import Block, Grid, Listing, Numbers, Record, Span, Words
-from virtperf.report.wording import exhibit_name, plural
+from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.printed import Correction, corrections, read_printed_table
 

@@ -7,13 +7,14 @@ import math
 import pandas as pd
 
 from rawperf.core.model import Model
+from virtperf.core.numbers import pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.frames import allowed
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, trace
 from virtperf.report.kinds._figure import check_colours, exhibit_record
 from virtperf.report.records import Numbers, Paragraph, Record
-from virtperf.report.wording import clock, pretty
+from virtperf.report.wording import clock
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import SingleCondition
 

@@ -14,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
+from virtperf.core.numbers import pretty
 from virtperf.report.plot.theme import CHARACTER_WIDTH, FIGURE_WIDTH, FONT_SIZE
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrap_text
+from virtperf.report.wording import printable, wrap_text
 
 NONZERO_START_SHARE = (
     0.75  # an axis may start above 0 if all values and bands exceed this share of its top

@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
+from virtperf.core.numbers import pretty
 from virtperf.core.order_statistics import band_half_width, percentile
 from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
@@ -29,7 +30,7 @@ from virtperf.report.plot.theme import (
     series_styles,
     theme,
 )
-from virtperf.report.wording import pretty, wrap_text
+from virtperf.report.wording import wrap_text
 
 MARKED_QUANTILES = (0.5, 0.99)
 """Quantiles marked on each curve."""

@@ -16,6 +16,7 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 from matplotlib.transforms import Transform
 
+from virtperf.core.numbers import pretty
 from virtperf.report.plot.long import (
     CROSS,
     MARK,
@@ -37,7 +38,7 @@ from virtperf.report.plot.theme import (
     SeriesStyle,
 )
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrap_text
+from virtperf.report.wording import printable, wrap_text
 
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
 WIDTH_SHARES = {

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from virtperf.core.numbers import interval
 from virtperf.report.plot.long import (
     CROSS,
     MARK,
@@ -26,7 +27,7 @@ from virtperf.report.plot.long import (
     WITH_ASSUMPTIONS,
 )
 from virtperf.report.plot.theme import FONT_SIZE, INK_COLOUR
-from virtperf.report.wording import interval, printable, short_number
+from virtperf.report.wording import printable, short_number
 
 _KEY = "virtperf_tips"
 _RANGE_LABELS = {TEXT: "the text allows", WITH_ASSUMPTIONS: "with our assumptions"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError
+from virtperf.core.numbers import join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData, load
@@ -18,13 +19,13 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
 from virtperf.report.records import (
     Block,
+    ExhibitOutput,
     Grid,
     Heading,
     Listing,
     Numbers,
     Paragraph,
     Record,
-    Shown,
     Span,
     Words,
 )
@@ -38,7 +39,6 @@ from virtperf.report.synthesis.definition import (
 from virtperf.report.synthesis.numbers import answers_frame, curves_frame, pieces_frame
 from virtperf.report.synthesis.references import NO_STUDY, look_up
 from virtperf.report.synthesis.sentences import sentence_problems
-from virtperf.report.wording import join_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Sy
 class Synthesis:
     """Joint questions to all studies, with the numbers that answer them as frames.
 
-    Methods that show something return `Shown`, which a notebook displays.
+    Methods that show something return `ExhibitOutput`, which a notebook displays.
     """
 
     def __init__(self, file: SynthesisFile, data: Path, level: float) -> None:
@@ -98,7 +98,7 @@ class Synthesis:
         table: pd.DataFrame,
         figure: Figure | None = None,
         notes: Sequence[str] = (),
-    ) -> Shown:
+    ) -> ExhibitOutput:
         """The answer to one question: a sentence and a picture; below a heading, the other sentences
         and a `table` of its numbers with `notes`.
 
@@ -139,7 +139,7 @@ class Synthesis:
         figure: Figure | None = None,
         blocks: Sequence[Block] = (),
         **parts: Any,
-    ) -> Shown:
+    ) -> ExhibitOutput:
         """Show a table in words, and a picture of its numbers.
 
         Parameters
@@ -184,7 +184,7 @@ class Synthesis:
             drawing=picture,
             **parts,
         )
-        return Shown(record, figure)
+        return ExhibitOutput(record, figure)
 
     def problems(self, sentences: Iterable[Sentence] | None = None) -> Iterator[StudyError]:
         """Yield what is wrong with sentences, by default all; see `sentences.sentence_problems`."""

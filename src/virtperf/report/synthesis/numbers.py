@@ -24,6 +24,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.numbers import as_precise, pretty, with_interval
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.frames import StudyData
@@ -39,7 +40,7 @@ from virtperf.report.synthesis.references import (
     tested_ratios,
     unit_conversion,
 )
-from virtperf.report.wording import as_precise, pretty, short_number, with_interval
+from virtperf.report.wording import short_number
 from virtperf.study.claims import Claim
 from virtperf.study.derived_kinds.base import ORDER_ONLY_LIMITS, Bounds, Derivation
 from virtperf.study.quantities import ratio_of_percent

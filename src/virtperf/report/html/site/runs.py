@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.numbers import join_words, plural, pretty
 from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
-from virtperf.report.wording import join_words, plural, pretty
 from virtperf.study.run_groups import experiment_of
 
 WIDTH, HEIGHT = 160, 36
