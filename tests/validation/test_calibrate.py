@@ -129,12 +129,12 @@ def test_normal_quantiles_for_ten_runs_are_detected(quantile, wrong):
 
 
 def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypatch):
-    monkeypatch.setattr(coverage, "CHUNK", 40)
+    monkeypatch.setattr(coverage, "CHUNK", 12)
     chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][
         :3
     ]
     chosen = [Cell(c.model, c.design, c.noise, {**c.settings, "times": 1}) for c in chosen]
-    size = coverage.CHUNK + 30  # two chunks, the second not full
+    size = coverage.CHUNK + 8  # two chunks, the second not full
     one = run(chosen, CASES, replicates=size, seed=SEED)
     assert set(one["n"] + one["none"]) == {size}
     pd.testing.assert_frame_equal(run(chosen, CASES, replicates=size, seed=SEED, jobs=2), one)

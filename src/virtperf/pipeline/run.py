@@ -1,4 +1,4 @@
-"""Pipeline runner: one `dvc repro` per study in parallel, then one for the shared stages.
+"""Pipeline runner: one `dvc repro` a job, with its share of the studies, then one for the shared stages.
 
 Records the durations of stages. A signal ends all child processes and their descendants.
 """
@@ -213,7 +213,11 @@ def _called_on_signals(numbers: Sequence[int], call: Callable[[], None]) -> Iter
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
 """Name under which the stages over all studies run."""
-_RUNNING = re.compile(r"Running stage '(?:.*:)?([^':@]+)(?:@[^']*)?'")
+_RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
+_STOPPED = "WARNING: failed to run: "
+"""Beginning of DVC's line about the running stage, with `--keep-going`."""
+_FAILED = re.compile(r"ERROR: failed to reproduce (?:stages: )?'")
+_QUOTED = re.compile(r"'([^']+)'")
 _LAST_LINES = 5
 
 
@@ -311,8 +315,7 @@ def run_pipeline(
                 failed = _run_studies(layout, targets, tell, jobs, arguments, children)
                 if not studies and not failed:
                     alone = [*arguments, "--single-item", *shared_stages]
-                    if not _repro(root, SHARED, alone, tell, children):
-                        failed = [SHARED]
+                    failed = [*_repro(root, [SHARED], alone, tell, children)]
         finally:
             sort_lock_file(root, names)
             times.save()
@@ -423,17 +426,25 @@ def _run_studies(
     arguments: Sequence[str],
     children: Children,
 ) -> list[str]:
-    """Run the stages of studies in parallel; returns the failed studies, which do not stop others."""
+    """Run the stages of studies in parallel; returns the failed studies, which do not stop others.
 
-    def run(study: str) -> bool:
-        return _repro(layout.root, study, [*arguments, *stages[study]], tell, children)
+    Each job is one `dvc repro`: to start DVC and to read `dvc.lock` takes seconds.
+    """
 
-    largest_first = [*stages]
-    if len(stages) > 1:
-        largest_first.sort(key=lambda study: -_weight(layout, study))
-    with ThreadPoolExecutor(max(1, min(jobs, len(stages)))) as pool:
-        ended = dict(zip(largest_first, pool.map(run, largest_first), strict=True))
-    return [study for study in stages if not ended[study]]
+    def run(studies: Sequence[str]) -> set[str]:
+        targets = [name for study in studies for name in stages[study]]
+        return _repro(layout.root, studies, [*arguments, "--keep-going", *targets], tell, children)
+
+    groups: list[list[str]] = [[] for _ in range(max(1, min(jobs, len(stages))))]
+    sizes = [0] * len(groups)
+    weights = {study: _weight(layout, study) for study in stages} if len(groups) > 1 else {}
+    for study in sorted(stages, key=lambda study: -weights.get(study, 0)):
+        lightest = sizes.index(min(sizes))
+        groups[lightest].append(study)
+        sizes[lightest] += weights.get(study, 0)
+    with ThreadPoolExecutor(len(groups)) as pool:
+        failed = set[str]().union(*pool.map(run, groups))
+    return [study for study in stages if study in failed]
 
 
 def _weight(layout: Layout, study: str) -> int:
@@ -447,30 +458,44 @@ def _weight(layout: Layout, study: str) -> int:
 
 
 def _repro(
-    root: Path, study: str, arguments: Sequence[str], tell: Tell, children: Children
-) -> bool:
-    """Run `dvc repro` with these arguments, and report its output; returns whether it succeeded."""
-    stage, begun = "", time.monotonic()
+    root: Path, studies: Sequence[str], arguments: Sequence[str], tell: Tell, children: Children
+) -> set[str]:
+    """Run `dvc repro` with these arguments, and report its output; returns the failed studies."""
+    study, stage, begun = studies[0], "", time.monotonic()
+    failed, stopped = set[str](), set[str]()  # by the last line, and those shown as failed
+
+    def forward(lines: Iterable[str]) -> None:
+        for line in filter(str.strip, lines):
+            if line.startswith(_STOPPED):
+                stopped.add(study)
+            elif _FAILED.match(line):
+                failed.update({*map(study_of, _QUOTED.findall(line))}.intersection(studies))
+            tell(PipelineEvent("message", study, text=line.rstrip()))
+
+    def end() -> None:
+        if stage:
+            kind: Literal["end", "failed"] = "failed" if study in failed | stopped else "end"
+            tell(PipelineEvent(kind, study, stage, seconds=time.monotonic() - begun))
+
     variables = dvc_environment(root) | _own_temporary_folder(root)
     with children.start(dvc_command("repro", *arguments), root, variables) as process:
         assert process.stdout is not None and process.stderr is not None
-        errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
+        errors = threading.Thread(target=forward, args=(process.stderr,))
         errors.start()
         for line in process.stdout:
             if match := _RUNNING.match(line):
-                if stage:
-                    tell(PipelineEvent("end", study, stage, seconds=time.monotonic() - begun))
-                stage, begun = match[1], time.monotonic()
+                end()
+                study, stage, begun = (
+                    study_of(match[1]),
+                    match[1].partition("@")[0],
+                    time.monotonic(),
+                )
                 tell(PipelineEvent("begin", study, stage))
         errors.join()
-        well = process.wait() == 0
-    if stage:
-        tell(
-            PipelineEvent(
-                "end" if well else "failed", study, stage, seconds=time.monotonic() - begun
-            )
-        )
-    return well
+        if process.wait() and not failed:
+            failed.update(studies)
+    end()
+    return failed
 
 
 def _own_temporary_folder(root: Path) -> dict[str, str]:
@@ -482,9 +507,3 @@ def _own_temporary_folder(root: Path) -> dict[str, str]:
     except OSError:
         owned = False
     return {"TMPDIR": str(folder)} if owned else {}
-
-
-def _forward_lines(lines: Iterable[str], study: str, tell: Tell) -> None:
-    for line in lines:
-        if line.strip():
-            tell(PipelineEvent("message", study, text=line.rstrip()))

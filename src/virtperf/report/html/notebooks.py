@@ -12,18 +12,27 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
+import matplotlib as mpl
 import nbformat
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
+import pandas as pd
+from ipykernel.inprocess import BlockingInProcessKernelClient
+from ipykernel.inprocess.ipkernel import InProcessKernel
+from ipykernel.inprocess.socket import DummySocket
+from ipykernel.iostream import IOPubThread
+from ipykernel.zmqshell import ZMQInteractiveShell
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode, from_dict
+from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 from pydantic import ValidationError
+from traitlets.config import Config
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
@@ -169,11 +178,6 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-CELL_TIMEOUT_S = 600
-# inline plots as in JupyterLab, whatever backend the caller's environment selects
-_INLINE = "module://matplotlib_inline.backend_inline"
-# a kernel stopped while it waits logs a spurious error; failures of cells are raised separately
-_QUIET = "--Application.log_level=CRITICAL"
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
@@ -183,29 +187,25 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
     `parameters`; a cell fails (with its number, the line in it and the exception).
     """
     _check(notebook, parameters)
-    with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
-        done = Path(folder) / "executed.ipynb"
-        with _kernel_environment(Path(folder)):
-            try:
-                execute_notebook(
-                    str(notebook),
-                    str(done),
-                    parameters=dict(parameters),
-                    kernel_name="python3",
-                    language="python",
-                    progress_bar=sys.stderr.isatty(),
-                    cwd=str(notebook.parent),
-                    log_output=False,
-                    execution_timeout=CELL_TIMEOUT_S,
-                    request_save_on_cell_execute=False,
-                    autosave_cell_every=0,
-                    kernel_manager_class=LocalKernel,
-                    extra_arguments=[_QUIET],
-                )
-            except PapermillExecutionError as err:
-                raise _cell_error(err, notebook, injected=bool(parameters)) from err
-        finished = normalise(nbformat.read(done, as_version=4))
-    write_atomically(out, serialize(finished))
+    logger = logging.getLogger("papermill")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        finished = execute_notebook(
+            str(notebook),
+            None,
+            parameters=dict(parameters),
+            engine_name=_ENGINE,
+            kernel_name="python3",
+            language="python",
+            progress_bar=sys.stderr.isatty(),
+            cwd=str(notebook.parent),
+        )
+    except PapermillExecutionError as err:
+        raise _cell_error(err, notebook, injected=bool(parameters)) from err
+    finally:
+        logger.setLevel(level)
+    write_atomically(out, serialize(normalise(finished)))
     return out
 
 
@@ -230,36 +230,6 @@ def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
             file=notebook.name,
             expected=f"one of {', '.join(sorted(known)) or 'none (no cell is tagged parameters)'}",
         )
-
-
-@contextlib.contextmanager
-def _kernel_environment(folder: Path) -> Iterator[None]:
-    """Isolate the kernel from user settings: Jupyter and IPython folders within a temporary folder.
-
-    Its path is short, as Unix sockets need; progress and log lines below errors are suppressed.
-    """
-    changed = {
-        "JUPYTER_RUNTIME_DIR": str(folder),
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_PLATFORM_DIRS": "1",
-        "PYTHONHASHSEED": "0",
-        "MPLBACKEND": _INLINE,
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    }
-    before = os.environ.copy()
-    logger = logging.getLogger("papermill")
-    level = logger.level
-    os.environ.update(changed)
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        for name in changed.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update(before)
 
 
 def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> RawperfError:
@@ -287,24 +257,82 @@ def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool)
     )
 
 
-class _OwnInterpreter(KernelSpecManager):
-    """Kernel spec manager with a single kernel: ipykernel of this interpreter; user kernels are
-    ignored.
+_ENGINE = "same-process"
+
+
+class _SameProcess(Engine):
+    """Engine of papermill that runs the cells in this process.
+
+    A kernel of its own is a second interpreter: to start it and to import everything again takes
+    longer than the cells of most notebooks.
     """
 
-    def _kernel_dirs_default(self) -> list[str]:
-        return []
+    @classmethod
+    def execute_managed_notebook(
+        cls, nb_man: NotebookExecutionManager, kernel_name: str, **settings: Any
+    ) -> None:
+        """Run the cells in order, up to the first one that fails."""
+        reader = NotebookClient(nb_man.nb, record_timing=False)
+        reader.clear_before_next_output = False
+        with _kernel() as (kernel, client):
+            for position, cell in enumerate(nb_man.nb.cells):
+                nb_man.cell_start(cell, position)
+                if cell.cell_type == "code" and cell.source.strip():
+                    client.execute(cell.source)
+                    with contextlib.suppress(CellExecutionComplete):
+                        while True:
+                            reader.process_message(client.get_iopub_msg(), cell, position)
+                failed = any(output.output_type == "error" for output in cell.get("outputs", ()))
+                if failed:
+                    nb_man.cell_exception(cell, position)
+                nb_man.cell_complete(cell, position)
+                if failed:
+                    break
+            nb_man.nb.metadata["language_info"] = kernel.language_info
 
 
-class LocalKernel(AsyncKernelManager):
-    """Kernel manager with Unix sockets (IPC transport): notebooks started at the same time can't
-    collide on a port.
+papermill_engines.register(_ENGINE, _SameProcess)
+
+
+class _ZMQShell(ZMQInteractiveShell):
+    """The shell of notebooks; pandas recognises one by the name of its class."""
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Inline plots need no event loop."""
+
+
+@contextlib.contextmanager
+def _kernel() -> Iterator[tuple[InProcessKernel, BlockingInProcessKernelClient]]:
+    """IPython's kernel in this process, without names and user settings, and a client for it.
+
+    As in a kernel of its own, modules of the working folder can be imported, and plots appear inline,
+    whatever backend the caller's environment selects.
     """
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.kernel_spec_manager = _OwnInterpreter()
-        if sys.platform != "win32":
-            self.transport = "ipc"
-            # without a file of its own, its sockets are in the working folder, by the first free number
-            self.connection_file = str(Path(tempfile.gettempdir(), f"kernel-{uuid4().hex}.json"))
+    main, path, variables = sys.modules["__main__"], sys.path.copy(), os.environ.copy()
+    sender = IOPubThread(DummySocket())  # not started: it sends at once
+    with (
+        tempfile.TemporaryDirectory(prefix="virtperf-") as folder,
+        mpl.rc_context(),
+        warnings.catch_warnings(action="ignore"),  # they would name files of the machine
+        pd.option_context("display.max_columns", 20),  # pandas' default in a notebook
+    ):
+        sys.path.insert(0, "")
+        os.environ["IPYTHONDIR"] = folder
+        try:
+            kernel = InProcessKernel(
+                shell_class=_ZMQShell,
+                iopub_thread=sender,
+                _underlying_iopub_socket=sender.socket,
+                config=Config(HistoryManager={"enabled": False}),
+            )
+            assert kernel.shell is not None
+            kernel.shell.reset()  # a process has one shell, for all its kernels
+            kernel.shell.enable_matplotlib("inline")
+            client = BlockingInProcessKernelClient(kernel=kernel, session=kernel.session)
+            client.start_channels()
+            yield kernel, client
+        finally:
+            sender.io_loop.close(all_fds=True)
+            sys.modules["__main__"], sys.path[:] = main, path
+            os.environ.clear()
+            os.environ.update(variables)
