@@ -7,7 +7,7 @@ random search (`reconstruct.search`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -19,7 +19,7 @@ from virtperf.core.stage_tables import RANGES
 from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_intervals
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Function, SearchResult, search_ranges
-from virtperf.study.claims import Claims
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.derived import derivations
 from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived
@@ -188,6 +188,10 @@ def ranges(claims: Claims, feasible: Feasible, alone: Feasible, answers: Answers
     Ranges by the text alone come from `alone`, those with our assumptions from `feasible`.
     """
     rows = []
+    stated: dict[tuple[Expression, ...], dict[str, Claim]] = {}
+    for claim in claims:
+        for instance in () if claim.assumed else claim.instances:
+            stated.setdefault(instance.parts, {})[claim.id] = claim
     for derivation in derivations(feasible.study):
         with_them = answers.answer(feasible, derivation)
         without = answers.answer(alone, derivation)
@@ -213,23 +217,18 @@ def ranges(claims: Claims, feasible: Feasible, alone: Feasible, answers: Answers
                 "data_sets": with_them.data_sets
                 + (0 if without is with_them else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
-                "printed": printed_values(derivation, claims),
+                "printed": printed_values(derivation, stated.get(derivation.parts, {}).values()),
             }
         )
     return RANGES.frame(rows)
 
 
-def printed_values(derivation: Derivation, claims: Claims) -> list[float]:
+def printed_values(derivation: Derivation, claims: Iterable[Claim]) -> list[float]:
     """Numbers that the paper prints for a derived number, from claims of the same relation.
 
     Numbers with a vague word are left out.
     """
-    values = (
-        derivation.derived.printed_by(derivation.gives, claim)
-        for claim in claims
-        if not claim.assumed
-        and any(instance.parts == derivation.parts for instance in claim.instances)
-    )
+    values = (derivation.derived.printed_by(derivation.gives, claim) for claim in claims)
     return list(dict.fromkeys(value for value in values if value is not None))
 
 

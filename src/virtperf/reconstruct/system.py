@@ -215,7 +215,7 @@ class LinearSystem:
         bounds = [(None, None)] * A.shape[1] + [(0, None)]
         result = linprog(
             c,
-            A_ub=np.column_stack([A, -np.ones(len(rows))]),
+            A_ub=csc_array(np.column_stack([A, -np.ones(len(rows))])),
             b_ub=b,
             bounds=bounds,
             method="highs-ds",
