@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from virtperf.report import wording as words
+from virtperf.core import numbers as words
+from virtperf.report.wording import exhibit_name
 
 
 @each_case(
@@ -61,5 +62,5 @@ def test_intervals_mark_missing_limits(low: float, high: float, expected: str) -
 
 
 def test_exhibit_names_are_those_of_the_paper() -> None:
-    assert words.exhibit_name("figure-5") == "Figure 5"
-    assert words.exhibit_name("unnumbered-2", "table") == "Unnumbered table 2"
+    assert exhibit_name("figure-5") == "Figure 5"
+    assert exhibit_name("unnumbered-2", "table") == "Unnumbered table 2"

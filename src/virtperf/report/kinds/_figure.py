@@ -45,7 +45,8 @@ MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
 ORDER = "order"  # label of a figure that shows the order of its points, without a scale
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
-MAX_ORDERED_POINTS = 25  # of a drawn order; more can't be told apart
+MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
+"""Points of a drawn order: fewer are a line of text, more can't be told apart."""
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
@@ -338,7 +339,7 @@ def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Fig
     if len(names) > 1 or not is_mostly_open(points):
         return None
     ranks, pairs = stated_order(context.data, exhibit)
-    if not 0 < len(ranks) <= MAX_ORDERED_POINTS:
+    if not MIN_ORDERED_POINTS <= len(ranks) <= MAX_ORDERED_POINTS:
         return None
     from virtperf.report import plot
 

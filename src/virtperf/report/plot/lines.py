@@ -257,7 +257,7 @@ def _draw_panel(
         GROUP_WIDTH
         * levels.distance_pt(groups)
         / width_factor
-        / max(1, *map(len, groups.values())),
+        / max([1, *map(len, groups.values())]),
     )
     texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
     for series, drawn_levels in at.items():

@@ -13,7 +13,6 @@ from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.theme import (
     MUTED_COLOUR,
-    PANEL_HEIGHT,
     create_panels,
     series_styles,
     theme,
@@ -22,8 +21,8 @@ from virtperf.report.plot.theme import (
 Point = tuple[str, Any]  # label of the series, level of the axis
 
 DODGED_WIDTH = 0.6  # of the distance between two levels, for all series together
-RANK_HEIGHT = 30  # points between two ranks
-MIN_HEIGHT = 110  # of the panel without its ranks
+RANK_HEIGHT = 16  # points between two ranks
+MIN_HEIGHT, MAX_HEIGHT = 70, 130  # of the panel with its axis, in points
 AT_LEAST = (0, (1.5, 2))  # dashes of a relation that allows equal values
 
 
@@ -63,7 +62,7 @@ def order(
 
     top = max(ranks.values())
     with theme():
-        figure, (axes,) = create_panels(height=min(MIN_HEIGHT + RANK_HEIGHT * top, PANEL_HEIGHT))
+        figure, (axes,) = create_panels(height=min(MIN_HEIGHT + RANK_HEIGHT * top, MAX_HEIGHT))
         for (greater, smaller), strict in pairs.items():
             within = greater[0] == smaller[0]
             ends = zip(place(greater), place(smaller), strict=True)
@@ -84,7 +83,8 @@ def order(
                 marker=style.marker,
                 zorder=3,
             )
-        label = f"{ylabel} (no scale; along a line, the upper is more)"
+        dotted = "" if all(pairs.values()) else "; dotted: or equal"
+        label = f"{ylabel}: order only (of joined points, the upper is more{dotted})"
         axis.set_y_axis(axes, 0.5, top + 0.5, label, begins=False)
         axes.set_yticks([])
         axes.grid(visible=False)
@@ -93,12 +93,5 @@ def order(
             (Line2D([], [], color=o.colour, marker=o.marker, markersize=6.5), label)
             for label, o in styles.items()
         ]
-        kinds = set(pairs.values())
-        texts = {True: "more", False: "at least as much"}
-        lines = [
-            (Line2D([], [], color=MUTED_COLOUR, linestyle="-" if kind else AT_LEAST), texts[kind])
-            for kind in (True, False)
-            if False in kinds and kind in kinds
-        ]
-        marks.draw_legend(figure, named if len(series) > 1 else [], lines)
+        marks.draw_legend(figure, named if len(series) > 1 else [], [])
     return figure
