@@ -29,6 +29,7 @@ CODE_AND_PICTURES = re.compile(
     r"pdf|png|jpe?g|svg|eps|gif|patch|diff|mk|cmake|cfg|ini|conf|toml|lock|service|ko|o|so|a|exe|img|iso)"
 )
 """Suffixes of files beside the measurements: documentation, code, pictures, settings, programs."""
+MAX_JSON_BYTES = 4 * 1024**2
 MAX_FIELDS = 6
 _SHAPE_LINES = 200
 
@@ -88,7 +89,7 @@ def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
             return InspectedFile(path, "table", _table_shape(table), table=table)
         problem = "no known format and no table" if "declaration" in problem else problem
     head = extract_head(data)
-    start = "" if head.lstrip()[:1] in (b"{", b"[") else suggest_lines(head)  # JSON is no lines
+    start = suggest_json(root / path, size) or suggest_lines(head)
     return InspectedFile(path, "unread", _text_shape(head), problem=problem, start=start)
 
 
@@ -139,6 +140,47 @@ def line_form(line: str) -> str:
     lead = r"\s*" if line[:1].isspace() else ""
     form = lead + r"\s+".join(parts)
     return form if numbers and len(form) <= 1000 else ""
+
+
+def suggest_json(path: Path, size: int) -> str:
+    """Declare the numbers of a JSON file: of its list of most objects, else of the whole."""
+    if size > MAX_JSON_BYTES:
+        return ""
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return ""
+    rows = max(_lists(content, "", 0), key=lambda found: len(found[1]), default=("", [content]))
+    where, objects = rows
+    if not isinstance(objects[0], dict):
+        return ""
+    names = [n for n, v in objects[0].items() if _is_json_number(v)][:MAX_FIELDS]
+    if not names:
+        return ""
+    entry: dict[str, Any] = {"name": "mine", "reads": "json"}
+    if where:
+        entry |= {"rows": where, "time": {"numbered": True}}
+    entry["fields"] = [{"field": name.replace("/", "~1")} for name in names]
+    return flow(entry)
+
+
+def _lists(value: Any, where: str, depth: int) -> list[tuple[str, list[Any]]]:
+    """Lists of objects with numbers, with their paths."""
+    if depth > 5:
+        return []
+    if isinstance(value, list):
+        has_numbers = [
+            v for v in value if isinstance(v, dict) and any(map(_is_json_number, v.values()))
+        ]
+        return [(f"{where}/*".lstrip("/"), has_numbers)] if has_numbers else []
+    found = []
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        found += _lists(inner, f"{where}/{name.replace('/', '~1')}", depth + 1)
+    return found
+
+
+def _is_json_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def flow(value: Any) -> str:
