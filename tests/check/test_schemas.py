@@ -103,10 +103,15 @@ def mutant(data: Any, draw: random.Random) -> Any:
     return changed
 
 
-@pytest.mark.parametrize("name", [n for n in MODELS if n != "hypotheses"])
+@pytest.mark.parametrize("name", MODELS)
 def test_errors_of_form_are_refused_by_the_schema_too(name: str, root: Path) -> None:
     draw, validator = random.Random(7), Draft202012Validator(schema(name))
     found = [data for _, data in documents(root, name)]
+    if name == "hypotheses":  # the kind and fields of a repeated claim are those of the paper's
+        found = [
+            {**data, "hypotheses": [h for h in data["hypotheses"] if "from" not in h]}
+            for data in found
+        ]
     refused = 0
     for _ in range(MUTANTS):
         changed = mutant(draw.choice(found), draw)

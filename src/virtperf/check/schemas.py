@@ -63,16 +63,22 @@ def schema(name: str) -> dict[str, Any]:
             entries.append({**entry, "properties": fields})
         parts["Exhibit"] = {"oneOf": entries}
         parts = {k: v for k, v in parts.items() if k not in map(place, exhibits.values())}
-    if name == "hypotheses":  # the repeated claim may have the kind, and so any field of it
+    if name == "hypotheses":  # a repeated claim has the kind, and any field of it may be given anew
         together: dict[str, Any] = {}
         for kind_class in CLAIM_KINDS.values():
-            together = {**parts.pop(kind_class.__name__)["properties"], **together}
+            together = {**parts[kind_class.__name__]["properties"], **together}
         together["kind"] = {"enum": list(CLAIM_KINDS)}
-        made["properties"]["hypotheses"]["items"] = {
+        repeated = {
             "type": "object",
             "properties": together,
             "required": ["id"],
             "additionalProperties": False,
+        }
+        own = made["properties"]["hypotheses"]["items"]
+        made["properties"]["hypotheses"]["items"] = {
+            "if": {"required": ["from"]},
+            "then": repeated,
+            "else": own,
         }
     dialect = {"$schema": GenerateJsonSchema.schema_dialect, "title": f"{name}.yaml"}
     return {**dialect, **made, "$defs": dict(sorted(parts.items()))}
