@@ -140,11 +140,21 @@ class FoundClaim:
             "; ".join(self.condition(q) for part in each.parts for _, q in part.terms)
             for each in self.claim.instances[:10]
         ]
+        taken = [
+            {
+                f"{name}={level}"
+                for part in each.parts
+                for _, q in part.terms
+                for name, level in q.at
+            }
+            for each in self.claim.instances
+        ]
+        apart = sorted(taken[0] - set.intersection(*taken))
         raise ParameterError(
             f"{self.name} has {len(self.claim.instances)} sets of conditions, {len(left)} with these levels",
             expected="levels of one of them",
             found=" | ".join(options),
-            remedy="give the levels that tell it apart: --at NAME=LEVEL",
+            remedy=f"give the levels that tell it apart, such as --at {' --at '.join(apart)}",
         )
 
 
