@@ -29,7 +29,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "least"), [("compare.md", 6), ("claims.md", 4)])
+@pytest.mark.parametrize(("page", "least"), [("compare.md", 6), ("claims.md", 5)])
 def test_commands_of_the_page_print_the_shown_output(root, workplace, monkeypatch, page, least):
     monkeypatch.chdir(workplace)
     (workplace / "notebooks").mkdir()
