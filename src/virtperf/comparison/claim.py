@@ -149,7 +149,7 @@ class FoundClaim:
             }
             for each in self.claim.instances
         ]
-        apart = sorted(taken[0] - set.intersection(*taken))
+        apart = sorted(taken[0] - taken[0].intersection(*taken))
         raise ParameterError(
             f"{self.name} has {len(self.claim.instances)} sets of conditions, {len(left)} with these levels",
             expected="levels of one of them",
