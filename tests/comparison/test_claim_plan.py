@@ -84,7 +84,7 @@ def test_claim_for_several_levels_needs_one(repository: Path) -> None:
     result = CliRunner().invoke(
         main, ["--root", str(repository), "claim", "plan", several.name, "mine"]
     )
-    assert result.exit_code == 2 and "--at NAME=LEVEL" in result.output
+    assert result.exit_code == 2 and "--at guest=load" in result.output
     assert not (repository / "data" / "measured" / "mine").exists()
 
 
