@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from rawperf.core.errors import ModelError
-from virtperf.models import quantile_regression, ratios_over
+from virtperf.models import quantile_regression
 
 
 def test_engel_data_have_the_published_coefficients():
@@ -62,25 +62,3 @@ def test_what_cannot_be_estimated_is_refused(options, problem):
     frame["twice"] = 2 * frame["guests"]
     with pytest.raises(ModelError, match=problem):
         quantile_regression(**{"formula": "time ~ guests", "frame": frame, **options})
-
-
-def test_ratio_over_sessions_has_the_spread_of_the_sessions_ratios():
-    """Sessions have ratios 2, 2.2 and 1.9; ten runs in one of them do not make it count more."""
-    rows = [
-        {"session": session, "side": side, "value": base * (ratio if side == "a" else 1) * noise}
-        for session, base, ratio, noises in (
-            (1, 100, 2.0, [0.9, 1.1]),
-            (2, 150, 2.2, [1.0] * 10),
-            (3, 80, 1.9, [0.99, 1.01]),
-        )
-        for side in "ab"
-        for noise in noises
-    ]
-    rows.append({"session": 4, "side": "a", "value": 1.0})  # without the other side
-    found = ratios_over(
-        "value", pd.DataFrame(rows), of={"side": "a"}, to={"side": "b"}, over="session"
-    )["a / b"]
-    logs = np.log([2.0, 2.2, 1.9])
-    half = stats.t(2).ppf(0.975) * logs.std(ddof=1) / np.sqrt(3)
-    expected = np.exp([logs.mean(), logs.mean() - half, logs.mean() + half])
-    assert (found.value, found.low, found.high) == pytest.approx(tuple(expected))
