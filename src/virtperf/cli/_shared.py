@@ -186,6 +186,15 @@ def input_format_option(name: str) -> Callable[[CliCommand], CliCommand]:
     )
 
 
+rows_option = click.option(
+    "--rows",
+    type=click.Choice(("repetitions", "runs")),
+    default="repetitions",
+    show_default=True,
+    help="What repeated rows of one key are: repetitions within a run, or runs.",
+)
+
+
 def _split(texts: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
     split = [text.partition("=") for text in texts]
     if wrong := [name for name, equals, _ in split if not equals]:
