@@ -75,7 +75,7 @@ def _output(command: str) -> str:
     words = shlex.split(command.replace("\\\n", " "))
     surroundings = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
     own, its = pty.openpty()
-    done = subprocess.Popen(
+    done = subprocess.Popen(  # noqa: S603 - this package
         [sys.executable, "-m", *words],
         cwd=ROOT,
         env={**surroundings, "TERM": "xterm", "COLUMNS": str(COLUMNS), "LINES": "50"},
@@ -132,9 +132,9 @@ def render(shown: list[Shown]) -> str:
     to_read = (SECONDS - HOLD - busy) / count  # seconds for each line of output
     at, row, body = 0.5, 0, []
     for one in shown:
-        for number, line in enumerate(one.command.split("\n")):
+        for number, typed in enumerate(one.command.split("\n")):
             spans = [f'<tspan class="t p"{_delay(at)}>{"&gt;" if number else "$"} </tspan>']
-            for word in _WORDS.findall(line):
+            for word in _WORDS.findall(typed):
                 at += PER_CHARACTER * len(word)
                 spans.append(f'<tspan class="t"{_delay(at)}>{escape(word)}</tspan>')
             body.append(_line(row, "".join(spans)))
@@ -154,7 +154,8 @@ def render(shown: list[Shown]) -> str:
     width, height = round(COLUMNS * ADVANCE) + 2 * MARGIN, (row - 1) * LINE + 2 * MARGIN
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+            f' width="{width}" height="{height}">',
             f"<title>{escape(' · '.join(one.command.split(' firecracker')[0] for one in shown))}</title>",
             f"<style>\n{STYLE}\n</style>",
             f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="6"/>',
@@ -169,7 +170,9 @@ def _delay(at: float) -> str:
 
 
 def _line(row: int, spans: str) -> str:
-    return f'<text x="{MARGIN}" y="{MARGIN + row * LINE + SIZE}" xml:space="preserve">{spans}</text>'
+    return (
+        f'<text x="{MARGIN}" y="{MARGIN + row * LINE + SIZE}" xml:space="preserve">{spans}</text>'
+    )
 
 
 if __name__ == "__main__":

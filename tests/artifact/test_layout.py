@@ -86,7 +86,11 @@ def test_files_that_look_different_belong_to_one_run(artifact):
         (["fio-randread.dat", "fio-randwrite.dat"], "access", ["randread", "randwrite"]),
         (["fio-read.dat", "fio-other.dat"], "name_1", ["other", "read"]),
         (["load.dat", "load-net.dat"], "net", ["net", "none"]),
-        (["qemu.dat", "mine.dat", "a.dat", "b.dat", "fc.dat"], "name_1", ["a", "b", "fc", "mine", "qemu"]),
+        (
+            ["qemu.dat", "mine.dat", "a.dat", "b.dat", "fc.dat"],
+            "name_1",
+            ["a", "b", "fc", "mine", "qemu"],
+        ),
     ],
 )
 def test_names_in_paths_are_used(artifact, names, factor, expected):

@@ -9,19 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-HYPERVISORS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+HYPERVISORS = _words(
     "bhyve chv cloudhv cloudhypervisor crosvm esxi fc firecracker hvt hyperv kvm kvmtool kvmvirtio "
-    "microvm qemu qemukvm qemumicrovm solo5 spt uhyve virtualbox vmware xen xenhvm xenpv xenpvh".split()
+    "microvm qemu qemukvm qemumicrovm solo5 spt uhyve virtualbox vmware xen xenhvm xenpv xenpvh"
 )
-RUNTIMES = frozenset(
-    "containerd crio docker gvisor kata lxc lxd podman runc runsc singularity sysbox".split()
-)
+RUNTIMES = _words("containerd crio docker gvisor kata lxc lxd podman runc runsc singularity sysbox")
 SYSTEMS = (
     HYPERVISORS
     | RUNTIMES
-    | frozenset(
+    | _words(
         "baremetal container hermit hermitux includeos linux linuxuser lupine metal mirage mirageos "
-        "nabla native osv rump rumprun unikraft vm".split()
+        "nabla native osv rump rumprun unikraft vm"
     )
 )
 PARTS = {"hypervisor": HYPERVISORS, "runtime": RUNTIMES}
@@ -29,36 +32,35 @@ PARTS = {"hypervisor": HYPERVISORS, "runtime": RUNTIMES}
 KINDS = {
     "system": SYSTEMS,
     **PARTS,
-    "allocator": frozenset(
+    "allocator": _words(
         "buddy glibc hoard jemalloc llfree mimalloc ptmalloc ptmalloc2 scalloc slab slub snmalloc "
-        "tcmalloc tinyalloc tlsf".split()
+        "tcmalloc tinyalloc tlsf"
     ),
-    "filesystem": frozenset(
-        "9p 9pfs btrfs ext2 ext3 ext4 f2fs nfs overlay overlayfs shfs tmpfs virtiofs xfs zfs".split()
+    "filesystem": _words(
+        "9p 9pfs btrfs ext2 ext3 ext4 f2fs nfs overlay overlayfs shfs tmpfs virtiofs xfs zfs"
     ),
-    "application": frozenset(
-        "apache haproxy httpd mariadb memcached mongodb mysql nginx postgres postgresql redis sqlite".split()
+    "application": _words(
+        "apache haproxy httpd mariadb memcached mongodb mysql nginx postgres postgresql redis sqlite"
     ),
-    "distribution": frozenset("alpine arch centos debian fedora opensuse rocky ubuntu".split()),
+    "distribution": _words("alpine arch centos debian fedora opensuse rocky ubuntu"),
 }
 """Known levels by the name of their factor, without punctuation, the most general first."""
 WHOLE = {
-    "access": frozenset("rand randread randrw randwrite read readwrite rw seq seqread seqwrite write".split()),
-    "direction": frozenset("download in inbound out outbound receive recv rx send tx upload".split()),
-    "architecture": frozenset(
-        "aarch64 amd64 arm arm64 i386 i686 ppc64le riscv64 s390x x86 x8664".split()
-    ),
+    "access": _words("rand randread randrw randwrite read readwrite rw seq seqread seqwrite write"),
+    "direction": _words("download in inbound out outbound receive recv rx send tx upload"),
+    "architecture": _words(
+        "aarch64 amd64 arm arm64 i386 i686 ppc64le riscv64 s390x x86 x8664"),
 }  # fmt: skip
 """Words that have other meanings too: all levels have to be among them."""
-SWITCHES = frozenset("disabled enabled false no off on true yes".split())
-NOUNS = frozenset(
+SWITCHES = _words("disabled enabled false no off on true yes")
+NOUNS = _words(
     "allocator app application benchmark config configuration cpu device distribution filesystem guest host "
-    "hypervisor instance kernel machine platform policy runtime scheduler size system version vm workload".split()
+    "hypervisor instance kernel machine platform policy runtime scheduler size system version vm workload"
 )
 """Names of folders that say what the folders in them are, also in the plural."""
-_PROCESSORS = frozenset(
+_PROCESSORS = _words(
     "broadwell cascadelake cooperlake genoa graviton graviton2 graviton3 haswell icelake ivybridge milan naples "
-    "nehalem rome sandybridge sapphirerapids skylake westmere zen2 zen3 zen4".split()
+    "nehalem rome sandybridge sapphirerapids skylake westmere zen2 zen3 zen4"
 )
 _CLOUD = re.compile(
     r"[a-z]\d[a-z]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal)", re.IGNORECASE

@@ -272,7 +272,10 @@ def _is_read(cluster: _Cluster) -> bool:
 
 def _versions(clusters: Sequence[_Cluster]) -> set[str]:
     """Factors whose levels are texts, since one ends in a zero: 5.10 is not the number 5.1."""
-    columns = {column_factor(key) for key in _cells_of_keys(p.file for c in clusters for p in c.first.paths)}
+    columns = {
+        column_factor(key)
+        for key in _cells_of_keys(p.file for c in clusters for p in c.first.paths)
+    }
     return {
         cluster.first.names[place]
         for cluster in clusters

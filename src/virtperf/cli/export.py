@@ -40,7 +40,9 @@ def export(layout: Layout, study_id: str, output: Path | None, date: str) -> Non
     from virtperf.core.numbers import plural
 
     layout.require()
-    out = output or layout.root / "build" / (f"{study_id}-crate.zip" if study_id else "virtperf-reports.zip")
+    out = output or layout.root / "build" / (
+        f"{study_id}-crate.zip" if study_id else "virtperf-reports.zip"
+    )
     if study_id:
         count = export_study(layout, study_id, out, date)
         click.echo(f"{out}: {plural(count, 'file')}, and their description ro-crate-metadata.json")

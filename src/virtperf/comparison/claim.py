@@ -14,12 +14,19 @@ from pydantic import Field
 from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
-from virtperf.comparison.claim_samples import choose_quantity, needs_single_values, own_samples
+from virtperf.comparison.claim_samples import (
+    choose_quantity,
+    failure_notes,
+    needs_single_values,
+    own_samples,
+)
 from virtperf.comparison.own_files import read_declared_forms
 from virtperf.comparison.sides import Side, TableOptions, read_sides, rows_offer
 from virtperf.core.levels import Level
+from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
@@ -106,7 +113,12 @@ class FoundClaim:
     @property
     def limits(self) -> str:
         """What the claim allows, in words."""
-        return self.claim.limit_words()
+        if self.claim.is_order:
+            return "this order"
+        words = self.claim.limit_words()
+        if self.claim.unit_cancels or words.endswith("%"):
+            return words
+        return words + unit_words(self.study, self.claim.instances[0])
 
     def condition(self, quantity: Quantity) -> str:
         """A condition with the labels of its levels that differ from the defaults."""
@@ -279,6 +291,7 @@ class ClaimVerdict(Showable):
                 *self.notes,
                 "that your conditions correspond to the paper's is your assumption",
                 *(warning for side in self.runs for warning in side.warnings),
+                *(note for side in self.runs for note in failure_notes(side)),
             ],
             data={
                 "claim": found.name,
@@ -330,9 +343,10 @@ def claim(
     needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
     if len(places) != len(conditions):
         raise ParameterError(
-            f"{found.name} compares {len(conditions)} conditions, and {len(places)} places are given",
+            f"{found.name} compares {plural(len(conditions), 'condition')}, and "
+            f"{plural(len(places), 'place')} {'is' if len(places) == 1 else 'are'} given",
             expected=f"runs of {needed}",
-            remedy="give one folder, file or quoted pattern for each, in this order",
+            remedy="give one folder, file or pattern for each, in this order; quote patterns, such as 'a-*.json'",
         )
     study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
     notes: tuple[str, ...] = ()

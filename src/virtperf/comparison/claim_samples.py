@@ -12,7 +12,7 @@ from rawperf.core.units import conversion_factor, is_unit
 from virtperf.comparison.sides import Side
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import Estimate
-from virtperf.runs.run_values import Condition, RunValues
+from virtperf.runs.run_values import Condition, RunValues, join_names
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.runs.summarize.series import reduction
 from virtperf.study.claim_kinds.base import Claim
@@ -73,7 +73,7 @@ def own_samples(
     independent: dict[Quantity, Estimate] = {}
     notes = []
     for (condition, kind), side in zip(conditions, sides, strict=True):
-        found = [(run, _only_key(side, run, name)) for run in side.runs if name in run.quantities()]
+        found = [(run, _only_key(run, name)) for run in side.runs if name in run.quantities()]
         if not found:
             raise ParameterError(
                 f"{side.name} has no {name}",
@@ -102,12 +102,27 @@ def _statistic(kind: QuantityKind) -> str:
     return kind.observed_by.statistic if kind.observed_by else ""
 
 
+def failure_notes(side: Side) -> list[str]:
+    """Sentences on the failures that the runs of a side report, by quantity."""
+    notes = []
+    for name, kind in side.quantities.items():
+        failed = [run for run in side.runs if kind.is_failure and _has_any(run, name)]
+        if failed:
+            which = join_names([run.run_id for run in failed])
+            notes.append(f"{which}: {name} above 0, which the number of these runs may include")
+    return notes
+
+
+def _has_any(run: RunValues, name: str) -> bool:
+    return any(quantity == name and value > 0 for (quantity, _), value in run.values.items())
+
+
 def needs_single_values(kinds: Iterable[QuantityKind]) -> bool:
     """Whether one of the quantities is a statistic of single values."""
     return any(_statistic(kind) in OF_SINGLE_VALUES for kind in kinds)
 
 
-def _only_key(side: Side, run: RunValues, name: str) -> Condition:
+def _only_key(run: RunValues, name: str) -> Condition:
     """The key of a run's only value of a quantity."""
     keys = [key for quantity, key in run.values if quantity == name]
     if len(keys) == 1:
@@ -115,7 +130,7 @@ def _only_key(side: Side, run: RunValues, name: str) -> Condition:
     first, level = next((pair for key in keys for pair in key), ("NAME", "LEVEL"))
     words = ["; ".join(f"{n}={level}" for n, level in key) for key in keys[:MOST_NAMED]]
     raise ParameterError(
-        f"{run.run_id} of {side.name} has {len(keys)} values of {name}",
+        f"{run.place or run.run_id} has {len(keys)} values of {name}",
         expected="one of each run",
         found=", ".join(words),
         remedy=f"choose one, such as --where {first}={level}",

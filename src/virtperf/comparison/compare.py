@@ -27,6 +27,7 @@ from virtperf.comparison.sides import (
     quantities_to_compare,
     read_sides,
     require_raw,
+    rows_offer,
     varied_names,
 )
 from virtperf.comparison.splits import equal_splits, unequal_quantities
