@@ -46,9 +46,8 @@ rect { fill: var(--page); stroke: var(--edge); }
 text { fill: var(--text); white-space: pre; font: %dpx ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .p { fill: var(--prompt); }
 .b { font-weight: bold; }
-.t { animation: t 1ms both; }
+@media (prefers-reduced-motion: no-preference) { .t { animation: t 1ms both; } }
 @keyframes t { from { fill-opacity: 0; } to { fill-opacity: 1; } }
-@media (prefers-reduced-motion: reduce) { .t { animation: none; } }
 """.strip() % SIZE  # fmt: skip
 
 

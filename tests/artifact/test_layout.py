@@ -80,6 +80,8 @@ def test_files_that_look_different_belong_to_one_run(artifact):
         (["size-4.dat", "size-16.dat"], "size", [16, 4]),
         (["thp-on.dat", "thp-off.dat"], "thp", ["off", "on"]),
         (["kernels/5.4/a.dat", "kernels/5.10/a.dat"], "kernel", ["5.10", "5.4"]),
+        (["vms/a/x.dat", "vms/b/x.dat"], "vm", ["a", "b"]),
+        (["cpu/a/x.dat", "cpu/b/x.dat"], "folder_2", ["a", "b"]),
         (["m5d.metal/a.dat", "rn.haswell/a.dat"], "machine", ["m5d.metal", "rn.haswell"]),
         (["qemu.dat", "chv.dat", "fc.dat", "mine.dat"], "system", ["chv", "fc", "mine", "qemu"]),
         (["fio-64KB.dat", "fio-4KB.dat"], "size", ["4KB", "64KB"]),

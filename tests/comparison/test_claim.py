@@ -122,9 +122,7 @@ def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -
 
 
 def test_missing_condition_is_named(layout: Layout, tmp_path: Path) -> None:
-    with pytest.raises(
-        ParameterError, match="compares 2 conditions, and 1 places are given"
-    ) as err:
+    with pytest.raises(ParameterError, match="compares 2 conditions, and 1 place is given") as err:
         claim(CLAIM, written(tmp_path / "a", [1.0, 2.0]), root=layout.root)
     assert "no encryption" in str(err.value) or "encryption" in str(err.value)
 
@@ -270,3 +268,18 @@ def test_a_number_without_a_unit_says_how_to_name_it(layout: Layout, tmp_path: P
     file = table(tmp_path / "boots.csv", np.array([100.0, 101.0]), "boot")
     with pytest.raises(ParameterError, match=r"unit of boot is not known.*boot_ms"):
         claim(BOOTS, file, root=layout.root)
+
+
+def test_failures_that_a_tool_reports_are_notes(layout: Layout, root: Path) -> None:
+    reports = [
+        root / "tests/rawperf/samples/wrk" / f"{name}.txt" for name in ("wrk-failing", "wrk")
+    ]
+    shown = str(claim(CLAIM, *reports, root=layout.root))
+    assert "wrk-failing.txt: http_errors above 0" in shown
+    assert "wrk.txt: " not in shown.replace("wrk-failing.txt: ", "")
+
+
+def test_limits_have_their_unit_and_orders_none(layout: Layout) -> None:
+    assert find_claim(layout, BOOTS).limits.replace("\u00a0", " ") == "at most 124.9 ms"
+    assert find_claim(layout, CLAIM).limits == "−27.5 to −26.5 %"
+    assert find_claim(layout, "dcss-2011/cache-is-faster").limits == "this order"

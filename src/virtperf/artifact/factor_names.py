@@ -54,10 +54,12 @@ WHOLE = {
 """Words that have other meanings too: all levels have to be among them."""
 SWITCHES = _words("disabled enabled false no off on true yes")
 NOUNS = _words(
-    "allocator app application benchmark config configuration cpu device distribution filesystem guest host "
-    "hypervisor instance kernel machine platform policy runtime scheduler size system version vm workload"
+    "allocator application benchmark distribution filesystem hypervisor kernel machine platform policy "
+    "runtime scheduler size version workload"
 )
 """Names of folders that say what the folders in them are, also in the plural."""
+IN_PLURAL = _words("app config configuration cpu device guest host instance system vm")
+"""Those that do so only in the plural: a folder `cpu` may be a test."""
 _PROCESSORS = _words(
     "broadwell cascadelake cooperlake genoa graviton graviton2 graviton3 haswell icelake ivybridge milan naples "
     "nehalem rome sandybridge sapphirerapids skylake westmere zen2 zen3 zen4"
@@ -111,5 +113,7 @@ def name_by_word_before(word: str, levels: Set[str]) -> str:
 def name_by_folder(folder: str) -> str:
     """The name that a folder gives to what is in it: ``machines``; "" for any other word."""
     word = folder.lower()
-    singular = f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
-    return next((name for name in (word, singular) if name in NOUNS), "")
+    if word in NOUNS:
+        return word
+    singular = f"{word[:-3]}y" if word.endswith("ies") else word[:-1] if word.endswith("s") else ""
+    return singular if singular in NOUNS | IN_PLURAL else ""
