@@ -37,7 +37,8 @@ SIZE, ADVANCE, LINE, MARGIN = 13, 7.8, 18, 16
 """Font size, widths of a character and of the margin, height of a line, in pixels."""
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _WORDS = re.compile(r"\s*\S+\s*$|\s*\S+")
-STYLE = """
+STYLE = (
+    """
 svg { --page: #fbfbfa; --text: #1f2328; --prompt: #5d6570; --edge: #d0d7de; }
 @media (prefers-color-scheme: dark) {
   svg { --page: #161b22; --text: #e6edf3; --prompt: #9aa4af; --edge: #3d444d; }
@@ -48,7 +49,9 @@ text { fill: var(--text); white-space: pre; font: %dpx ui-monospace, Menlo, Cons
 .b { font-weight: bold; }
 @media (prefers-reduced-motion: no-preference) { .t { animation: t 1ms both; } }
 @keyframes t { from { fill-opacity: 0; } to { fill-opacity: 1; } }
-""".strip() % SIZE  # fmt: skip
+""".strip()
+    % SIZE
+)
 
 
 @dataclass(frozen=True)

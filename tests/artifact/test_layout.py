@@ -54,6 +54,16 @@ def test_same_levels_in_two_tests_are_one_factor(artifact):
     assert levels(found.runs, "direction") == [None, "rx", "tx"]
 
 
+def test_equal_numbers_at_one_depth_of_a_folder_are_one_factor(artifact):
+    files = {f"out/alpha/{n}/x.dat": NUMBERS for n in (1, 4, 16)}
+    files |= {f"out/beta-b/{n}/y.csv": "a,b\n1,2\n3,4\n" for n in (1, 4)}
+    files |= {f"other/{n}/z/w.dat": PAIRS for n in (1, 4)}
+    found = proposed(artifact(files))
+    assert len(levels(found.runs, "test")) == 3
+    assert found.unnamed == ["folder_2", "folder_3"]
+    assert levels(found.runs, "folder_3") == [1, 16, 4, None]
+
+
 def test_missing_end_of_a_name_is_a_level(artifact):
     names = [f"fio-{s}{end}.dat" for s in ("fc", "kvm") for end in ("", "-qd1")]
     found = proposed(artifact(dict.fromkeys(names, NUMBERS)))

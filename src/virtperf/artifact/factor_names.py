@@ -48,9 +48,8 @@ KINDS = {
 WHOLE = {
     "access": _words("rand randread randrw randwrite read readwrite rw seq seqread seqwrite write"),
     "direction": _words("download in inbound out outbound receive recv rx send tx upload"),
-    "architecture": _words(
-        "aarch64 amd64 arm arm64 i386 i686 ppc64le riscv64 s390x x86 x8664"),
-}  # fmt: skip
+    "architecture": _words("aarch64 amd64 arm arm64 i386 i686 ppc64le riscv64 s390x x86 x8664"),
+}
 """Words that have other meanings too: all levels have to be among them."""
 SWITCHES = _words("disabled enabled false no off on true yes")
 NOUNS = _words(
@@ -79,7 +78,7 @@ def names_by_levels(levels: Set[str]) -> list[str]:
     """
     if len(levels) == 1:  # a part that other paths lack
         (only,) = levels
-        return [only.lower()] if only.isalpha() and only.isascii() else []
+        return [only.lower()] if re.fullmatch("[A-Za-z]{2,}", only) else []
     for pattern, name in ((_BYTES, "size"), (_VERSION, "version")):
         if all(pattern.fullmatch(level) for level in levels):
             return [name]

@@ -376,6 +376,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
     known = [(column_factor(key), cells) for key, cells in columns.items()]
     sources: dict[str, str] = {}
     taken = {TEST, *map(column_factor, keys)}
+    beside: dict[object, list[tuple[str, set[str]]]] = defaultdict(list)
     for cluster in clusters:
         group = cluster.first
         for place in group.factors:
@@ -388,6 +389,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
                 _shared_name(named, levels, used),
                 *names_by_levels(levels),
                 _shared_name(known, levels, used),
+                *(n for n, others in beside[_tree(group, place)] if _overlap(levels, others)),
             ]
             free = (n for n in candidates if n and n not in used and _is_free(n))
             name = next(free, "")
@@ -399,6 +401,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
                 name = f"{kind}_{number}"
             taken.add(name)
             known.append((name, levels))
+            beside[_tree(group, place)].append((name, levels))
             group.names[place] = name
             words = _where(group, place)
             sources[name] = sources.get(name, words)
@@ -470,12 +473,23 @@ def _is_free(name: str) -> bool:
 def _shared_name(known: Sequence[tuple[str, set[str]]], levels: set[str], used: set[str]) -> str:
     texts = {level for level in levels if not level.isdigit()}
     for name, others in known:
-        common = texts & others
-        least = min(len(texts), len(others))
-        enough = len(common) >= MIN_SHARED_LEVELS and len(common) >= least / 2
-        if name not in used and (enough or (texts and texts == others)):
+        if name not in used and (_overlap(texts, others) or (texts and texts == others)):
             return name
     return ""
+
+
+def _overlap(levels: Set[str], others: Set[str]) -> bool:
+    common = len(levels & others)
+    return common >= MIN_SHARED_LEVELS and common >= min(len(levels), len(others)) / 2
+
+
+def _tree(group: _Group, place: Place) -> object:
+    """Equal for parts at one depth below the same outermost folder: with the same levels, which may
+    be numbers, they are one factor.
+    """
+    if not place[0] or any(segment == 0 for segment, _ in group.factors):
+        return object()
+    return len(group.lengths), tuple(group.paths[0].segments[0]), place
 
 
 def _where(group: _Group, place: Place) -> str:
