@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test docs lab notebooks lock clean
+.PHONY: help repro test site docs lab notebooks lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,12 +66,15 @@ test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, noteboo
 	@echo "== tests" && pytest -q -rs -p no:nbval -n 2 --dist worksteal tests
 	@echo "== notebooks" && pytest -q -p virtperf.report.html -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore $(NBVAL)
 
+site: $(STAMP) ## All reports as one zip file for a release, build/virtperf-reports.zip: opens offline
+	@virtperf pipeline && virtperf export
+
 # Sphinx and its theme come on top of the pinned packages, in the same versions: no other command needs them.
 docs: $(STAMP) ## The documentation with the reports inside it, in build/site: works offline, makes no request
 	@$(UV) --quiet --require-hashes -r requirements/docs.lock
 	@virtperf pipeline
 	@rm -rf build/site && sphinx-build -q -W --keep-going -d .cache/sphinx docs build/site
-	@mkdir build/site/reports && cp reports/*.html reports/*.json build/site/reports/
+	@virtperf export && python -m zipfile -e build/virtperf-reports.zip build/site
 	@echo "documentation: build/site/index.html"
 
 lab: $(STAMP) ## JupyterLab on the repository; git diff then shows notebooks cell by cell

@@ -28,11 +28,12 @@ def test_crossed_parts_are_factors(artifact):
     ]
     found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
     assert len(found.runs) == 8
-    assert list(found.sources) == ["folder_1", "name_1", "name_2"]
+    assert list(found.sources) == ["folder_1", "system", "name_1"]
     assert levels(found.runs, "folder_1") == ["left", "right"]
-    assert levels(found.runs, "name_1") == ["fc", "kvm"]
-    assert levels(found.runs, "name_2") == [1, 10]
-    assert found.sources["name_1"] == "left/boot-{fc}-1"
+    assert levels(found.runs, "system") == ["fc", "kvm"]
+    assert levels(found.runs, "name_1") == [1, 10]
+    assert found.unnamed == ["folder_1", "name_1"]
+    assert found.sources["system"] == "left/boot-{fc}-1"
 
 
 def test_parts_without_counterparts_tell_tests_apart(artifact):
@@ -49,8 +50,18 @@ def test_same_levels_in_two_tests_are_one_factor(artifact):
     files = dict.fromkeys(["boot-fc.dat", "boot-kvm.dat", "boot-xen.dat"], NUMBERS)
     files |= dict.fromkeys([f"net-{s}-{w}.dat" for s in ("fc", "kvm") for w in ("rx", "tx")], PAIRS)
     found = proposed(artifact(files))
-    assert levels(found.runs, "name_1") == ["fc", "kvm", "xen"]
-    assert levels(found.runs, "name_2") == [None, "rx", "tx"]
+    assert levels(found.runs, "system") == ["fc", "kvm", "xen"]
+    assert levels(found.runs, "direction") == [None, "rx", "tx"]
+
+
+def test_equal_numbers_at_one_depth_of_a_folder_are_one_factor(artifact):
+    files = {f"out/alpha/{n}/x.dat": NUMBERS for n in (1, 4, 16)}
+    files |= {f"out/beta-b/{n}/y.csv": "a,b\n1,2\n3,4\n" for n in (1, 4)}
+    files |= {f"other/{n}/z/w.dat": PAIRS for n in (1, 4)}
+    found = proposed(artifact(files))
+    assert len(levels(found.runs, "test")) == 3
+    assert found.unnamed == ["folder_2", "folder_3"]
+    assert levels(found.runs, "folder_3") == [1, 16, 4, None]
 
 
 def test_missing_end_of_a_name_is_a_level(artifact):
@@ -77,6 +88,21 @@ def test_files_that_look_different_belong_to_one_run(artifact):
         (["load-qd1.dat", "load-qd32.dat"], "qd", [1, 32]),
         (["load-4threads.dat", "load-8threads.dat"], "threads", [4, 8]),
         (["size-4.dat", "size-16.dat"], "size", [16, 4]),
+        (["thp-on.dat", "thp-off.dat"], "thp", ["off", "on"]),
+        (["kernels/5.4/a.dat", "kernels/5.10/a.dat"], "kernel", ["5.10", "5.4"]),
+        (["vms/a/x.dat", "vms/b/x.dat"], "vm", ["a", "b"]),
+        (["cpu/a/x.dat", "cpu/b/x.dat"], "folder_2", ["a", "b"]),
+        (["m5d.metal/a.dat", "rn.haswell/a.dat"], "machine", ["m5d.metal", "rn.haswell"]),
+        (["qemu.dat", "chv.dat", "fc.dat", "mine.dat"], "system", ["chv", "fc", "mine", "qemu"]),
+        (["fio-64KB.dat", "fio-4KB.dat"], "size", ["4KB", "64KB"]),
+        (["fio-randread.dat", "fio-randwrite.dat"], "access", ["randread", "randwrite"]),
+        (["fio-read.dat", "fio-other.dat"], "name_1", ["other", "read"]),
+        (["load.dat", "load-net.dat"], "net", ["net", "none"]),
+        (
+            ["qemu.dat", "mine.dat", "a.dat", "b.dat", "fc.dat"],
+            "name_1",
+            ["a", "b", "fc", "mine", "qemu"],
+        ),
     ],
 )
 def test_names_in_paths_are_used(artifact, names, factor, expected):
@@ -85,10 +111,25 @@ def test_names_in_paths_are_used(artifact, names, factor, expected):
     assert levels(found.runs, factor) == expected
 
 
+def test_two_parts_of_one_kind_have_two_names(artifact):
+    names = [f"{guest}-{h}.dat" for guest in ("osv", "unikraft", "lupine") for h in ("qemu", "fc")]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert levels(found.runs, "system") == ["lupine", "osv", "unikraft"]
+    assert levels(found.runs, "hypervisor") == ["fc", "qemu"]
+
+
+def test_a_part_and_a_column_of_one_kind_are_two_factors(artifact):
+    table = "system,rate\nxen,5\nkvm,6\n"
+    found = proposed(artifact({"qemu.csv": table, "fc.csv": table}))
+    assert len(found.runs) == 4
+    assert levels(found.runs, "system") == ["kvm", "xen"]
+    assert levels(found.runs, "hypervisor") == ["fc", "qemu"]
+
+
 def test_repetitions_are_replicates(artifact):
     names = [f"{s}/run{n}.dat" for s in ("fc", "kvm") for n in (1, 2, 3)]
     found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
-    assert [(run.factors["folder_1"], run.replicate) for run in found.runs] == [
+    assert [(run.factors["system"], run.replicate) for run in found.runs] == [
         (s, n) for s in ("fc", "kvm") for n in (1, 2, 3)
     ]
     assert "replicate" not in found.runs[0].factors

@@ -122,9 +122,7 @@ def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -
 
 
 def test_missing_condition_is_named(layout: Layout, tmp_path: Path) -> None:
-    with pytest.raises(
-        ParameterError, match="compares 2 conditions, and 1 places are given"
-    ) as err:
+    with pytest.raises(ParameterError, match="compares 2 conditions, and 1 place is given") as err:
         claim(CLAIM, written(tmp_path / "a", [1.0, 2.0]), root=layout.root)
     assert "no encryption" in str(err.value) or "encryption" in str(err.value)
 
@@ -190,3 +188,98 @@ def test_in_python_it_is_shown_as_markdown(root: Path, tmp_path: Path) -> None:
 def test_unknown_claim_is_an_error_with_similar_names(root: Path) -> None:
     result = invoke(root, "show", "zvm-xen-2009/xen-software-costs-27-percnt")
     assert result.exit_code == 2 and "xen-software-costs-27-percent" in result.output
+
+
+BOOTS = "firecracker-nsdi-2020/less-than-125-ms"
+
+
+def table(path: Path, values: np.ndarray, name: str = "boot_ms") -> Path:
+    """One CSV file with a row a value."""
+    path.write_text("\n".join([name, *map(str, values.tolist()), ""]))
+    return path
+
+
+def test_percentile_is_that_of_the_rows_of_a_table(layout: Layout, tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    boots = draw.normal(100, 4, 600).round(2)
+    result = claim(BOOTS, table(tmp_path / "boots.csv", boots), root=layout.root)
+    x = np.sort(boots)
+    ranks = stats.binom(len(x), 0.99).ppf([0.025, 0.975]).astype(int)
+    assert result.row["estimate"] == pytest.approx(np.quantile(x, 0.99, method="inverted_cdf"))
+    assert result.row["estimate_low"] == pytest.approx(x[ranks[0] - 1], abs=0.5)
+    assert result.row["estimate_high"] == pytest.approx(x[ranks[1]], abs=0.5)
+    assert result.verdict == "holds here" and "600 samples" in result.row["reason"]
+    assert "independent samples" in str(result)
+
+
+def test_percentiles_of_several_tables_are_replicates(layout: Layout, tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    runs = [draw.normal(mean, 4, 200).round(2) for mean in (98, 99, 100, 101)]
+    for n, run in enumerate(runs):
+        table(tmp_path / f"run{n}.csv", run)
+    result = claim(BOOTS, tmp_path, root=layout.root)
+    each = [np.quantile(run, 0.99, method="inverted_cdf") for run in runs]
+    low, high = stats.t(3, np.mean(each), stats.sem(each)).interval(0.95)
+    found = [result.row[name] for name in ("estimate", "estimate_low", "estimate_high")]
+    assert found == pytest.approx([np.mean(each), low, high])
+    assert "4 runs" in result.row["reason"]
+
+
+def test_too_few_rows_for_a_percentile_decide_nothing(layout: Layout, tmp_path: Path) -> None:
+    boots = np.random.default_rng(1).normal(100, 4, 30).round(2)
+    result = claim(BOOTS, table(tmp_path / "boots.csv", boots), root=layout.root)
+    assert result.decision is Decision.UNDECIDED
+
+
+def test_rows_are_runs_on_request(layout: Layout, tmp_path: Path) -> None:
+    secure, plain = (np.array([72.9, 73.1, 73.2, 72.8]), np.array([100.0, 100.4, 99.7, 100.1]))
+    places = [
+        table(tmp_path / "a.csv", secure, "throughput"),
+        table(tmp_path / "b.csv", plain, "throughput"),
+    ]
+    one = claim(CLAIM, *places, root=layout.root)
+    assert one.decision is Decision.UNDECIDED and "--rows runs" in str(one)
+    result = claim(CLAIM, *places, rows="runs", root=layout.root)
+    assert result.verdict == "holds here" and "4 runs" in result.row["reason"]
+    assert "--rows" not in str(result)
+
+
+def test_values_of_different_things_are_not_runs_of_one_condition(
+    layout: Layout, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("page,throughput\nhome,100\ncart,20\n")
+    places = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    with pytest.raises(ParameterError, match=r"2 values of throughput.*--where page=home"):
+        claim(CLAIM, *places, root=layout.root)
+    assert claim(CLAIM, *places, where={"page": "home"}, root=layout.root).row["estimate"] == 0
+
+
+def test_metric_of_the_papers_quantity_is_found(layout: Layout, root: Path) -> None:
+    report = root / "tests/rawperf/samples/fio/fio-3.33.json"
+    jobs = json.loads(report.read_text())["jobs"]
+    name = "firecracker-nsdi-2020/fc-read-iops"
+    result = claim(name, report, where={"job": jobs[0]["jobname"]}, root=layout.root)
+    assert result.quantity == "read_iops"
+    assert result.row["estimate"] == pytest.approx(jobs[0]["read"]["iops"])
+
+
+def test_a_number_without_a_unit_says_how_to_name_it(layout: Layout, tmp_path: Path) -> None:
+    file = table(tmp_path / "boots.csv", np.array([100.0, 101.0]), "boot")
+    with pytest.raises(ParameterError, match=r"unit of boot is not known.*boot_ms"):
+        claim(BOOTS, file, root=layout.root)
+
+
+def test_failures_that_a_tool_reports_are_notes(layout: Layout, root: Path) -> None:
+    reports = [
+        root / "tests/rawperf/samples/wrk" / f"{name}.txt" for name in ("wrk-failing", "wrk")
+    ]
+    shown = str(claim(CLAIM, *reports, root=layout.root))
+    assert "wrk-failing.txt: http_errors above 0" in shown
+    assert "wrk.txt: " not in shown.replace("wrk-failing.txt: ", "")
+
+
+def test_limits_have_their_unit_and_orders_none(layout: Layout) -> None:
+    assert find_claim(layout, BOOTS).limits.replace("\u00a0", " ") == "at most 124.9 ms"
+    assert find_claim(layout, CLAIM).limits == "−27.5 to −26.5 %"
+    assert find_claim(layout, "dcss-2011/cache-is-faster").limits == "this order"

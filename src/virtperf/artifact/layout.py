@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from virtperf.artifact.factor_names import name_by_folder, name_by_word_before, names_by_levels
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.tables import conditions
 from virtperf.core.levels import Level, parse_level
@@ -36,6 +37,8 @@ _REPLICATE = re.compile(
 )
 _PREFIXED = re.compile(r"([A-Za-z]+)(\d+(?:\.\d+)?)")
 _SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]{3,})")
+_NUMBERED = re.compile(r"(?:folder|name)_\d+")
+_ZERO_ENDED = re.compile(r"\d+\.\d*0")
 
 Place = tuple[int, int]
 """Position of a part: index of the path's segment, and of the token in it."""
@@ -64,6 +67,11 @@ class ProposedRuns:
     runs: tuple[ProposedRun, ...]
     sources: Mapping[str, str]
     left: tuple[InspectedFile, ...]
+
+    @property
+    def unnamed(self) -> list[str]:
+        """Factors whose name is a number, since nothing says what their levels are."""
+        return [name for name in self.sources if _NUMBERED.fullmatch(name)]
 
 
 @dataclass
@@ -101,7 +109,8 @@ def propose_runs(files: Iterable[InspectedFile]) -> ProposedRuns:
     used = [cluster for cluster in clusters if _is_read(cluster)]
     _label(used)
     sources = _name_factors(used)
-    runs = [run for cluster in used for run in _runs(cluster, several=len(used) > 1)]
+    versions = _versions(used)
+    runs = [run for cluster in used for run in _runs(cluster, versions, several=len(used) > 1)]
     if len(used) > 1:
         sources = {TEST: "the parts of the paths that tell tests apart", **sources}
     sources.pop(REPLICATE, None)
@@ -261,7 +270,22 @@ def _is_read(cluster: _Cluster) -> bool:
     return sum(runs.values()) >= max(1, len(runs) / 2)
 
 
-def _runs(cluster: _Cluster, *, several: bool) -> list[ProposedRun]:
+def _versions(clusters: Sequence[_Cluster]) -> set[str]:
+    """Factors whose levels are texts, since one ends in a zero: 5.10 is not the number 5.1."""
+    columns = {
+        column_factor(key)
+        for key in _cells_of_keys(p.file for c in clusters for p in c.first.paths)
+    }
+    return {
+        cluster.first.names[place]
+        for cluster in clusters
+        for place in cluster.first.factors
+        for path in cluster.first.paths
+        if _ZERO_ENDED.fullmatch(path.level(place, cluster.first.lengths))
+    } - columns
+
+
+def _runs(cluster: _Cluster, versions: Set[str], *, several: bool) -> list[ProposedRun]:
     first = cluster.first
     beside: dict[object, list[InspectedFile]] = defaultdict(list)
     for group in cluster.groups[1:]:
@@ -271,9 +295,8 @@ def _runs(cluster: _Cluster, *, several: bool) -> list[ProposedRun]:
     for key, path in zip(_keys(first), first.paths, strict=True):
         factors: dict[str, Level] = {TEST: first.label} if several else {}
         for place in first.factors:
-            factors[first.names[place]] = _level(
-                path.level(place, first.lengths), first.names[place]
-            )
+            name, token = first.names[place], path.level(place, first.lengths)
+            factors[name] = _cleaned(token) if name in versions else _level(token, name)
         runs += _of_file(factors, path.file, beside[key])
     return runs
 
@@ -353,14 +376,23 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
     known = [(column_factor(key), cells) for key, cells in columns.items()]
     sources: dict[str, str] = {}
     taken = {TEST, *map(column_factor, keys)}
+    beside: dict[object, list[tuple[str, set[str]]]] = defaultdict(list)
     for cluster in clusters:
         group = cluster.first
         for place in group.factors:
             levels = {path.level(place, group.lengths) for path in group.paths} - {NONE}
-            name = _own_name(group, place, levels)
-            if not name or name in group.names.values():
-                own = {column_factor(k) for p in group.paths for k in p.file.roles.keys}
-                name = _shared_name(known, levels, own | set(group.names.values()))
+            own = {column_factor(k) for p in group.paths for k in p.file.roles.keys}
+            used = own | set(group.names.values())
+            named = [(n, of) for n, of in known if not _NUMBERED.fullmatch(n)]
+            candidates = [
+                _own_name(group, place, levels),
+                _shared_name(named, levels, used),
+                *names_by_levels(levels),
+                _shared_name(known, levels, used),
+                *(n for n, others in beside[_tree(group, place)] if _overlap(levels, others)),
+            ]
+            free = (n for n in candidates if n and n not in used and _is_free(n))
+            name = next(free, "")
             if not name:
                 kind = "folder" if place[0] < len(group.lengths) - 1 else "name"
                 number = place[0] + 1 if kind == "folder" else 1
@@ -369,6 +401,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
                 name = f"{kind}_{number}"
             taken.add(name)
             known.append((name, levels))
+            beside[_tree(group, place)].append((name, levels))
             group.names[place] = name
             words = _where(group, place)
             sources[name] = sources.get(name, words)
@@ -407,7 +440,9 @@ def _add_constant_folders(group: _Group, clusters: Sequence[_Cluster]) -> None:
 
 
 def _own_name(group: _Group, place: Place, levels: set[str]) -> str:
-    """The name that a part states itself: ``threads=4``, ``qd32``, ``threads-4``; "" for none."""
+    """The name that a part states itself: ``threads=4``, ``qd32``, ``threads-4``,
+    ``kernels/5.4``; "" for none.
+    """
     pairs = {level.partition("=")[0] for level in levels}
     if len(pairs) == 1 and all("=" in level for level in levels):
         return factor_name(pairs.pop())
@@ -418,23 +453,43 @@ def _own_name(group: _Group, place: Place, levels: set[str]) -> str:
             word = words.pop()
             return REPLICATE if _REPLICATE.fullmatch(word) else factor_name(word)
     segment, token = place
-    before = (segment, token - 1)
-    if token and before not in group.factors and all(map(str.isdigit, levels)):
-        word = group.paths[0].level(before, group.lengths)
-        if word.isalpha():
-            return REPLICATE if _REPLICATE.fullmatch(word) else factor_name(word)
+    path = group.paths[0]
+    if token and (segment, token - 1) not in group.factors:
+        word = path.level((segment, token - 1), group.lengths)
+        if name := name_by_word_before(word, levels):
+            return REPLICATE if _REPLICATE.fullmatch(name) else factor_name(name)
+    if not token and segment and not any(at == segment - 1 for at, _ in group.factors):
+        folder = "-".join(path.segments[segment - 1])
+        if _REPLICATE.fullmatch(folder.removesuffix("s")) and all(map(str.isdigit, levels)):
+            return REPLICATE
+        return name_by_folder(folder)
     return ""
+
+
+def _is_free(name: str) -> bool:
+    return name == REPLICATE or name not in RESERVED_NAMES
 
 
 def _shared_name(known: Sequence[tuple[str, set[str]]], levels: set[str], used: set[str]) -> str:
     texts = {level for level in levels if not level.isdigit()}
     for name, others in known:
-        common = texts & others
-        least = min(len(texts), len(others))
-        enough = len(common) >= MIN_SHARED_LEVELS and len(common) >= least / 2
-        if name not in used and (enough or (texts and texts == others)):
+        if name not in used and (_overlap(texts, others) or (texts and texts == others)):
             return name
     return ""
+
+
+def _overlap(levels: Set[str], others: Set[str]) -> bool:
+    common = len(levels & others)
+    return common >= MIN_SHARED_LEVELS and common >= min(len(levels), len(others)) / 2
+
+
+def _tree(group: _Group, place: Place) -> object:
+    """Equal for parts at one depth below the same outermost folder: with the same levels, which may
+    be numbers, they are one factor.
+    """
+    if not place[0] or any(segment == 0 for segment, _ in group.factors):
+        return object()
+    return len(group.lengths), tuple(group.paths[0].segments[0]), place
 
 
 def _where(group: _Group, place: Place) -> str:
@@ -471,9 +526,13 @@ def _level(token: str, name: str) -> Level:
 
 def clean_level(text: str) -> Level:
     """A level without the characters that delimit levels in quantities."""
-    cleaned = re.sub(r"[^\w.+%/ -]+", "-", text).strip(" -")[:60]
-    level = parse_level(cleaned or NONE)
+    cleaned = _cleaned(text)
+    level = parse_level(cleaned)
     return level if not isinstance(level, float) or abs(level) < 1e15 else cleaned
+
+
+def _cleaned(text: str) -> str:
+    return re.sub(r"[^\w.+%/ -]+", "-", text).strip(" -")[:60] or NONE
 
 
 def column_factor(column: str) -> str:

@@ -77,7 +77,13 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+        show_header=any(columns),
+    )
     for column in columns:
         table.add_column(
             Text(column), justify="right" if column in right else "left", overflow="fold"
@@ -184,6 +190,15 @@ def input_format_option(name: str) -> Callable[[CliCommand], CliCommand]:
         metavar="NAME|FILE.yaml",
         help="Format of raw files without run.yaml; default: detected from their content.",
     )
+
+
+rows_option = click.option(
+    "--rows",
+    type=click.Choice(("repetitions", "runs")),
+    default="repetitions",
+    show_default=True,
+    help="What repeated rows of one key are: repetitions within a run, or runs.",
+)
 
 
 def _split(texts: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
@@ -314,7 +329,7 @@ def print_shown(shown: Shown) -> None:
     for sentence in shown.sentences:
         print_line(sentence, style="bold")
     for table in shown.tables:
-        print_line(table.label, before=1)
+        print_line(table.label, before=1 if table.label else 0)
         rows = [[plain_text(cell) for cell in row] for row in table.rows[: table.most]]
         print_table(table.columns, rows, right=[table.columns[k] for k in table.numeric])
         if table.more:

@@ -12,6 +12,7 @@ from virtperf.cli._shared import (
     level_option,
     levels_option,
     result_options,
+    rows_option,
     where_option,
     write_and_print,
 )
@@ -73,6 +74,7 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
 )
 @where_option
 @input_format_option("input_format")
+@rows_option
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -13,6 +13,7 @@ from virtperf.cli._shared import (
     exit_by_verdict,
     level_option,
     result_options,
+    rows_option,
     write_and_print,
 )
 from virtperf.core.paths import Layout
@@ -68,13 +69,7 @@ class _Percent(click.ParamType[float]):
     metavar="COLUMN",
     help="Average over the levels of this key; repeatable.",
 )
-@click.option(
-    "--rows",
-    type=click.Choice(("repetitions", "runs")),
-    default="repetitions",
-    show_default=True,
-    help="What repeated rows of one key are: repetitions within a run, or runs.",
-)
+@rows_option
 @click.option(
     "--percentile",
     "percentiles",

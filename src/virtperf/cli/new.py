@@ -130,6 +130,8 @@ def _show(draft: Draft, study_id: str) -> None:
         more = ", ..." if len(levels) > MAX_SHOWN_LEVELS else ""
         rows.append((name, len(levels), ", ".join(levels[:MAX_SHOWN_LEVELS]) + more, words))
     print_table(("factor", "levels", "such as", "from"), rows, right=("levels",))
+    if unnamed := draft.layout.unnamed:
+        print_line(f"without a name: {', '.join(unnamed)}; give one by --factor {unnamed[0]}=NAME")
     if draft.unread:
         where = f"testbeds/{study_id}/draft.md"
         print_line(f"{plural(len(draft.unread), 'file')} not read: {where} lists them")

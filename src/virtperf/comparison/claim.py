@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field
@@ -14,17 +14,22 @@ from pydantic import Field
 from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
-from rawperf.core.units import conversion_factor
+from virtperf.comparison.claim_samples import (
+    choose_quantity,
+    failure_notes,
+    needs_single_values,
+    own_samples,
+)
 from virtperf.comparison.own_files import read_declared_forms
-from virtperf.comparison.sides import Side, read_sides
-from virtperf.core.contrasts import Replicates
+from virtperf.comparison.sides import Side, TableOptions, read_sides, rows_offer
 from virtperf.core.levels import Level
+from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
-from virtperf.study.samples import StudySamples
 from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
 
@@ -58,11 +63,12 @@ class ClaimTest(Model):
     quantity: str = ""
     where: dict[str, Level] = {}
     input_format: str | None = None
+    rows: Literal["repetitions", "runs"] = "repetitions"
 
     @property
     def settings(self) -> dict[str, Any]:
         """What `claim` takes besides its name and the runs."""
-        names = ("at", "quantity", "where", "input_format")
+        names = ("at", "quantity", "where", "input_format", "rows")
         return {name: getattr(self, name) for name in names}
 
     def write(self, path: Path) -> None:
@@ -107,7 +113,12 @@ class FoundClaim:
     @property
     def limits(self) -> str:
         """What the claim allows, in words."""
-        return self.claim.limit_words()
+        if self.claim.is_order:
+            return "this order"
+        words = self.claim.limit_words()
+        if self.claim.unit_cancels or words.endswith("%"):
+            return words
+        return words + unit_words(self.study, self.claim.instances[0])
 
     def condition(self, quantity: Quantity) -> str:
         """A condition with the labels of its levels that differ from the defaults."""
@@ -241,6 +252,7 @@ class ClaimVerdict(Showable):
     quantity: str
     decision: Decision
     row: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -276,8 +288,10 @@ class ClaimVerdict(Showable):
             tables=tables,
             notes=[
                 f"quantity of your runs: {self.quantity}",
+                *self.notes,
                 "that your conditions correspond to the paper's is your assumption",
                 *(warning for side in self.runs for warning in side.warnings),
+                *(note for side in self.runs for note in failure_notes(side)),
             ],
             data={
                 "claim": found.name,
@@ -298,6 +312,7 @@ def claim(
     quantity: str = "",
     where: Mapping[str, Level] | None = None,
     input_format: str | None = None,
+    rows: Literal["repetitions", "runs"] = "repetitions",
     level: float = 0.95,
     root: str | Path = ".",
 ) -> ClaimVerdict:
@@ -305,10 +320,12 @@ def claim(
     condition, in the claim's order.
 
     A place is what `comparison.sides.read_sides` reads; `quantity` is that of the runs which
-    corresponds to the paper's, by default the one with the same name, or the only one. Files in a form
-    that the paper's study declares for its own raw files are read as these are, each as a run of the
-    condition, unless a quantity, `where` or a format is given. `at` chooses one of the conditions that
-    the claim is stated for.
+    corresponds to the paper's, by default the one with the same name, the metric by which the paper's
+    study observes it, or the only one. A statistic of single values, such as a percentile, is computed
+    from those of each run; `rows` says whether repeated rows of a table are repetitions within a run,
+    or runs. Files in a form that the paper's study declares for its own raw files are read as these
+    are, each as a run of the condition, unless a quantity, `where`, a format or `rows` is given. `at`
+    chooses one of the conditions that the claim is stated for.
 
     Raises
     ------
@@ -326,13 +343,15 @@ def claim(
     needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
     if len(places) != len(conditions):
         raise ParameterError(
-            f"{found.name} compares {len(conditions)} conditions, and {len(places)} places are given",
+            f"{found.name} compares {plural(len(conditions), 'condition')}, and "
+            f"{plural(len(places), 'place')} {'is' if len(places) == 1 else 'are'} given",
             expected=f"runs of {needed}",
-            remedy="give one folder, file or quoted pattern for each, in this order",
+            remedy="give one folder, file or pattern for each, in this order; quote patterns, such as 'a-*.json'",
         )
     study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
-    declared = None
-    if not (quantity or where or input_format):
+    notes: tuple[str, ...] = ()
+    declared, offer = None, ""
+    if not (quantity or where or input_format or rows == "runs"):
         declared = read_declared_forms(study, conditions, places, layout, level)
     if declared is not None:
         samples, sides = declared
@@ -345,51 +364,30 @@ def claim(
                     remedy="give them in this order",
                 )
     else:
-        sides = read_sides(places, layout, input_format, where)
-        names = {q.name for q in conditions}
-        chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
-        samples = StudySamples(
-            {
-                condition: _replicates(side, chosen, found, condition)
-                for condition, side in zip(conditions, sides, strict=True)
-            }
+        tables = TableOptions(rows_are_runs=rows == "runs")
+        kinds = {q.name: study.quantities[q.name] for q in conditions}
+        of_single_values = needs_single_values(kinds.values())
+        sides = read_sides(
+            places,
+            layout,
+            input_format,
+            where,
+            tables=tables,
+            singles=of_single_values,
         )
+        chosen = quantity or choose_quantity(sides, kinds.values())
+        pairs = [(q, kinds[q.name]) for q in conditions]
+        samples, notes = own_samples(found.claim, pairs, sides, chosen, level)
+        offer = "" if of_single_values else rows_offer(sides, tables)
     decision, row = judge_claim(study, found.claim, samples, level)
     if decision is Decision.UNMEASURED:
         raise RawperfError(
             f"{found.name} is about a share of the paper's own reference condition, which it does not name",
             remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
         )
-    return ClaimVerdict(found, tuple(sides), chosen, decision, row)
-
-
-def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
-    common = set.intersection(*({*side.quantity_names} for side in sides))
-    if same_name in common:
-        return same_name
-    if len(common) == 1:
-        return common.pop()
-    raise ParameterError(
-        "which quantity of the runs corresponds to the paper's is not known",
-        expected=f"one of {', '.join(sorted(common)[:12])}" if common else "one that all runs have",
-        remedy="give it by --quantity NAME",
-    )
-
-
-def _replicates(side: Side, quantity: str, found: FoundClaim, condition: Quantity) -> Replicates:
-    """Runs of a condition, in the paper's unit unless the claim is the same in any."""
-    for (name, _), runs in side.cells(frozenset()).items():
-        if name != quantity:
-            continue
-        if found.claim.unit_cancels:
-            return runs
-        unit = found.study.quantities[condition.name].unit
-        return runs.scaled(conversion_factor(side.quantities[quantity].unit, unit))
-    raise ParameterError(
-        f"{side.name} has no {quantity}",
-        expected=f"one of {', '.join(side.quantity_names[:12])}",
-        remedy=did_you_mean(quantity, side.quantity_names),
-    )
+    if decision is Decision.UNDECIDED and offer:
+        notes = (*notes, offer)
+    return ClaimVerdict(found, tuple(sides), chosen, decision, row, notes)
 
 
 def _cut(text: str) -> str:

@@ -27,6 +27,7 @@ from virtperf.comparison.sides import (
     quantities_to_compare,
     read_sides,
     require_raw,
+    rows_offer,
     varied_names,
 )
 from virtperf.comparison.splits import equal_splits, unequal_quantities
@@ -293,15 +294,10 @@ def _table(
 
 
 def _offer_rows(sides: Sequence[Side], tables: TableOptions, rows: Sequence[RatioRow]) -> str:
-    """Offer to take repeated rows as runs, where a side has a single file with such rows."""
-    most = min((side.repetitions for side in sides), default=0)
-    if tables.rows_are_runs or most < 2 or all(len(side.runs) > 1 for side in sides):
-        return ""
+    """Offer to take repeated rows as runs, where that may decide."""
     if all(row.verdict != "undecided" for row in rows):
         return ""
-    process = any(side.repeats == "process" for side in sides)
-    but = ", without the variation between processes" if process else ""
-    return f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
+    return rows_offer(sides, tables)
 
 
 def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:

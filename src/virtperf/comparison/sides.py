@@ -480,6 +480,18 @@ def _is_ignored(path: Path) -> bool:
     return named or path.name.lower().endswith(IGNORED_SUFFIXES)
 
 
+def rows_offer(sides: Sequence[Side], tables: TableOptions) -> str:
+    """Offer to take repeated rows as runs, where a side has a single file with such rows; "" if none
+    has.
+    """
+    most = min((side.repetitions for side in sides), default=0)
+    if tables.rows_are_runs or most < 2 or all(len(side.runs) > 1 for side in sides):
+        return ""
+    process = any(side.repeats == "process" for side in sides)
+    but = ", without the variation between processes" if process else ""
+    return f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
+
+
 def equal_files_note(sides: Sequence[Side]) -> list[str]:
     """Return a note on runs of different places with byte-identical files.
 
