@@ -120,6 +120,11 @@ class Estimate:
         nan = math.nan
         return replace(self, low=nan, high=nan, se=nan, df=nan)
 
+    def within(self, low: float, high: float) -> Estimate:
+        """Cut the interval at the natural bounds of its quantity; the value stays inside."""
+        ends = max(self.low, min(low, self.value)), min(self.high, max(high, self.value))
+        return replace(self, low=ends[0], high=ends[1])
+
     def shifted(self, by: float) -> Estimate:
         """Return the estimate with a constant added."""
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)

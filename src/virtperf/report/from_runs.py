@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 import pandas as pd
 
 from rawperf.core.errors import ModelError
-from virtperf.core.contrasts import Contrast, LogRatio
+from virtperf.core.contrasts import Contrast
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.numbers import as_precise
 from virtperf.core.provenance import Origin, Provenance
@@ -125,8 +126,9 @@ def contrast_of_means(samples: StudySamples, of: Terms, to: Terms, level: float)
     ratio = samples.log_ratio(of, to) if to else None
     if ratio is None or ratio.n < 2:
         return ratio or linear
-    ends = ratio.interval(level)
-    same = as_precise(ratio.value, *ends)[0] == as_precise(linear.value, *ends)[0]
+    found = ratio.estimate(level)
+    ends = found.low, found.high
+    same = as_precise(found.value, *ends)[0] == as_precise(linear.value, *ends)[0]
     return ratio if same else linear
 
 
@@ -161,17 +163,13 @@ def _estimate(
     origin = Origin(provenance, data.study.id, tuple(runs), exhibits)
     if not math.isfinite(contrast.value):
         return Missing("division by zero", origin)
-    low, high = contrast.interval(level)
-    if math.isnan(low):
+    found = contrast.estimate(level)
+    if math.isnan(found.low):
         return Missing(
             "a condition has only one run or one block, so its variance is unknown", origin
         )
-    name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
-    method = f"{name}, {contrast.design}" if contrast.design else name
-    notes = (NO_SPREAD,) if low == high else ()
-    return Estimate(
-        contrast.value, low, high, level, method, notes, origin, df=contrast.df, n=contrast.n
-    )
+    notes = (NO_SPREAD,) if found.low == found.high else ()
+    return replace(found, warnings=notes, origin=origin)
 
 
 def _runs(data: StudyData, derivation: Derivation) -> pd.DataFrame | None:
