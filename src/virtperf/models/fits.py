@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
 from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import Origin, common_origin, origin_of
-from virtperf.models.result import FitResult
+from virtperf.models.result import FitResult, call_with_origin
 
 Levels = Mapping[str, Any]
 """Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -66,11 +66,8 @@ class Fits(dict[Hashable, Any]):
     @property
     def params(self) -> pd.DataFrame:
         """Parameters, one row per fit; missing fits are left out."""
-        fits = self._available()
-        return pd.DataFrame([fit.params for fit in fits.values()], index=list(fits))
-
-    def _available(self) -> dict[Hashable, FitResult]:
-        return {label: fit for label, fit in self.items() if fit.available}
+        known = {label: fit.params for label, fit in self.items() if fit.available}
+        return pd.DataFrame(list(known.values()), index=list(known))
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> Estimates:
         """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
@@ -84,7 +81,7 @@ class Fits(dict[Hashable, Any]):
             Passed to the method, for example ``alpha=0.1``.
         """
         return Estimates(
-            (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
+            (label, quantity(fit, name, *arguments, **named)) for label, fit in self.items()
         )
 
     def predict(
@@ -104,20 +101,20 @@ class Fits(dict[Hashable, Any]):
         ParameterError
             An x is not finite, or outside the domain of the curves.
         """
-        tables, warnings = [pd.DataFrame(columns=[*self.by, self.x, "value"])], []
-        for label, fit in self._available().items():
+        tables, warnings = [], []
+        for label, fit in self.items():
+            if not fit.available:
+                continue
             try:
                 predicted = fit.predict(x, interval, alpha)
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
-            table = pd.DataFrame(predicted if interval else {"value": predicted})
-            for place, (name, level) in enumerate(
-                {**levels_of(self.by, label), self.x: np.atleast_1d(x)}.items()
-            ):
-                table.insert(place, name, level)
-            tables.append(table)
-        joined = pd.concat(tables[1:] or tables, ignore_index=True)
+            levels = {**levels_of(self.by, label), self.x: np.atleast_1d(x)}
+            values = dict(predicted) if interval else {"value": predicted}
+            tables.append(pd.DataFrame({**levels, **values}))
+        none = [pd.DataFrame(columns=[*self.by, self.x, "value"])]
+        joined = pd.concat(tables or none, ignore_index=True)
         joined.attrs["warnings"] = warnings
         return joined
 
@@ -129,29 +126,19 @@ class Fits(dict[Hashable, Any]):
         )
 
 
-def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def quantity(fit: FitResult | Missing, name: str, *arguments: Any, **named: Any) -> Any:
+    """Return the result of a method of a fit, or the estimate of its parameter `name`; `Missing` with
+    the reason for a missing fit, or where the rows do not determine the quantity.
+    """
     if isinstance(fit, Missing):
         return fit
-    if name in fit.param_names and not hasattr(type(fit), name):
-        return call_with_origin(fit.origin, fit.estimate, name, *arguments, **named)
-    if not hasattr(type(fit), name):
-        known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
-        raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
-    value = getattr(fit, name)
-    return call_with_origin(fit.origin, value, *arguments, **named) if callable(value) else value
-
-
-def call_with_origin(
-    origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
-) -> Any:
-    """Call the function and set the origin of its estimate; `Missing` on a `ModelError`."""
-    try:
-        result = function(*arguments, **named)
-    except ModelError as err:
-        return Missing(str(err), origin)
-    if origin is None or not isinstance(result, Estimate | Missing):
-        return result
-    return replace(result, origin=origin)
+    method = getattr(fit, name, None)
+    if not callable(method):
+        if name not in fit.param_names:
+            known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
+            raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
+        method, arguments = fit.estimate, (name, *arguments)
+    return call_with_origin(fit.origin, method, *arguments, **named)
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:

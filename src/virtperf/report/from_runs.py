@@ -11,7 +11,6 @@ from typing import Any, assert_never
 
 import pandas as pd
 
-from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import Contrast
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.numbers import as_precise
@@ -30,8 +29,8 @@ from virtperf.study.derived_kinds.pair import (
 from virtperf.study.quantities import Expression, percent_of_ratio
 from virtperf.study.samples import StudySamples, Terms
 
-_PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
-"""Names of fit parameters, by the name of the derived number."""
+_QUANTITIES = {"contention": "alpha", "coherency": "beta"}
+"""Names of quantities of a fit, by the name of the derived number where it differs."""
 
 
 def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
@@ -74,6 +73,7 @@ def _fitted(
 ) -> Any:
     """Result of the declared model fitted to runs; `alpha` is one minus the level."""
     from virtperf import models
+    from virtperf.models.fits import quantity
 
     fit: Any
     match derived:
@@ -85,16 +85,9 @@ def _fitted(
             fit = models.segmented("value ~ x", runs, form="plateau-decline").only
         case _:
             assert_never(derived)
-    if not fit.available:
-        return fit
-    try:
-        if gives in _PARAMETERS:
-            return fit.estimate(_PARAMETERS[gives], alpha)
-        if isinstance(derived, UslDerived) and gives == "capacity":
-            return fit.throughput_at(derived.load, alpha)
-        return getattr(fit, gives)(alpha)
-    except ModelError as err:
-        return Missing(str(err), fit.origin)
+    if isinstance(derived, UslDerived) and gives == "capacity":
+        return quantity(fit, "throughput_at", derived.load, alpha)
+    return quantity(fit, _QUANTITIES.get(gives, gives), alpha)
 
 
 def _sides(parts: Sequence[Expression]) -> tuple[Terms, Terms]:
