@@ -51,9 +51,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float) -> FTes
             "no degrees of freedom are left for the test",
             remedy="measure more points or replicates",
         )
-    gain = (
-        max(explained, 0.0) / df_num
-    )  # rounding can make the difference of nested fits slightly negative
+    gain = max(explained, 0.0) / df_num  # rounding can make the difference slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
@@ -467,20 +465,3 @@ def delta_errors(gradient: Array, covariance: Array) -> Array:
     """
     variance = np.einsum("ij,jk,ik->i", gradient, covariance, gradient)
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-
-def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
-    """Return ``inv(J'J)`` by a singular value decomposition of the scaled J, and whether J has full
-    rank.
-
-    Without full rank all elements are NaN. Times the residual variance it is the covariance of
-    least squares.
-    """
-    p = jacobian.shape[1]
-    norms = np.linalg.norm(jacobian, axis=0)
-    if len(jacobian) >= p and np.all(norms > 0):
-        _, s, vt = np.linalg.svd(jacobian / norms, full_matrices=False)
-        if p == 0 or s[-1] > 1e-13 * s[0]:
-            half = vt.T / s / norms[:, None]
-            return half @ half.T, True
-    return np.full((p, p), np.nan), False
