@@ -94,9 +94,12 @@ class Estimate:
         the result has no standard error.
         """
         low, high = sorted((function(self.low), function(self.high)))
-        notes = (*self.warnings, *warnings)
         value = function(self.value)
-        return replace(self, value=value, low=low, high=high, warnings=notes, se=math.nan)
+        return replace(self.noted(*warnings), value=value, low=low, high=high, se=math.nan)
+
+    def noted(self, *warnings: str) -> Estimate:
+        """The estimate with further warnings."""
+        return replace(self, warnings=(*self.warnings, *warnings))
 
     def at(self, level: float) -> Estimate:
         """The estimate with Student's t interval, or that of samples, at another confidence level."""

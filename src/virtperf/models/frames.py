@@ -157,8 +157,7 @@ def _compare_means(
         others = [name for name in unique if name not in {value, *of, *to, *names_of(by)}]
         is_log = function is ratio.ratio_of_means
         column = explaining_column((above, below), value, others, log=is_log)
-        notes = (column.warning(),) if column else ()
-        return replace(estimate, warnings=(*estimate.warnings, *notes))
+        return estimate.noted(column.warning()) if column else estimate
 
     return compare_sides(compared, frame, of, to, by, label, [value])
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -405,7 +405,7 @@ class USLResult(FitResult):
                 "the load is out of range", expected="a positive finite number", found=repr(load)
             )
         estimate = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
-        return replace(estimate, warnings=(*estimate.warnings, *self.extrapolation(load)))
+        return estimate.noted(*self.extrapolation(load))
 
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
@@ -433,7 +433,7 @@ class USLResult(FitResult):
         notes = self.extrapolation(estimate.value)
         if not notes and (estimate.high > last or estimate.low < first):
             notes = (f"the interval reaches beyond the tested loads, {first:g} to {last:g}",)
-        return replace(estimate, warnings=(*estimate.warnings, *notes))
+        return estimate.noted(*notes)
 
     def _require_peak(self) -> None:
         if self.kind != "usl":
@@ -460,7 +460,5 @@ class USLResult(FitResult):
 
 def _note_unbounded(estimate: Estimate, alternative: str) -> Estimate:
     """Add a warning that names the curve that leaves the interval unbounded."""
-    if estimate.high < math.inf:
-        return estimate
     note = f"no finite upper limit: the data are also compatible with {alternative}"
-    return replace(estimate, warnings=(*estimate.warnings, note))
+    return estimate.noted(note) if estimate.high == math.inf else estimate

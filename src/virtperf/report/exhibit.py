@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from virtperf.core.estimate import Estimates
@@ -163,9 +162,7 @@ def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     miss = 100 * (means["fitted"] / means["mean"] - 1).abs().max()
     p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
     missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
-    return replace(
-        estimate, warnings=(*estimate.warnings, f"lack of fit: the curve {missed} (p {p})")
-    )
+    return estimate.noted(f"lack of fit: the curve {missed} (p {p})")
 
 
 def ratios_to_baseline(
