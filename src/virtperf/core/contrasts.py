@@ -278,8 +278,7 @@ class SampledRatio(_Quotient):
     means: tuple[Estimate, ...]
     design: str = ""
     confounded: bool = False
-    se: float = math.nan  # the intervals have no common standard error
-    df: float = math.nan
+    df: float = math.nan  # the intervals have no common standard error
 
     @property
     def n(self) -> int:
@@ -288,10 +287,6 @@ class SampledRatio(_Quotient):
     @cached_property
     def x(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
-
-    def distance(self, end: float) -> tuple[float, float]:
-        """Return the signed distance of the ratio above a limit, and NaN for its standard error."""
-        return self.value - end, math.nan
 
     def estimate(self, level: float) -> Estimate:
         """Return the ratio with its interval; an end is infinite where the divisor is not clearly

@@ -162,12 +162,8 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
 
 
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Select the rows at the given levels.
-
-    Raises
-    ------
-    ParameterError
-        An unknown column, or a level that occurs neither in the rows nor in the categories.
+    """Select the rows at the given levels; raises `ParameterError` for an unknown column, and for a
+    level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
     rows = frame
@@ -212,14 +208,8 @@ def levels_of(by: By, label: Hashable) -> dict[str, Any]:
 
 
 def source(frame: pd.DataFrame) -> Origin | None:
-    """Return the origin of the rows of one estimate, which must have a single quantity.
-
-    Raises
-    ------
-    ProvenanceError
-        Rows of several provenances.
-    ParameterError
-        Rows of several quantities.
+    """Return the origin of the rows of one estimate; raises `ProvenanceError` for several provenances,
+    and `ParameterError` for several quantities.
     """
     kinds = list(frame["quantity"].unique()) if "quantity" in frame.columns else []
     if len(kinds) > 1:
@@ -242,35 +232,24 @@ def compare_sides(
 ) -> Estimates:
     """Compare two sides of a frame at each level of `by`; `Missing` where one of them has no rows.
 
-    Parameters
-    ----------
-    function : callable
-        From the rows of both sides, and the columns of `by` with their level, to an estimate.
-    label : str, optional
-        Format string of the labels with ``of``, ``to`` and the columns of `by`; default: the level
-        of `by`, or ``"{of} / {to}"`` without `by`.
-    columns : sequence of str
-        Further columns that `function` needs.
+    `function` takes the rows of both sides, and the columns of `by` with their level; it needs the
+    `columns`. `label` is that of `virtperf.models.ratios`.
     """
     require_columns(frame, *columns, *names_of(by), *of, *to)
     estimates = Estimates()
     if frame.empty:
         return estimates
-    sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
-    words = {
-        side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
-    }
-    for at in dict.fromkeys([*sides[0], *sides[1]]):
-        above, below = (side.get(at, frame.iloc[:0]) for side in sides)
+    first, second = (dict(groups(rows_at(frame, levels), by)) for levels in (of, to))
+    words = {side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))}
+    for at in first | second:
+        above, below = (side.get(at, frame.iloc[:0]) for side in (first, second))
         fixed = levels_of(by, at)
         name: Any = at
         if label is not None or by is None:
             name = (label or "{of} / {to}").format(**words, **fixed)
         if above.empty or below.empty:
-            side = "of" if above.empty else "to"
-            estimates[name] = Missing(
-                f"no rows of {words[side]}", source(below if above.empty else above)
-            )
+            side, rows = ("of", below) if above.empty else ("to", above)
+            estimates[name] = Missing(f"no rows of {words[side]}", source(rows))
             continue
         origin = common_origin([source(above), source(below)])
         estimates[name] = call_with_origin(origin, function, above, below, fixed)

@@ -381,17 +381,13 @@ class USLResult(FitResult):
     def efficiency(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
         if not (math.isfinite(load) and load >= 1):
-            raise ModelError(
-                "the load is out of range",
-                expected="a finite number of at least 1",
-                found=repr(load),
-            )
+            expected = "a finite number of at least 1"
+            raise ModelError("the load is out of range", expected=expected, found=repr(load))
         n = float(load)
-        if n == 1:
-            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (), self.origin)
-        if self.kind == "linear":
+        if n == 1 or self.kind == "linear":
             note = "linear scaling assumes an efficiency of 1: it is not estimated"
-            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (note,), self.origin)
+            notes = () if n == 1 else (note,)
+            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, notes, self.origin)
         cost = np.array([1.0, n, n * (n - 1)])
         domain = (1.0, n if self.kind == "amdahl" else math.inf)
         value = float(cost @ self.b / (self.b[0] + self.b[1]))
@@ -401,9 +397,8 @@ class USLResult(FitResult):
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
-            raise ModelError(
-                "the load is out of range", expected="a positive finite number", found=repr(load)
-            )
+            expected = "a positive finite number"
+            raise ModelError("the load is out of range", expected=expected, found=repr(load))
         estimate = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
         return estimate.noted(*self.extrapolation(load))
 
