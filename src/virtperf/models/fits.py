@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
-from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, common_origin, origin_of
 from virtperf.models.result import FitResult, call_with_origin
 
