@@ -12,8 +12,8 @@ from rawperf.core.errors import ModelError
 from tests.cases import each_case
 from tools.validation.curves import gradient, inside, throughput
 from virtperf.models.irls import Family, solve
-from virtperf.models.usl import fit_scaling, fit_usl
 from virtperf.models.result import MISFIT_LEVEL
+from virtperf.models.usl import fit_scaling, fit_usl
 from virtperf.models.usl_result import design_columns
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])

@@ -323,9 +323,7 @@ with NaN limits if there are too few units for a spread.
 """
 
 
-def _estimate(
-    contrast: Contrast, method: str, level: float, ends: tuple[float, float]
-) -> Estimate:
+def _estimate(contrast: Contrast, method: str, level: float, ends: tuple[float, float]) -> Estimate:
     method = f"{method}, {contrast.design}" if contrast.design else method
     return Estimate(contrast.value, *ends, level, method, df=contrast.df, n=contrast.n)
 

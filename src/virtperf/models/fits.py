@@ -239,7 +239,9 @@ def compare_sides(
     if frame.empty:
         return estimates
     first, second = (dict(groups(rows_at(frame, levels), by)) for levels in (of, to))
-    words = {side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))}
+    words = {
+        side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
+    }
     for at in first | second:
         above, below = (side.get(at, frame.iloc[:0]) for side in (first, second))
         fixed = levels_of(by, at)

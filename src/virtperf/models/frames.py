@@ -135,7 +135,9 @@ def differences(
     `virtperf.models.difference_of_means`.
     """
     compared = ratio.difference_of_means, check_replicates, alpha
-    return _compare_means(value, frame, of, to, by, label or (None if by else "{of} - {to}"), *compared)
+    return _compare_means(
+        value, frame, of, to, by, label or (None if by else "{of} - {to}"), *compared
+    )
 
 
 def _compare_means(

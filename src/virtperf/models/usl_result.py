@@ -182,9 +182,7 @@ class USLResult(FitResult):
         c, transform = constraint.value, constraint.transform
         domain = np.array(constraint.domain[:1]), np.array(constraint.domain[1:])
         error = np.array([constraint.se(self.b, self.cov_b)])
-        low, high, better = self.profile_limits(
-            np.array([c]), error, domain, alpha, deviance
-        )
+        low, high, better = self.profile_limits(np.array([c]), error, domain, alpha, deviance)
         notes = []
         if c in constraint.domain:
             bound = c if name in PARAMETERS else transform(c)
