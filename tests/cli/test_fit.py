@@ -51,7 +51,7 @@ def test_defaults_are_those_of_the_model_function(run, table, model):
 def test_comparison_equals_the_model_function(run, table):
     given = ("load.csv", "--y", "throughput", "--group", "system", "--of", "xen", "--to", "zvm")
     conditions = {"of": {"system": "xen"}, "to": {"system": "zvm"}}
-    (ratio,) = models.ratios("throughput", table, **conditions).values()
+    (ratio,) = models.ratios("throughput", table, check_replicates=True, **conditions).values()
     (warning,) = ratio.warnings
     assert "guests explains" in warning
     printed = run("fit", "ratios", *given).output

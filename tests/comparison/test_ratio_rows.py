@@ -10,6 +10,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
+from tests.intervals import ends
 from virtperf.comparison.ratio_rows import (
     Pair,
     contrast,
@@ -86,9 +87,9 @@ def test_small_changes_are_the_same_within_the_margin(ratio, cv, verdict):
 def test_interval_at_level_one_minus_p_touches_the_margin(ratio, margin):
     found = contrast(pair(ratio))
     p = p_value(found, margin)
-    ends = found.interval(1 - p)
+    found_ends = ends(found, 1 - p)
     limits = (1 / (1 + margin), 1 + margin)
-    gaps = [abs(math.log(end / limit)) for end in ends for limit in limits]
+    gaps = [abs(math.log(end / limit)) for end in found_ends for limit in limits]
     assert min(gaps) == pytest.approx(0, abs=1e-9)
 
 

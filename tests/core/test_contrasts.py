@@ -11,6 +11,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
+from tests.intervals import ends
 from virtperf.core.contrasts import Replicates, block_name, linear_ratio, log_ratio, pooled_error
 
 BLOCKS = ("1", "2", "3", "4")
@@ -27,7 +28,7 @@ def test_within_blocks_equals_paired_t_test_of_logarithms():
     a, b = (drawn(rng, mean, drift=drift) for mean in (3.0, 2.0))
     found = log_ratio(a, b)
     expected = stats.ttest_rel(np.log(a.values), np.log(b.values)).confidence_interval(0.9)
-    assert found.interval(0.9) == pytest.approx(tuple(map(math.exp, expected)))
+    assert ends(found, 0.9) == pytest.approx(tuple(map(math.exp, expected)))
     assert (found.n, found.design) == (4, "within 4 blocks")
 
 
@@ -160,7 +161,7 @@ def test_level_has_the_spread_of_its_blocks():
     found = linear_ratio([runs], np.array([1.0, 0]), np.array([0, 1.0]))
     means = np.array([*runs.by_block.values()])
     expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
-    assert found.interval(0.95) == pytest.approx(tuple(expected))
+    assert ends(found, 0.95) == pytest.approx(tuple(expected))
 
 
 def test_sum_over_quantities_of_the_same_runs_has_the_spread_of_its_runs():
@@ -174,7 +175,7 @@ def test_sum_over_quantities_of_the_same_runs_has_the_spread_of_its_runs():
     found = linear_ratio(parts, np.array([1.0, 1.0, -1.0, 0.0]), np.array([0, 0, 0, 1.0]))
     sums = parts[0].values + parts[1].values - parts[2].values
     expected = stats.ttest_1samp(sums, 0).confidence_interval(0.95)
-    assert found.interval(0.95) == pytest.approx(tuple(expected))
+    assert ends(found, 0.95) == pytest.approx(tuple(expected))
     assert found.design == "within 5 blocks"
 
 

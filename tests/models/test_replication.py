@@ -9,7 +9,7 @@ import pytest
 from virtperf import models
 from virtperf.models.replication import MIN_SHARE, _tests, explaining_column
 
-SIDES = {"of": {"system": "b"}, "to": {"system": "a"}}
+SIDES = {"of": {"system": "b"}, "to": {"system": "a"}, "check_replicates": True}
 LOADS = np.array([1.0, 2, 4, 8, 16, 24])
 
 
@@ -41,6 +41,7 @@ def test_pooled_load_is_reported_with_advice(function):
     (warning,) = messages(function("rate", loads(3), **SIDES))
     assert 'by="guests" (--by guests)' in warning
     assert not messages(function("rate", loads(3), by="guests", **SIDES))
+    assert not messages(function("rate", loads(3), **{**SIDES, "check_replicates": False}))
 
 
 def test_different_loads_are_reported():

@@ -96,7 +96,7 @@ def test_rise_to_plateau_mirrors_decline():
     up = fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau")
     assert up.rss == pytest.approx(down.rss, rel=1e-12)
     assert up.theta == pytest.approx(down.theta * [1, -1, -1], rel=1e-10)
-    assert up.standard_errors == pytest.approx(down.standard_errors, rel=1e-8)
+    assert up.bse.to_numpy() == pytest.approx(down.bse.to_numpy(), rel=1e-8)
     a, b = up.breakpoint(), down.breakpoint()
     assert (a.low, a.high) == pytest.approx((-b.high, -b.low), rel=1e-10)
 

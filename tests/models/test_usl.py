@@ -12,8 +12,9 @@ from rawperf.core.errors import ModelError
 from tests.cases import each_case
 from tools.validation.curves import gradient, inside, throughput
 from virtperf.models.irls import Family, solve
+from virtperf.models.result import MISFIT_LEVEL
 from virtperf.models.usl import fit_scaling, fit_usl
-from virtperf.models.usl_result import MISFIT_LEVEL, design_columns
+from virtperf.models.usl_result import design_columns
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
 RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.intervals import ends
 from virtperf import models
 from virtperf.core.provenance import Provenance
 from virtperf.report.from_runs import estimate
@@ -54,7 +55,7 @@ def test_ratio_table_has_the_interval_of_the_verdict(loaded: LoadedStudy) -> Non
     of, to = ({q: c for c, q in part.terms} for part in claim.parts)
     judged = loaded.data.samples(Provenance.MEASURED).log_ratio(of, to)
     assert judged is not None
-    assert (ratio_8.low, ratio_8.high) == judged.interval(0.95)
+    assert (ratio_8.low, ratio_8.high) == ends(judged, 0.95)
 
 
 def test_difference_includes_the_error_of_its_reference(loaded: LoadedStudy) -> None:

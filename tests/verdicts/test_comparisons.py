@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.cases import each_case
+from tests.intervals import ends
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from tools.validation.verdicts import TRUTHS, verdict_study
@@ -100,7 +101,7 @@ def test_strict_order_requires_the_resolution_of_its_scale(compared):
 
 def test_relative_level_includes_the_error_of_its_reference(compared):
     (found,), _ = compared(f"kind: value, of: '{A}', value: 80, half_width: 0.5", THREE)
-    low, high = found.interval(0.95)
+    low, high = ends(found, 0.95)
     # both sides deviate by 1 %, so the ratio by sqrt(2) %, over three runs;
     # the three conditions of three runs have six degrees of freedom
     assert (high - low) / 2 / found.value == pytest.approx(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.cases import each_case
+from tests.intervals import ends
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
 from virtperf.core.estimate import ORDERED, Estimate, mean_over_runs
 from virtperf.core.order_statistics import quantile
@@ -67,7 +68,7 @@ runs = st.lists(st.floats(1, 100).map(lambda x: round(x, 3)), min_size=2, max_si
 
 @given(runs)
 def test_level_has_students_t_interval(a):
-    low, high = level(a).interval(LEVEL)
+    low, high = ends(level(a), LEVEL)
     if np.ptp(a):
         expected = stats.ttest_1samp(a, 0).confidence_interval(LEVEL)
         assert (low, high) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -78,7 +79,7 @@ def test_level_has_students_t_interval(a):
 @given(runs, runs)
 def test_interval_has_the_degrees_of_freedom_of_both_samples(a, b):
     found = difference(a, b)
-    low, high = found.interval(LEVEL)
+    low, high = ends(found, LEVEL)
     means = [mean_over_runs(x, (), (), level=LEVEL) for x in (a, b)]
     se = math.hypot(*(m.se for m in means))
     df = welch_df([m.se**2 for m in means], [m.df for m in means])
@@ -93,7 +94,7 @@ def test_ratio_interval_is_the_set_of_accepted_differences(a, b):
     shares = [top.se**2, (found.value * bottom.se) ** 2]
     df = welch_df(shares, [top.df, bottom.df])
     t = stats.t.ppf(0.975, df)
-    low, high = found.interval(LEVEL)
+    low, high = ends(found, LEVEL)
     if not math.isfinite(low):
         assert bottom.value <= t * bottom.se * (1 + 1e-9)
         return
@@ -114,7 +115,7 @@ def test_ratio_interval_is_the_set_of_accepted_differences(a, b):
 def test_one_number_is_judged_by_its_interval(a, b, one, other, kind):
     given_ = (a,) if kind is level else (a, b)
     found = kind(*given_, *sorted((one, other)))
-    low, high = found.interval(LEVEL)
+    low, high = ends(found, LEVEL)
     inside, apart = found.low <= low and high <= found.high, high < found.low or low > found.high
     expected = Decision.HOLDS if inside else Decision.FAILS if apart else Decision.UNDECIDED
     assert decide([found], LEVEL, whole=True) is expected
@@ -127,14 +128,14 @@ def test_reported_case_is_undecided():
     # 0.7 (0.1 to 2.0) for a claim of 1.8 to 2.2
     found = ratio((0.6, 0.8, 0.7, 0.7), (0.4, 1.6, 1.3, 0.7), 1.8, 2.2)
     assert found.value == pytest.approx(0.7)
-    low, high = found.interval(LEVEL)
+    low, high = ends(found, LEVEL)
     assert low < 1 and high > 1.8
     assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
 def test_single_runs_give_neither_verdict_nor_required_number():
     alone = difference((300.0,), (100.0, 101.0), high=0)
-    assert np.isnan(alone.interval(LEVEL)).all()
+    assert np.isnan(ends(alone, LEVEL)).all()
     assert alone.value == pytest.approx(199.5)
     assert decide([alone], LEVEL, whole=True) is Decision.UNDECIDED
     assert math.isnan(runs_to_decide([alone], LEVEL, whole=True))
@@ -159,7 +160,7 @@ def test_values_without_spread_are_exact():
 
 def test_divisor_that_may_be_zero_gives_no_bounds():
     found = ratio((1.0, 1.2), (0.1, 1.0), 0, 2)
-    assert found.interval(LEVEL) == (-math.inf, math.inf)
+    assert ends(found, LEVEL) == (-math.inf, math.inf)
     assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
@@ -275,21 +276,21 @@ def compared(over, under, *means):
 
 
 def test_statistic_of_independent_samples_keeps_its_interval():
-    found = compared([2.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
+    found = ends(compared([2.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)), LEVEL)
     assert found == (218.0, 226.0)
-    down = compared([-1.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
+    down = ends(compared([-1.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)), LEVEL)
     assert down == (-113.0, -109.0)
 
 
 def test_interval_sides_of_a_difference_add_in_quadrature():
     a, b = of_samples(10.0, 7.0, 14.0), of_samples(4.0, 0.0, 7.0)
-    low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
+    low, high = ends(compared([1.0, -1, 0], [0, 0, 1.0], a, b), LEVEL)
     assert (low, high) == pytest.approx((6 - math.hypot(3, 3), 6 + math.hypot(4, 4)))
 
 
 def test_ratio_limits_are_where_the_difference_reaches_zero():
     a, b = of_samples(214.0, 210.0, 215.0), of_samples(110.0, 109.0, 113.0)
-    low, high = compared([1.0, 0, 0], [0, 1.0, 0], a, b).interval(LEVEL)
+    low, high = ends(compared([1.0, 0, 0], [0, 1.0, 0], a, b), LEVEL)
     for r, of_a, of_b in ((low, 4.0, 3.0), (high, 1.0, 1.0)):
         assert abs(214.0 - r * 110.0) == pytest.approx(math.hypot(of_a, r * of_b))
 
@@ -301,12 +302,12 @@ def test_mean_of_independent_samples_has_nearly_students_interval():
         [1.0, -1, 0], [0, 0, 1.0], independent_mean(a, LEVEL), independent_mean(b, LEVEL)
     )
     welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval(LEVEL)
-    assert found.interval(LEVEL) == pytest.approx((welch.low, welch.high), rel=0.01)
+    assert ends(found, LEVEL) == pytest.approx((welch.low, welch.high), rel=0.01)
 
 
 def test_unbounded_side_stays_unbounded():
     a, b = of_samples(146.0, 143.0, math.inf), of_samples(110.0, 109.0, 113.0)
-    low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
+    low, high = ends(compared([1.0, -1, 0], [0, 0, 1.0], a, b), LEVEL)
     assert (low, high) == (pytest.approx(36 - math.hypot(3, 3)), math.inf)
 
 
@@ -330,6 +331,6 @@ def test_intervals_of_quantile_differences_cover_the_truth():
             quantile(a, 0.5, LEVEL),
             quantile(b, 0.5, LEVEL),
         )
-        low, high = found.interval(LEVEL)
+        low, high = ends(found, LEVEL)
         hits += low <= truth <= high
     assert 1 - hits / DATA_SETS <= OUTSIDE

@@ -142,10 +142,8 @@ class PercentileRatio:
             values = np.array([percentile(run, self.percent / 100) for run in runs])
             sides.append(Replicates(values, tuple(names or [""] * n)))
         found = log_ratio(sides[0], sides[1])
-        hits = [
-            low <= self.ratio <= high for low, high in (found.interval(level) for level in LEVELS)
-        ]
-        return [Outcome("ratio", "runs", tuple(hits))]
+        hits = tuple(self.ratio in found.estimate(level) for level in LEVELS)
+        return [Outcome("ratio", "runs", hits)]
 
 
 class SessionRatio:

@@ -186,8 +186,8 @@ class Ratio:
         spreads = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
         df = satterthwaite(spreads, [len(x) - 1.0 for x in (a, b)])
         ratio = replace(independent_log_ratio(a, b), df=df)
-        ends = [ratio.interval(level) for level in LEVELS]
-        return Outcome("ratio", "Welch", tuple(low <= self.ratio <= high for low, high in ends))
+        hits = tuple(self.ratio in ratio.estimate(level) for level in LEVELS)
+        return Outcome("ratio", "Welch", hits)
 
     def _shares(self, rng: np.random.Generator, n: int, noise: float) -> Array:
         if self.shape == "log-normal":

@@ -224,8 +224,10 @@ def _comparison(
         for side in ("of", "to")
     }
     options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}
-    if "on" in named_options:
+    if model == "pairs":
         options["on"] = list(named_options["on"])
+    else:
+        options["check_replicates"] = True
     with _progress(model, frame):
         estimates = getattr(models, model)(y, frame, **options)
     if not any(e.available for e in estimates.values()):

@@ -301,7 +301,8 @@ def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
     if _has_no_spread(pair.a) and _has_no_spread(pair.b):
         verdict: Verdict = _verdict(row) if by else "the same, exactly"
         return _Tested(replace(row, verdict=verdict, exact=True), None)
-    low, high = map(_none_if_infinite, difference.interval(level))
+    found = difference.estimate(level)
+    low, high = _none_if_infinite(found.low), _none_if_infinite(found.high)
     gap, se = difference.distance(0.0)
     return _Tested(
         replace(row, low=low, high=high, p=t_pvalue(gap / se, difference.df)), difference
@@ -355,15 +356,15 @@ def _examine(
 def _with_ratio(row: RatioRow, ratio: RunRatio, level: float, counts: tuple[int, int]) -> RatioRow:
     """Complete a row by the ratio, its interval and its p-value."""
     known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
-    low, high = ratio.interval(level) if known else (math.nan, math.nan)
+    found = ratio.estimate(level) if known else None
     note = CONFOUNDED if known and ratio.confounded else ""
     if not known and math.isfinite(ratio.value):
         note = _single_run_note(counts)
     return replace(
         row,
         ratio=_none_if_infinite(ratio.value),
-        low=_none_if_infinite(low),
-        high=_none_if_infinite(high),
+        low=_none_if_infinite(found.low) if found else None,
+        high=_none_if_infinite(found.high) if found else None,
         p=p_value(ratio, row.margin) if known else None,
         runs_a=counts[0],
         runs_b=counts[1],

@@ -155,10 +155,12 @@ class LogRatio:
     design: str = ""
     confounded: bool = False
 
-    def interval(self, level: float) -> tuple[float, float]:
+    def estimate(self, level: float) -> Estimate:
+        """Return the ratio with its interval."""
         half = t_quantile(self.df, level) * self.se if self.se else 0.0
         with np.errstate(over="ignore"):
-            return self.value * math.exp(-half), self.value * float(np.exp(half))
+            ends = self.value * math.exp(-half), self.value * float(np.exp(half))
+        return _estimate(self, "log-ratio", level, ends)
 
     def distance(self, end: float) -> tuple[float, float]:
         """Return the signed distance of the estimate above a limit and its standard error, both on
@@ -244,10 +246,13 @@ class LinearRatio(_Quotient):
         spent = (at_estimate**2 * np.diag(self.covariance))[:-1]
         return welch_df(list(spent), self.dfs)
 
-    def interval(self, level: float) -> tuple[float, float]:
-        """Fieller's interval; unbounded where the divisor is not clearly different from zero."""
+    def estimate(self, level: float) -> Estimate:
+        """Return the ratio with Fieller's interval; unbounded where the divisor is not clearly
+        different from zero.
+        """
         square = t_quantile(self.df, level) ** 2
-        return self.limits(lambda a, b: square * float(a @ self.covariance @ b))
+        ends = self.limits(lambda a, b: square * float(a @ self.covariance @ b))
+        return _estimate(self, "t or Fieller", level, ends)
 
     def distance(self, end: float) -> tuple[float, float]:
         """Return the signed distance of the estimate above a limit and its standard error, for the
@@ -273,8 +278,7 @@ class SampledRatio(_Quotient):
     means: tuple[Estimate, ...]
     design: str = ""
     confounded: bool = False
-    se: float = math.nan  # the intervals have no common standard error
-    df: float = math.nan
+    df: float = math.nan  # the intervals have no common standard error
 
     @property
     def n(self) -> int:
@@ -284,17 +288,13 @@ class SampledRatio(_Quotient):
     def x(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
 
-    def distance(self, end: float) -> tuple[float, float]:
-        """Return the signed distance of the ratio above a limit, and NaN for its standard error."""
-        return self.value - end, math.nan
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Confidence interval; an end is infinite where the divisor is not clearly different from
-        zero, or where the interval of a term is unbounded.
+    def estimate(self, level: float) -> Estimate:
+        """Return the ratio with its interval; an end is infinite where the divisor is not clearly
+        different from zero, or where the interval of a term is unbounded.
         """
-        if self.n < 2:
-            return math.nan, math.nan
-        return self._end(level, -1), self._end(level, 1)
+        known = self.n > 1
+        ends = (self._end(level, -1), self._end(level, 1)) if known else (math.nan, math.nan)
+        return _estimate(self, "t or Fieller", level, ends)
 
     def _end(self, level: float, side: int) -> float:
         """Return the lower (-1) or upper (1) end of the interval."""
@@ -318,6 +318,14 @@ class SampledRatio(_Quotient):
 
 
 Contrast = LogRatio | LinearRatio | SampledRatio
+"""A ratio, difference or level before the level of confidence is chosen: `estimate` has its interval,
+with NaN limits if there are too few units for a spread.
+"""
+
+
+def _estimate(contrast: Contrast, method: str, level: float, ends: tuple[float, float]) -> Estimate:
+    method = f"{method}, {contrast.design}" if contrast.design else method
+    return Estimate(contrast.value, *ends, level, method, df=contrast.df, n=contrast.n)
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,12 @@ class Estimate:
         the result has no standard error.
         """
         low, high = sorted((function(self.low), function(self.high)))
-        notes = (*self.warnings, *warnings)
         value = function(self.value)
-        return replace(self, value=value, low=low, high=high, warnings=notes, se=math.nan)
+        return replace(self.noted(*warnings), value=value, low=low, high=high, se=math.nan)
+
+    def noted(self, *warnings: str) -> Estimate:
+        """The estimate with further warnings."""
+        return replace(self, warnings=(*self.warnings, *warnings))
 
     def at(self, level: float) -> Estimate:
         """The estimate with Student's t interval, or that of samples, at another confidence level."""
@@ -119,6 +122,11 @@ class Estimate:
         """Only the value."""
         nan = math.nan
         return replace(self, low=nan, high=nan, se=nan, df=nan)
+
+    def within(self, low: float, high: float) -> Estimate:
+        """Cut the interval at the natural bounds of its quantity; the value stays inside."""
+        ends = max(self.low, min(low, self.value)), min(self.high, max(high, self.value))
+        return replace(self, low=ends[0], high=ends[1])
 
     def shifted(self, by: float) -> Estimate:
         """Return the estimate with a constant added."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
-from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, common_origin, origin_of
-from virtperf.models.result import FitResult
+from virtperf.models.result import FitResult, call_with_origin
 
 Levels = Mapping[str, Any]
 """Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -66,11 +65,8 @@ class Fits(dict[Hashable, Any]):
     @property
     def params(self) -> pd.DataFrame:
         """Parameters, one row per fit; missing fits are left out."""
-        fits = self._available()
-        return pd.DataFrame([fit.params for fit in fits.values()], index=list(fits))
-
-    def _available(self) -> dict[Hashable, FitResult]:
-        return {label: fit for label, fit in self.items() if fit.available}
+        known = {label: fit.params for label, fit in self.items() if fit.available}
+        return pd.DataFrame(list(known.values()), index=list(known))
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> Estimates:
         """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
@@ -84,7 +80,7 @@ class Fits(dict[Hashable, Any]):
             Passed to the method, for example ``alpha=0.1``.
         """
         return Estimates(
-            (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
+            (label, quantity(fit, name, *arguments, **named)) for label, fit in self.items()
         )
 
     def predict(
@@ -104,20 +100,20 @@ class Fits(dict[Hashable, Any]):
         ParameterError
             An x is not finite, or outside the domain of the curves.
         """
-        tables, warnings = [pd.DataFrame(columns=[*self.by, self.x, "value"])], []
-        for label, fit in self._available().items():
+        tables, warnings = [], []
+        for label, fit in self.items():
+            if not fit.available:
+                continue
             try:
                 predicted = fit.predict(x, interval, alpha)
             except ModelError as err:
                 warnings.append(f"{label}: no prediction: {err}")
                 continue
-            table = pd.DataFrame(predicted if interval else {"value": predicted})
-            for place, (name, level) in enumerate(
-                {**levels_of(self.by, label), self.x: np.atleast_1d(x)}.items()
-            ):
-                table.insert(place, name, level)
-            tables.append(table)
-        joined = pd.concat(tables[1:] or tables, ignore_index=True)
+            levels = {**levels_of(self.by, label), self.x: np.atleast_1d(x)}
+            values = dict(predicted) if interval else {"value": predicted}
+            tables.append(pd.DataFrame({**levels, **values}))
+        none = [pd.DataFrame(columns=[*self.by, self.x, "value"])]
+        joined = pd.concat(tables or none, ignore_index=True)
         joined.attrs["warnings"] = warnings
         return joined
 
@@ -129,29 +125,19 @@ class Fits(dict[Hashable, Any]):
         )
 
 
-def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def quantity(fit: FitResult | Missing, name: str, *arguments: Any, **named: Any) -> Any:
+    """Return the result of a method of a fit, or the estimate of its parameter `name`; `Missing` with
+    the reason for a missing fit, or where the rows do not determine the quantity.
+    """
     if isinstance(fit, Missing):
         return fit
-    if name in fit.param_names and not hasattr(type(fit), name):
-        return call_with_origin(fit.origin, fit.estimate, name, *arguments, **named)
-    if not hasattr(type(fit), name):
-        known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
-        raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
-    value = getattr(fit, name)
-    return call_with_origin(fit.origin, value, *arguments, **named) if callable(value) else value
-
-
-def call_with_origin(
-    origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
-) -> Any:
-    """Call the function and set the origin of its estimate; `Missing` on a `ModelError`."""
-    try:
-        result = function(*arguments, **named)
-    except ModelError as err:
-        return Missing(str(err), origin)
-    if origin is None or not isinstance(result, Estimate | Missing):
-        return result
-    return replace(result, origin=origin)
+    method = getattr(fit, name, None)
+    if not callable(method):
+        if name not in fit.param_names:
+            known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
+            raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
+        method, arguments = fit.estimate, (name, *arguments)
+    return call_with_origin(fit.origin, method, *arguments, **named)
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
@@ -175,12 +161,8 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
 
 
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Select the rows at the given levels.
-
-    Raises
-    ------
-    ParameterError
-        An unknown column, or a level that occurs neither in the rows nor in the categories.
+    """Select the rows at the given levels; raises `ParameterError` for an unknown column, and for a
+    level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
     rows = frame
@@ -225,14 +207,8 @@ def levels_of(by: By, label: Hashable) -> dict[str, Any]:
 
 
 def source(frame: pd.DataFrame) -> Origin | None:
-    """Return the origin of the rows of one estimate, which must have a single quantity.
-
-    Raises
-    ------
-    ProvenanceError
-        Rows of several provenances.
-    ParameterError
-        Rows of several quantities.
+    """Return the origin of the rows of one estimate; raises `ProvenanceError` for several provenances,
+    and `ParameterError` for several quantities.
     """
     kinds = list(frame["quantity"].unique()) if "quantity" in frame.columns else []
     if len(kinds) > 1:
@@ -255,35 +231,26 @@ def compare_sides(
 ) -> Estimates:
     """Compare two sides of a frame at each level of `by`; `Missing` where one of them has no rows.
 
-    Parameters
-    ----------
-    function : callable
-        From the rows of both sides, and the columns of `by` with their level, to an estimate.
-    label : str, optional
-        Format string of the labels with ``of``, ``to`` and the columns of `by`; default: the level
-        of `by`, or ``"{of} / {to}"`` without `by`.
-    columns : sequence of str
-        Further columns that `function` needs.
+    `function` takes the rows of both sides, and the columns of `by` with their level; it needs the
+    `columns`. `label` is that of `virtperf.models.ratios`.
     """
     require_columns(frame, *columns, *names_of(by), *of, *to)
     estimates = Estimates()
     if frame.empty:
         return estimates
-    sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
+    first, second = (dict(groups(rows_at(frame, levels), by)) for levels in (of, to))
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    for at in dict.fromkeys([*sides[0], *sides[1]]):
-        above, below = (side.get(at, frame.iloc[:0]) for side in sides)
+    for at in first | second:
+        above, below = (side.get(at, frame.iloc[:0]) for side in (first, second))
         fixed = levels_of(by, at)
         name: Any = at
         if label is not None or by is None:
             name = (label or "{of} / {to}").format(**words, **fixed)
         if above.empty or below.empty:
-            side = "of" if above.empty else "to"
-            estimates[name] = Missing(
-                f"no rows of {words[side]}", source(below if above.empty else above)
-            )
+            side, rows = ("of", below) if above.empty else ("to", above)
+            estimates[name] = Missing(f"no rows of {words[side]}", source(rows))
             continue
         origin = common_origin([source(above), source(below)])
         estimates[name] = call_with_origin(origin, function, above, below, fixed)

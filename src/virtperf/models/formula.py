@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,10 @@ import pandas as pd
 
 from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Estimates, Missing
-from virtperf.core.statistics import normal_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.fits import By, Levels, compare_sides
-from virtperf.models.result import NO_DF, exp, t_interval
+from virtperf.models.result import NO_DF, exp
 
 LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
 """Prefix of a response name that denotes a logarithm."""
@@ -118,13 +116,12 @@ def _estimate(results: Any, row: Array, ratio: bool, alpha: float) -> Estimate |
             "the contrast is zero: no term of the model differs between the two sides",
             remedy="add the column that differs to the formula",
         )
-    test = results.t_test(row)
-    value, se = float(test.effect[0]), float(np.ravel(test.sd)[0])
-    df = float(results.df_resid)
+    known_scale = hasattr(results.model, "family") and not results.use_t and results.scale == 1
+    test = results.t_test(row, use_t=not known_scale)
+    se, df = float(np.ravel(test.sd)[0]), float(results.df_resid)
     if not (df > 0 and se > 0 and math.isfinite(se)):
         return Missing(f"{NO_DF}, or the contrast is not estimable")
-    estimate = t_interval(value, se, df, alpha)
-    if hasattr(results.model, "family") and not results.use_t and results.scale == 1:
-        half = normal_quantile(level) * se
-        estimate = replace(estimate, low=value - half, high=value + half, method="z", df=math.inf)
+    value, (low, high) = float(test.effect[0]), map(float, test.conf_int(alpha)[0])
+    method, df = ("z", math.inf) if known_scale else ("t", df)
+    estimate = Estimate(value, low, high, level, method, se=se, df=df)
     return estimate.map(exp) if ratio else estimate

@@ -22,7 +22,6 @@ from virtperf.models.fits import (
     By,
     Fits,
     Levels,
-    call_with_origin,
     compare_sides,
     groups,
     names_of,
@@ -32,72 +31,54 @@ from virtperf.models.fits import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.queueing import fit_closed
 from virtperf.models.replication import explaining_column
-from virtperf.models.result import FitResult
+from virtperf.models.result import FitResult, call_with_origin
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_scaling, fit_usl
 
 PER_ROW = ("weights", "think", "servers")
 """Options with one number per row: a column, an array, or one number for all rows."""
 MAX_NAMED_ROWS = 5
+DOCUMENTATION = """Fit {what} to each group of a frame: ``{name}("value ~ guests", runs, by="series")``.
+
+Parameters
+----------
+formula : str
+    ``y ~ x``, column names.
+frame : DataFrame
+    One row per run.
+by : str or sequence of str, optional
+    One fit per level (or combination of levels).
+**options
+    Of `virtperf.models.{fit}`. ``weights``, ``think`` and ``servers`` are a column, one number per
+    row, or one number for all rows.
+
+Raises
+------
+ParameterError
+    A column is not in the frame, or the rows of a group have several quantities.
+"""
 
 
-def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit the Universal Scalability Law per group: ``usl("value ~ guests", runs, by="series")``.
+def _by_group(
+    name: str, fit: Callable[..., FitResult], what: str, **fixed: Any
+) -> Callable[..., Fits]:
+    """Make a function of frames from one of arrays; `fixed` are options that it sets."""
 
-    Parameters
-    ----------
-    formula : str
-        ``throughput ~ load``, column names.
-    frame : DataFrame
-        One row per run.
-    by : str or sequence of str, optional
-        One fit per level (or combination of levels).
-    **options
-        Of `virtperf.models.fit_usl`: ``kind``, ``noise`` (default proportional), ``robust``, and
-        ``weights``, a column or one number per row.
-    """
-    return _fits(fit_usl, formula, frame, by, options)
+    def model(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+        return _fits(fit, formula, frame, by, {**options, **fixed})
+
+    model.__name__ = model.__qualname__ = name
+    model.__doc__ = DOCUMENTATION.format(what=what, name=name, fit=fit.__name__)
+    return model
 
 
-def amdahl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit Amdahl's law to each group; see `usl`."""
-    return _fits(fit_usl, formula, frame, by, {**options, "kind": "amdahl"})
-
-
-def scaling(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit the simplest adequate scaling law to each group: linear, Amdahl's or the USL, by F tests
-    at the option ``alpha``; see `usl` and `virtperf.models.fit_scaling`.
-    """
-    return _fits(fit_scaling, formula, frame, by, options)
-
-
-def line(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit a straight line to each group; see `usl`, and `virtperf.models.fit_line` for its options
-    ``weights`` and ``noise`` (default constant: ordinary least squares).
-    """
-    return _fits(fit_line, formula, frame, by, options)
-
-
-def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
-    """Fit a straight line to each group, robust to outliers; see `usl` and
-    `virtperf.models.fit_robust_line`.
-    """
-    return _fits(fit_robust_line, formula, frame, by, {})
-
-
-def segmented(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit a two-piece line to each group; see `usl`, and `virtperf.models.fit_segmented` for its
-    options ``form``, ``weights``, ``noise`` (default constant) and ``robust``.
-    """
-    return _fits(fit_segmented, formula, frame, by, options)
-
-
-def closed(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Fit a closed network with think time to each group: ``closed("throughput ~ clients", runs,
-    think="think_s", servers="processors")``; see `usl`, and `virtperf.models.fit_closed` for its
-    options ``think`` and ``servers`` (columns, or one number for all rows) and ``cv2``.
-    """
-    return _fits(fit_closed, formula, frame, by, options)
+usl = _by_group("usl", fit_usl, "the Universal Scalability Law")
+amdahl = _by_group("amdahl", fit_usl, "Amdahl's law", kind="amdahl")
+scaling = _by_group("scaling", fit_scaling, "the simplest adequate scaling law, by F tests,")
+line = _by_group("line", fit_line, "a straight line")
+robust_line = _by_group("robust_line", fit_robust_line, "a straight line, robust to outliers,")
+segmented = _by_group("segmented", fit_segmented, "a two-piece line")
+closed = _by_group("closed", fit_closed, "a closed network of clients with think time")
 
 
 def ratios(
@@ -108,14 +89,14 @@ def ratios(
     to: Levels,
     by: By = None,
     label: str | None = None,
+    check_replicates: bool = False,
     alpha: float = 0.05,
 ) -> Estimates:
     """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
     "Xen"}, by="guests")``; see `virtperf.models.ratio_of_means`.
 
     Rows of one side are independent replicates; for paired rows, say of one load or of one block of
-    runs, use `pairs`. A warning names a column, such as a load, that explains most of the variation
-    within the sides: its rows are not replicates.
+    runs, use `pairs`.
 
     Parameters
     ----------
@@ -129,11 +110,14 @@ def ratios(
         Format string of the labels, with the columns of `by` and ``of`` and ``to``, for example
         ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"``
         without `by`.
+    check_replicates : bool
+        Whether to test if another column, such as a load, explains most of the variation within the
+        sides: its rows are not replicates, and a warning names it (docs/methods.md).
     alpha : float
         One minus the confidence level.
     """
-
-    return _compare_replicates(ratio.ratio_of_means, value, frame, of, to, by, label, alpha)
+    compared = ratio.ratio_of_means, check_replicates, alpha
+    return _compare_means(value, frame, of, to, by, label, *compared)
 
 
 def differences(
@@ -144,41 +128,38 @@ def differences(
     to: Levels,
     by: By = None,
     label: str | None = None,
+    check_replicates: bool = False,
     alpha: float = 0.05,
 ) -> Estimates:
     """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
-    label = label or (None if by else "{of} - {to}")
-    function = ratio.difference_of_means
-    return _compare_replicates(function, value, frame, of, to, by, label, alpha, log=False)
+    compared = ratio.difference_of_means, check_replicates, alpha
+    return _compare_means(
+        value, frame, of, to, by, label or (None if by else "{of} - {to}"), *compared
+    )
 
 
-def _compare_replicates(
-    function: Callable[..., Estimate],
+def _compare_means(
     value: str,
     frame: pd.DataFrame,
     of: Levels,
     to: Levels,
     by: By,
     label: str | None,
+    function: Callable[..., Estimate],
+    check_replicates: bool,
     alpha: float,
-    *,
-    log: bool = True,
 ) -> Estimates:
-    """Compare two sides whose rows are treated as replicates: a warning names a column that
-    contradicts it.
-    """
-    known = {value, *of, *to, *names_of(by)}
-
     def compared(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
         estimate = function(above[value], below[value], alpha=alpha)
-        unique = frame.columns[~frame.columns.duplicated(False)]
-        others = [name for name in unique if name not in known]
-        column = explaining_column((above, below), value, others, log=log)
-        if column is None:
+        if not check_replicates:
             return estimate
-        return replace(estimate, warnings=(*estimate.warnings, column.warning()))
+        unique = frame.columns[~frame.columns.duplicated(False)]
+        others = [name for name in unique if name not in {value, *of, *to, *names_of(by)}]
+        is_log = function is ratio.ratio_of_means
+        column = explaining_column((above, below), value, others, log=is_log)
+        return estimate.noted(column.warning()) if column else estimate
 
     return compare_sides(compared, frame, of, to, by, label, [value])
 
@@ -287,7 +268,7 @@ def ratio_of_printed(
 
 
 def _fits(
-    function: Callable[..., Any],
+    function: Callable[..., FitResult],
     formula: str,
     frame: pd.DataFrame,
     by: By,
@@ -303,13 +284,11 @@ def _fits(
     }
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
-        places = group.index.to_numpy()
-        more = {name: values.iloc[places] for name, values in per_row.items()}
-        x_of, y_of = frame[x].iloc[places], frame[y].iloc[places]
-        fit = call_with_origin(source(group), function, x_of, y_of, **options, **more)
+        rows = frame.iloc[group.index]
+        more = {name: values.iloc[group.index] for name, values in per_row.items()}
+        fit = call_with_origin(source(group), function, rows[x], rows[y], **options, **more)
         if isinstance(fit, FitResult):
-            named = _name_rows(fit.warnings, frame.iloc[places])
-            fit = replace(fit, origin=source(group), warnings=named)
+            fit = replace(fit, warnings=_name_rows(fit.warnings, rows))
         fits[y if label is None else label] = fit
     return Fits(fits, formula, y, x, names_of(by))
 

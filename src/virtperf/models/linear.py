@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,13 +48,8 @@ class LineResult(FitResult):
         parabola = WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
         return f_test(self.rss - parabola.ssr, 1, parabola.ssr, parabola.df_resid)
 
-    def tests(self) -> dict[str, FTest]:
-        """Tests of lack of fit and of linearity, where the rows allow them."""
-        tests = super().tests()
-        try:
-            return tests | {"linearity": self.linearity_test()}
-        except ModelError:
-            return tests
+    def _tests(self) -> dict[str, Callable[[], FTest]]:
+        return {**super()._tests(), "linearity": self.linearity_test}
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)

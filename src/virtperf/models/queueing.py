@@ -35,13 +35,9 @@ from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import with_notes
-from virtperf.models.profile import limits
-from virtperf.models.result import NO_DF, FitResult
+from virtperf.models.result import MISFIT_LEVEL, PROFILE, FitResult
 
-MISFIT_LEVEL = 0.01
-"""P-value of the lack-of-fit test below which a fit has a warning."""
 MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
-PROFILE = "profile likelihood"
 MAX_CV2 = 16.0
 """Upper bound of the estimated squared coefficient of variation."""
 
@@ -281,21 +277,18 @@ class ClosedResult(FitResult):
     def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
         """Return a parameter with its profile interval."""
         place = self.index(name)
-        value = float(self.theta[place])
-        quantile, rss, scale = self.t_quantile(alpha), self.rss, self.scale
-        if math.isinf(quantile):
-            return Estimate(value, 0.0, math.inf, 1 - alpha, PROFILE, (NO_DF,), self.origin)
+        value = self.theta[[place]]
 
-        def excess(c: Array, _: Array) -> Array:
-            profiled = np.array([self._profile_rss(name, max(float(v), 1e-12)) for v in c])
-            return np.sqrt(np.maximum(profiled - rss, 0.0) / scale)
+        def deviance(c: Array, _: Array) -> Array:
+            return np.array([self._profile_rss(name, max(float(v), 1e-12)) for v in c])
 
-        domain = np.zeros(1), np.full(1, math.inf)
-        error = self.standard_errors[[place]]
-        ends = limits(excess, np.array([value]), error, domain, quantile, 1e-9)
-        low, high = (float(end[0]) for end in ends)
-        notes = () if low > 0 else (f"the data are compatible with {name} = 0, the bound",)
-        return Estimate(value, low, high, 1 - alpha, PROFILE, notes, self.origin)
+        error, domain = self.bse.to_numpy()[[place]], (np.zeros(1), np.full(1, math.inf))
+        ends = self.profile_limits(value, error, domain, alpha, deviance, 1e-9)
+        low, high = float(ends[0][0]), float(ends[1][0])
+        notes = self.noise_notes
+        if not (notes or low > 0):
+            notes = (f"the data are compatible with {name} = 0, the bound",)
+        return Estimate(float(value[0]), low, high, 1 - alpha, PROFILE, notes, self.origin)
 
     def _profile_rss(self, name: str, c: float) -> float:
         """Minimal residual sum of squares with one parameter fixed."""

@@ -133,9 +133,7 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
 def _estimate(
     contrast: LogRatio | LinearRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
 ) -> Estimate:
-    level = checks.level(alpha)
-    low, high = contrast.interval(level)
-    return Estimate(contrast.value, low, high, level, method, notes, df=contrast.df, n=contrast.n)
+    return replace(contrast.estimate(checks.level(alpha)), method=method, warnings=notes)
 
 
 def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> Estimate:

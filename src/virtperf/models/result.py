@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,9 +20,13 @@ from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import WEIGHTS, power_of
+from virtperf.models.profile import limits
 
 NO_NOISE = "the curve interpolates the points: the noise can't be estimated, and the interval has zero width"
 NO_DF = "no degrees of freedom are left"
+PROFILE = "profile likelihood"
+MISFIT_LEVEL = 0.01
+"""P-value of the lack-of-fit test below which a fit has a warning, and a scaling law no peak."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float) -> FTes
             "no degrees of freedom are left for the test",
             remedy="measure more points or replicates",
         )
-    gain = (
-        max(explained, 0.0) / df_num
-    )  # rounding can make the difference of nested fits slightly negative
+    gain = max(explained, 0.0) / df_num  # rounding can make the difference slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
@@ -64,6 +67,19 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
         return student(value, se, df, level=level, method=method)
     why = NO_DF if not df > 0 else "there is no standard error at a bound"
     return Estimate(value, -math.inf, math.inf, level, method, (why,), None, se, df)
+
+
+def call_with_origin(
+    origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
+    """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
+    try:
+        result = function(*arguments, **named)
+    except ModelError as err:
+        return Missing(str(err), origin)
+    if origin is None or not isinstance(result, Estimate | Missing | FitResult):
+        return result
+    return replace(result, origin=origin)
 
 
 def exp(value: float) -> float:
@@ -165,14 +181,9 @@ class FitResult(ABC):
         return self.rss / self.df_resid if self.df_resid > 0 else math.nan
 
     @property
-    def standard_errors(self) -> Array:
-        """Standard errors of the parameters, shape (p,)."""
-        return np.sqrt(np.diag(self.covariance))
-
-    @property
     def bse(self) -> pd.Series:
         """Standard errors of `params`, by name."""
-        return pd.Series(self.standard_errors, index=list(self.param_names))
+        return pd.Series(np.sqrt(np.diag(self.covariance)), index=list(self.param_names))
 
     def index(self, name: str) -> int:
         """Return the position of a parameter."""
@@ -186,10 +197,49 @@ class FitResult(ABC):
 
     def estimate(self, name: str, alpha: float = 0.05) -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
-        i = self.index(name)
-        error = float(self.standard_errors[i])
-        estimate = t_interval(float(self.theta[i]), error, self.df_resid, alpha)
-        return replace(estimate, origin=self.origin)
+        value, error = float(self.theta[self.index(name)]), float(self.bse[name])
+        return replace(t_interval(value, error, self.df_resid, alpha), origin=self.origin)
+
+    @property
+    def noise_notes(self) -> tuple[str, ...]:
+        """Why profiled intervals have no limits, or no width; empty if the noise is known."""
+        if self.df_resid <= 0:
+            return (NO_DF,)
+        return (NO_NOISE,) if self.exact else ()
+
+    def profile_limits(
+        self,
+        value: Array,
+        se: Array,
+        domain: tuple[Array, Array],
+        alpha: float,
+        deviance: Callable[[Array, Array], Array],
+        tolerance: float = 1e-11,
+    ) -> tuple[Array, Array, bool]:
+        """Return the profile likelihood limits of m quantities, ``{c : D(c) <= D + scale F(1 -
+        alpha; 1, df)}``, and whether a better fit than the optimum was found; see
+        `virtperf.models.profile.limits`.
+
+        Parameters
+        ----------
+        deviance : callable
+            ``(c, k) -> D(c)`` of the quantities of index k, with the other parameters refitted.
+        """
+        quantile, best, scale = self.t_quantile(alpha), self.deviance, self.scale
+        if math.isinf(quantile) or math.isnan(scale):
+            return *domain, False
+        if self.exact or scale <= 0:
+            return value, value, False
+        least = best
+
+        def excess(c: Array, which: Array) -> Array:
+            nonlocal least
+            deviances = deviance(c, which)
+            least = min(least, float(deviances.min()))
+            return np.sqrt(np.maximum(deviances - best, 0.0) / scale)
+
+        low, high = limits(excess, value, se, domain, quantile, tolerance)
+        return low, high, least < (1 - 1e-6) * best
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`."""
@@ -354,11 +404,12 @@ class FitResult(ABC):
         return {}
 
     def tests(self) -> dict[str, FTest]:
-        """Applicable tests, by name."""
-        try:
-            return {"lack of fit": self.lack_of_fit()}
-        except ModelError:
-            return {}
+        """The tests that the rows allow, by name."""
+        found = {name: call_with_origin(None, test) for name, test in self._tests().items()}
+        return {name: test for name, test in found.items() if test.available}
+
+    def _tests(self) -> dict[str, Callable[[], FTest]]:
+        return {"lack of fit": self.lack_of_fit}
 
     def summary(self, alpha: float = 0.05) -> str:
         """Format the fit as plain text, deterministically."""
@@ -414,20 +465,3 @@ def delta_errors(gradient: Array, covariance: Array) -> Array:
     """
     variance = np.einsum("ij,jk,ik->i", gradient, covariance, gradient)
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-
-def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
-    """Return ``inv(J'J)`` by a singular value decomposition of the scaled J, and whether J has full
-    rank.
-
-    Without full rank all elements are NaN. Times the residual variance it is the covariance of
-    least squares.
-    """
-    p = jacobian.shape[1]
-    norms = np.linalg.norm(jacobian, axis=0)
-    if len(jacobian) >= p and np.all(norms > 0):
-        _, s, vt = np.linalg.svd(jacobian / norms, full_matrices=False)
-        if p == 0 or s[-1] > 1e-13 * s[0]:
-            half = vt.T / s / norms[:, None]
-            return half @ half.T, True
-    return np.full((p, p), np.nan), False

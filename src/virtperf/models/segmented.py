@@ -26,11 +26,13 @@ from virtperf.models.breakpoint_search import (
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import with_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.result import NO_DF, NO_NOISE, FitResult, inverse_gram
+from virtperf.models.result import NO_DF, NO_NOISE, FitResult
 from virtperf.models.robust import robust_fit
 
 MAX_ROWS = 1000
 """Maximum number of rows: the search compares every row with every gap, and simulates."""
+MAX_CONDITION = 1e13
+"""Condition number of the scaled derivatives above which the parameters are not determined."""
 REWEIGHTINGS = 3
 """Number of reweighting rounds for noise that depends on the mean."""
 SIMULATED = "likelihood, simulated"
@@ -118,8 +120,12 @@ def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> Seg
     fitted, gradient = curve(form, xs, params)
     df = len(xs) - len(params)
     rss = float(np.sum(w * (ys - fitted) ** 2))
-    inverse, known = inverse_gram(np.sqrt(w)[:, None] * gradient)
-    if not known:
+    tangent = np.sqrt(w)[:, None] * gradient
+    size = np.maximum(np.linalg.norm(tangent, axis=0), np.finfo(float).tiny)
+    half = np.linalg.pinv(tangent / size) / size[:, None]
+    inverse = half @ half.T
+    if np.linalg.cond(tangent / size) > MAX_CONDITION:
+        inverse = np.full_like(inverse, math.nan)
         notes.append(
             "the pieces have equal slopes, or the breakpoint is one of the x: there are no standard errors"
         )

@@ -16,11 +16,10 @@ from virtperf.models.checks import Array
 from virtperf.models.diagnostics import with_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.result import NO_DF, NO_NOISE, f_test
+from virtperf.models.result import MISFIT_LEVEL, NO_DF, NO_NOISE, f_test
 from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
     FREE_PARAMETERS,
-    MISFIT_LEVEL,
     PARAMETERS,
     PLACES,
     USLResult,
@@ -45,15 +44,15 @@ def fit_usl(
     *,
     weights: ArrayLike | None = None,
     kind: str = "usl",
-    bounded: bool = True,
     noise: str | None = None,
     robust: bool = False,
 ) -> USLResult:
     """Fit a scalability curve as a generalized linear model with inverse link.
 
     ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` with contention ``alpha``, coherency
-    with contention ``alpha``, coherency ``beta`` and throughput ``gamma`` at a load of one (Gunther
-    2007). Replicates are rows with equal load.
+    ``beta`` and throughput ``gamma`` at a load of one (Gunther 2007); ``0 <= alpha <= 1`` and
+    ``beta >= 0``. If the best coefficient is negative, the model is refitted without its column, as
+    recorded in ``at_bound`` and ``warnings``. Replicates are rows with equal load.
 
     Parameters
     ----------
@@ -65,10 +64,6 @@ def fit_usl(
     weights : array_like, shape (n,), optional
         Proportional to one over the variance of each throughput; excludes `noise`.
     kind : {"usl", "amdahl", "linear"}
-    bounded : bool
-        Impose ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). If the best coefficient is
-        negative, the model is refitted without its column, as recorded in ``at_bound`` and
-        ``warnings``.
     noise : {"proportional", "counts", "constant"}
         Variance function: proportional to the squared mean (Gamma family with its canonical link),
         the default, as in most replicates of throughput; to the mean (Poisson family with a free
@@ -97,9 +92,9 @@ def fit_usl(
     w = checks.weights_or_ones(weights, len(x))
 
     if robust:
-        return robust_fit(lambda of: _fit(x, of, w, kind, bounded, noise), y, len(PLACES[kind]))
-    fit = _fit(x, y, w, kind, bounded, noise)
-    return with_notes(fit, lambda kept: _fit(x[kept], y[kept], w[kept], kind, bounded, noise))
+        return robust_fit(lambda of: _fit(x, of, w, kind, noise), y, len(PLACES[kind]))
+    fit = _fit(x, y, w, kind, noise)
+    return with_notes(fit, lambda kept: _fit(x[kept], y[kept], w[kept], kind, noise))
 
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
@@ -109,13 +104,13 @@ def _throughput(values: ArrayLike, noise: str) -> Array:
     return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
 
 
-def _fit(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
+def _fit(x: Array, y: Array, w: Array, kind: str, noise: str) -> USLResult:
     """Fit validated columns."""
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
     design, free = design_columns(x), np.array(FREE_PARAMETERS[kind])
-    solution = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
+    solution = solve(family, design, y[None, :], w[None, :], free=free)
     best = solution.b[0]
     if not (np.isfinite(solution.deviance[0]) and solution.converged[0]):
         raise ModelError(
@@ -155,7 +150,6 @@ def _fit(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> 
         results=results,
         noise=noise,
         kind=kind,
-        bounded=bounded,
         b=b,
         cov_b=cov_b,
         at_bound=at_bound,
@@ -228,8 +222,7 @@ def _fit_warnings(fit: USLResult) -> tuple[str, ...]:
         )
     if fit.exact:
         return (*notes, NO_NOISE)
-    if fit.bounded:
-        notes.extend(_near_bound_warnings(fit))
+    notes.extend(_near_bound_warnings(fit))
     notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
     if fit.misfit < MISFIT_LEVEL:
         notes.append(
@@ -258,12 +251,7 @@ def _near_bound_warnings(fit: USLResult) -> list[str]:
 
 def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     """Warn if an unbounded curve fits significantly better."""
-    if (
-        not fit.bounded
-        or fit.df_resid < 2
-        or fit.exact
-        or not (any(fit.at_bound) or fit.kind == "linear")
-    ):
+    if fit.df_resid < 2 or fit.exact or not (any(fit.at_bound) or fit.kind == "linear"):
         return ()
     free = fit.free() | np.array([True, True, False])
     spent = int(free.sum())

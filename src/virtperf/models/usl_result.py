@@ -26,7 +26,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -37,8 +37,15 @@ from virtperf.core.estimate import Estimate, Missing
 from virtperf.models.checks import Array
 from virtperf.models.irls import ROUNDING_SHARE, Family, Solution, solve
 from virtperf.models.noise import power_of
-from virtperf.models.profile import ProfileConstraint, inverse_of, limits
-from virtperf.models.result import NO_DF, NO_NOISE, FitResult, FTest, delta_errors
+from virtperf.models.profile import ProfileConstraint, inverse_of
+from virtperf.models.result import (
+    MISFIT_LEVEL,
+    PROFILE,
+    FitResult,
+    FTest,
+    call_with_origin,
+    delta_errors,
+)
 
 PARAMETERS = ("alpha", "beta", "gamma")
 PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
@@ -49,9 +56,6 @@ FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
     "linear": (True, False, False),
 }
 """Mask of the coefficients d, s, k of each kind."""
-MISFIT_LEVEL = 0.01
-"""P-value of the lack-of-fit test below which a fit has a warning and no peak."""
-PROFILE = "profile likelihood"
 PEAKS, MAX_PEAK, PEAK_TOLERANCE = 65, 1e8, 1e-3
 """Grid size of loads in the search for the limits of the peak throughput, their largest, and the
 relative width of the grid at which it ends: the limits are then exact to 1e-6."""
@@ -105,7 +109,6 @@ class USLResult(FitResult):
     positive_x: ClassVar[bool] = True
 
     kind: str
-    bounded: bool
     b: Array
     cov_b: Array
     at_bound: tuple[bool, ...]
@@ -120,11 +123,9 @@ class USLResult(FitResult):
         alpha, beta, gamma = (float(v) for v in coefficients(self.b))
         if name == "gamma":
             return ProfileConstraint((1, 1, 0), 1 / gamma, transform=inverse_of)
-        least = 0.0 if self.bounded else -math.inf
         if name == "alpha":
-            most = 1.0 if self.bounded else math.inf
-            return ProfileConstraint((0, 1, 0), alpha, (1, 1, 0), (least, most))
-        return ProfileConstraint((0, 0, 1), beta, (1, 1, 0), (least, math.inf))
+            return ProfileConstraint((0, 1, 0), alpha, (1, 1, 0), (0.0, 1.0))
+        return ProfileConstraint((0, 0, 1), beta, (1, 1, 0))
 
     def throughput_constraint(self, load: float) -> ProfileConstraint:
         """Profile constraint of the reciprocal throughput at a load."""
@@ -181,26 +182,19 @@ class USLResult(FitResult):
         c, transform = constraint.value, constraint.transform
         domain = np.array(constraint.domain[:1]), np.array(constraint.domain[1:])
         error = np.array([constraint.se(self.b, self.cov_b)])
-        low, high, better = self.limits(np.array([c]), error, domain, alpha, deviance)
+        low, high, better = self.profile_limits(np.array([c]), error, domain, alpha, deviance)
         notes = []
         if c in constraint.domain:
             bound = c if name in PARAMETERS else transform(c)
             notes.append(f"{name} is on its bound {bound:g}: the interval is one-sided")
         ends = transform(float(low[0])), transform(float(high[0]))
-        found = self._estimate(transform(c), ends, alpha, *notes)
-        if not better:
-            return found
-        note = "the profile found a better fit than the reported optimum"
-        return replace(found, warnings=(*found.warnings, note))
+        after = ("the profile found a better fit than the reported optimum",) if better else ()
+        return self._estimate(transform(c), ends, alpha, *notes, *self.noise_notes, *after)
 
     def _estimate(
         self, value: float, ends: tuple[float, float], alpha: float, *notes: str
     ) -> Estimate:
         """Estimate from the ends of a profile."""
-        if self.df_resid <= 0:
-            notes = (*notes, NO_DF)
-        elif self.exact:
-            notes = (*notes, NO_NOISE)
         low, high = sorted(ends)
         return Estimate(value, low, high, 1 - alpha, PROFILE, notes, self.origin)
 
@@ -219,7 +213,6 @@ class USLResult(FitResult):
             np.broadcast_to(mean, shape),
             np.broadcast_to(weight, shape),
             free=self.free(),
-            bounded=self.bounded,
             row=rows,
             target=targets,
             tolerance=1e-6,
@@ -240,34 +233,6 @@ class USLResult(FitResult):
         mean = np.bincount(group, self.weights * self.y) / weight
         return load, mean, weight, self.deviance_of(mean[group])
 
-    def limits(
-        self,
-        value: Array,
-        se: Array,
-        domain: tuple[Array, Array],
-        alpha: float,
-        deviance: Callable[[Array, Array], Array],
-    ) -> tuple[Array, Array, bool]:
-        """Profile limits of several quantities, and whether a better fit than the optimum was
-        found.
-        """
-        quantile = self.t_quantile(alpha)
-        if math.isinf(quantile) or math.isnan(self.scale):
-            return domain[0], domain[1], False
-        if self.exact or self.scale <= 0:
-            return value, value, False
-        best, scale = self.deviance, self.scale
-        least = best
-
-        def excess(c: Array, which: Array) -> Array:
-            nonlocal least
-            deviances = deviance(c, which)
-            least = min(least, float(deviances.min()))
-            return np.sqrt(np.maximum(deviances - best, 0.0) / scale)
-
-        low, high = limits(excess, value, se, domain, quantile)
-        return low, high, least < (1 - 1e-6) * best
-
     def _band(self, x: Array, value: Array, se: Array, alpha: float) -> tuple[Array, Array]:
         """Profile limits: valid in extrapolation, and with a coefficient on its bound."""
         return self._throughput_limits(x, alpha, (0, 1))
@@ -282,7 +247,7 @@ class USLResult(FitResult):
             np.zeros(len(x)) if 1 in sides else costs,
             np.full(len(x), math.inf) if 0 in sides else costs,
         )
-        low, high, _ = self.limits(
+        low, high, _ = self.profile_limits(
             costs, errors, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
         )
         with np.errstate(divide="ignore"):
@@ -327,7 +292,6 @@ class USLResult(FitResult):
             np.tile(self.y, (len(rows), 1)),
             weights,
             free=self.free(),
-            bounded=self.bounded,
             tolerance=1e-6,
         )
         return np.where(
@@ -388,7 +352,7 @@ class USLResult(FitResult):
         linear = self.refitted(np.array(FREE_PARAMETERS["linear"])).deviance[0]
         if linear <= self.deviance + self.t_quantile(alpha) ** 2 * self.scale:
             high = math.inf
-        peak = self._estimate(value, (low, high), alpha)
+        peak = self._estimate(value, (low, high), alpha, *self.noise_notes)
         return _note_unbounded(peak, "linear scaling, which has no peak")
 
     def _largest_limit(self, side: int, alpha: float) -> float:
@@ -415,22 +379,15 @@ class USLResult(FitResult):
     def efficiency(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
         if not (math.isfinite(load) and load >= 1):
-            raise ModelError(
-                "the load is out of range",
-                expected="a finite number of at least 1",
-                found=repr(load),
-            )
+            expected = "a finite number of at least 1"
+            raise ModelError("the load is out of range", expected=expected, found=repr(load))
         n = float(load)
-        if n == 1:
-            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (), self.origin)
-        if self.kind == "linear":
+        if n == 1 or self.kind == "linear":
             note = "linear scaling assumes an efficiency of 1: it is not estimated"
-            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, (note,), self.origin)
+            notes = () if n == 1 else (note,)
+            return Estimate(1.0, 1.0, 1.0, 1 - alpha, PROFILE, notes, self.origin)
         cost = np.array([1.0, n, n * (n - 1)])
-        domain = (
-            1.0 if self.bounded else 0.0,
-            n if self.bounded and self.kind == "amdahl" else math.inf,
-        )
+        domain = (1.0, n if self.kind == "amdahl" else math.inf)
         value = float(cost @ self.b / (self.b[0] + self.b[1]))
         constraint = ProfileConstraint(tuple(cost), value, (1, 1, 0), domain, inverse_of)
         return self.profile(constraint, alpha, "efficiency")
@@ -438,11 +395,10 @@ class USLResult(FitResult):
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
-            raise ModelError(
-                "the load is out of range", expected="a positive finite number", found=repr(load)
-            )
+            expected = "a positive finite number"
+            raise ModelError("the load is out of range", expected=expected, found=repr(load))
         estimate = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
-        return replace(estimate, warnings=(*estimate.warnings, *self.extrapolation(load)))
+        return estimate.noted(*self.extrapolation(load))
 
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
@@ -453,13 +409,10 @@ class USLResult(FitResult):
         if self.kind != "linear":
             efficiency = functools.partial(self.efficiency, last)
             computations |= {"asymptote": self.asymptote, f"efficiency({last:g})": efficiency}
-        estimates: dict[str, Estimate | Missing] = {}
-        for name, compute in computations.items():
-            try:
-                estimates[name] = compute(alpha=alpha)
-            except ModelError as err:
-                estimates[name] = Missing(str(err), self.origin)
-        return estimates
+        return {
+            name: call_with_origin(self.origin, compute, alpha=alpha)
+            for name, compute in computations.items()
+        }
 
     def tests(self) -> dict[str, FTest]:
         """Lack of fit, and for a selected curve the tests of its selection."""
@@ -473,7 +426,7 @@ class USLResult(FitResult):
         notes = self.extrapolation(estimate.value)
         if not notes and (estimate.high > last or estimate.low < first):
             notes = (f"the interval reaches beyond the tested loads, {first:g} to {last:g}",)
-        return replace(estimate, warnings=(*estimate.warnings, *notes))
+        return estimate.noted(*notes)
 
     def _require_peak(self) -> None:
         if self.kind != "usl":
@@ -485,15 +438,6 @@ class USLResult(FitResult):
             raise ModelError(
                 "the fitted curve has no peak: throughput is the same at every load",
                 remedy="use its asymptote, which is that throughput",
-            )
-        if k < 0 or d < 0:
-            raise ModelError(
-                "the fitted curve has no peak",
-                expected="alpha at most 1 and beta of 0 or more",
-                found=", ".join(
-                    f"{name} {value:g}"
-                    for name, value in zip(self.param_names, self.theta, strict=True)
-                ),
             )
         if self.misfit < MISFIT_LEVEL:
             table = self.means()
@@ -509,7 +453,5 @@ class USLResult(FitResult):
 
 def _note_unbounded(estimate: Estimate, alternative: str) -> Estimate:
     """Add a warning that names the curve that leaves the interval unbounded."""
-    if estimate.high < math.inf:
-        return estimate
     note = f"no finite upper limit: the data are also compatible with {alternative}"
-    return replace(estimate, warnings=(*estimate.warnings, note))
+    return estimate.noted(note) if estimate.high == math.inf else estimate

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
-from rawperf.core.errors import ModelError
-from virtperf.core.estimate import Estimates, Missing
+from virtperf.core.estimate import Estimates
 from virtperf.core.numbers import plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
@@ -137,13 +133,15 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     title, names = next(families, ("", None))
     if names is None:
         return None
+    from virtperf.models.fits import quantity  # the models take a second to load
+
     words = {
         "x": context.study.factors[series.over].label,
         "y": context.study.quantities[series.quantity].label.lower(),
     }
     estimates = {
         str(label): {
-            ask.format(**words): add_lack_of_fit(_ask(fit, name, alpha), fit, alpha)
+            ask.format(**words): add_lack_of_fit(quantity(fit, name, alpha), fit, alpha)
             for ask, name in names.items()
         }
         for label, fit in fits.items()
@@ -151,35 +149,20 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     return Estimates(estimates, title)
 
 
-def _ask(fit: Any, name: str, *arguments: Any) -> Any:
-    """Result of a method of the fit, or the estimate of its parameter; a `ModelError` becomes a
-    `Missing` with the reason.
-    """
-    try:
-        method = getattr(fit, name, None)
-        return method(*arguments) if method is not None else fit.estimate(name, *arguments)
-    except ModelError as err:
-        return fit if isinstance(fit, Missing) else Missing(str(err), getattr(fit, "origin", None))
-
-
 def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """
-    test = _ask(fit, "lack_of_fit") if estimate.available else estimate
+    from virtperf.models.fits import quantity
+
+    test = quantity(fit, "lack_of_fit") if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
         return estimate
-    means = (
-        pd.DataFrame({"x": fit.x, "measured": fit.y, "fitted": fit.y - fit.resid})
-        .groupby("x")
-        .mean()
-    )
-    miss = 100 * (means["fitted"] / means["measured"] - 1).abs().max()
+    means = fit.means()
+    miss = 100 * (means["fitted"] / means["mean"] - 1).abs().max()
     p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
     missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
-    return replace(
-        estimate, warnings=(*estimate.warnings, f"lack of fit: the curve {missed} (p {p})")
-    )
+    return estimate.noted(f"lack of fit: the curve {missed} (p {p})")
 
 
 def ratios_to_baseline(

@@ -174,7 +174,9 @@ def _stated_number(
 ) -> StatedNumber:
     of, to = _sides(data, stated)
     _check_shown(data, name, (*of, *to))
-    contrast, ends = _contrast(data, of, to, level)
+    contrast = _contrast(data, of, to, level)
+    found = contrast.estimate(level)
+    ends = found.low, found.high
     scale, shift = _SCALES[stated.show]
     if stated.mean:
         for quantity in (*of, *to):
@@ -218,12 +220,9 @@ def _sides(data: StudyData, stated: MeasuredNumber) -> tuple[Terms, Terms]:
     return of, to
 
 
-def _contrast(
-    data: StudyData, of: Terms, to: Terms, level: float
-) -> tuple[Contrast, tuple[float, float]]:
-    """Ratio of the plotted means, or `of` alone, and its interval, NaN from one run."""
-    contrast = contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
-    return contrast, contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
+def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
+    """Ratio of the plotted means, or `of` alone."""
+    return contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
 
 
 def interval_text(text: str, value: float, low: float, high: float, unit: str) -> str:
@@ -435,11 +434,11 @@ def _evidence_ratios(
         of, to = _sides(data, stated)
         if not data.samples(Provenance.MEASURED).keys() >= {*of, *to}:
             continue  # `state` names what was not measured
-        _, ends = _contrast(data, of, to, level)
+        found = _contrast(data, of, to, level).estimate(level)
         if to:
-            yield ends
+            yield found.low, found.high
         else:
-            values.append((_unit(data, stated), *ends))
+            values.append((_unit(data, stated), found.low, found.high))
     for unit, low, high in values:
         yield from ((low / b, high / a) for other, a, b in values if other == unit and a > 0)
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 import pandas as pd
 
-from rawperf.core.errors import ModelError
-from virtperf.core.contrasts import Contrast, LogRatio
+from virtperf.core.contrasts import Contrast
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.numbers import as_precise
 from virtperf.core.provenance import Origin, Provenance
@@ -29,8 +29,8 @@ from virtperf.study.derived_kinds.pair import (
 from virtperf.study.quantities import Expression, percent_of_ratio
 from virtperf.study.samples import StudySamples, Terms
 
-_PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
-"""Names of fit parameters, by the name of the derived number."""
+_QUANTITIES = {"contention": "alpha", "coherency": "beta"}
+"""Names of quantities of a fit, by the name of the derived number where it differs."""
 
 
 def estimate(data: StudyData, derivation: Derivation, level: float) -> Any:
@@ -73,6 +73,7 @@ def _fitted(
 ) -> Any:
     """Result of the declared model fitted to runs; `alpha` is one minus the level."""
     from virtperf import models
+    from virtperf.models.fits import quantity
 
     fit: Any
     match derived:
@@ -84,16 +85,9 @@ def _fitted(
             fit = models.segmented("value ~ x", runs, form="plateau-decline").only
         case _:
             assert_never(derived)
-    if not fit.available:
-        return fit
-    try:
-        if gives in _PARAMETERS:
-            return fit.estimate(_PARAMETERS[gives], alpha)
-        if isinstance(derived, UslDerived) and gives == "capacity":
-            return fit.throughput_at(derived.load, alpha)
-        return getattr(fit, gives)(alpha)
-    except ModelError as err:
-        return Missing(str(err), fit.origin)
+    if isinstance(derived, UslDerived) and gives == "capacity":
+        return quantity(fit, "throughput_at", derived.load, alpha)
+    return quantity(fit, _QUANTITIES.get(gives, gives), alpha)
 
 
 def _sides(parts: Sequence[Expression]) -> tuple[Terms, Terms]:
@@ -125,8 +119,9 @@ def contrast_of_means(samples: StudySamples, of: Terms, to: Terms, level: float)
     ratio = samples.log_ratio(of, to) if to else None
     if ratio is None or ratio.n < 2:
         return ratio or linear
-    ends = ratio.interval(level)
-    same = as_precise(ratio.value, *ends)[0] == as_precise(linear.value, *ends)[0]
+    found = ratio.estimate(level)
+    ends = found.low, found.high
+    same = as_precise(found.value, *ends)[0] == as_precise(linear.value, *ends)[0]
     return ratio if same else linear
 
 
@@ -161,17 +156,13 @@ def _estimate(
     origin = Origin(provenance, data.study.id, tuple(runs), exhibits)
     if not math.isfinite(contrast.value):
         return Missing("division by zero", origin)
-    low, high = contrast.interval(level)
-    if math.isnan(low):
+    found = contrast.estimate(level)
+    if math.isnan(found.low):
         return Missing(
             "a condition has only one run or one block, so its variance is unknown", origin
         )
-    name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
-    method = f"{name}, {contrast.design}" if contrast.design else name
-    notes = (NO_SPREAD,) if low == high else ()
-    return Estimate(
-        contrast.value, low, high, level, method, notes, origin, df=contrast.df, n=contrast.n
-    )
+    notes = (NO_SPREAD,) if found.low == found.high else ()
+    return replace(found, warnings=notes, origin=origin)
 
 
 def _runs(data: StudyData, derivation: Derivation) -> pd.DataFrame | None:

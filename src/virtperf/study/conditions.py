@@ -230,7 +230,7 @@ def _within_bounds(mean: Estimate, kind: QuantityKind, scale: str) -> Estimate:
     """
     if (scale == RELATIVE) != bool(kind.references) or not kind.low <= mean.value <= kind.high:
         return mean
-    return replace(mean, low=max(mean.low, kind.low), high=min(mean.high, kind.high))
+    return mean.within(kind.low, kind.high)
 
 
 def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Estimate | None:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rawperf.core.model import Level
 from virtperf.core.contrasts import Contrast, block_name
+from virtperf.core.estimate import Estimate
 from virtperf.core.numbers import as_precise, interval, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
@@ -279,13 +280,13 @@ def judge_claim(
     at_once = 1 if decision is Decision.HOLDS else sum(each.known for each in compared)
     single = bonferroni_level(compared, level) if at_once > 1 else level
     shown = worst(compared, single)
-    low, high = shown.within_bounds(shown.interval(single))
+    found = shown.estimate(single).within(*shown.bounds)
     source = "the published data give" if study.artifact else "measured"
     if provenance is Provenance.EXAMPLE:
         source = "example runs give"
     reason = _reason_text(
         shown,
-        (low, high),
+        found,
         level,
         at_once,
         source,
@@ -311,7 +312,7 @@ def judge_claim(
     numbered = claim.shows_estimate(total)
     row = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
-        row |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
+        row |= {"estimate": shown.value, "estimate_low": found.low, "estimate_high": found.high}
         row |= {"allowed_low": shown.low, "allowed_high": shown.high}
     return decision, row
 
@@ -390,7 +391,7 @@ def _relabelled_as_default(
 
 def _reason_text(
     shown: Comparison,
-    ends: tuple[float, float],
+    found: Estimate,
     level: float,
     at_once: int,
     source: str,
@@ -401,12 +402,12 @@ def _reason_text(
     """Format the reason: ``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition, within 3
     blocks); the claim allows 1.8 to 2.2``.
     """
-    value, *limits = as_precise(shown.value, *ends)
+    value, *limits = as_precise(found.value, found.low, found.high)
     fewest, most = shown.runs
     what = "sample" if shown.of_samples else "run"
     runs = f"{fewest:,} to {plural(most, what)}" if fewest < most else plural(fewest, what)
     region = ""
-    if math.isfinite(ends[0]):
+    if math.isfinite(found.low):
         several = f", Bonferroni for {at_once} comparisons" if at_once > 1 else ""
         region = f"{100 * level:g} % CI {limits[0]} to {limits[1]}{several}, "
     elif shown.known:

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import special
 
 from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio, SampledRatio
+from virtperf.core.estimate import Estimate
 from virtperf.core.statistics import t_quantile
 
 MAX_RUNS_NEEDED = 1000
@@ -96,26 +97,20 @@ class Comparison:
         """Whether the comparison is a ratio on the log scale."""
         return isinstance(self.contrast, LogRatio)
 
-    def interval(self, level: float) -> tuple[float, float]:
-        """Confidence interval of the estimate; NaN unless `known`."""
+    def estimate(self, level: float) -> Estimate:
+        """Return the estimate with its interval; NaN limits unless `known`."""
         if not self.known:
-            return math.nan, math.nan
-        low, high = self.contrast.interval(level)
-        return self.factor * low + self.shift, self.factor * high + self.shift
-
-    def within_bounds(self, ends: tuple[float, float]) -> tuple[float, float]:
-        """Cut an interval at the natural bounds of the number; the estimate stays inside."""
-        low, high = self.bounds
-        return max(ends[0], min(low, self.value)), min(ends[1], max(high, self.value))
+            return Estimate(self.value, math.nan, math.nan, level, "")
+        return self.contrast.estimate(level).scaled(self.factor).shifted(self.shift)
 
     def score(self, level: float) -> float:
         """Signed distance of the estimate outside its range, in half widths of its interval;
         negative inside.
         """
-        low, high = self.interval(level)
+        found = self.estimate(level)
         return max(
-            _half_widths(self.value - self.high, self.value - low),
-            _half_widths(self.low - self.value, high - self.value),
+            _half_widths(found.value - self.high, found.value - found.low),
+            _half_widths(self.low - found.value, found.high - found.value),
         )
 
     def detectable(self, level: float) -> float:
@@ -168,12 +163,16 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Deci
     if not compared:
         return Decision.UNMEASURED
     at_once = bonferroni_level(compared, level)
-    for each in compared:
-        low, high = each.interval(at_once)
-        if low > each.high or high < each.low:
-            return Decision.FAILS
+    if any(
+        found.low > each.high or found.high < each.low
+        for each in compared
+        for found in [each.estimate(at_once)]
+    ):
+        return Decision.FAILS
     if whole and all(
-        c.low <= low and high <= c.high for c in compared for low, high in [c.interval(level)]
+        each.low <= found.low and found.high <= each.high
+        for each in compared
+        for found in [each.estimate(level)]
     ):
         return Decision.HOLDS
     return Decision.UNDECIDED
