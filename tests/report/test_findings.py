@@ -209,6 +209,16 @@ def samples(*conditions: tuple[float, ...]) -> tuple[StudySamples, list[Quantity
     return StudySamples(made), names
 
 
+def test_ratio_that_rounds_apart_from_that_of_the_means_is_still_the_one_of_verdicts() -> None:
+    blocks, (a, b) = samples(
+        (92.445, 99.402, 72.692, 96.586, 98.480), (178.92, 224.44, 152.14, 210.28, 184.16)
+    )
+    found = contrast_of_means(blocks, {a: 1.0}, {b: 1.0}, LEVEL)
+    assert isinstance(found, LogRatio)
+    means = (np.mean(blocks[q].values) for q in (a, b))
+    assert (f"{found.value:.2f}", f"{next(means) / next(means):.2f}") == ("0.49", "0.48")
+
+
 def test_ratio_is_that_of_the_plotted_means() -> None:
     even, (a, b) = samples((98.0, 100, 102, 101, 99, 100), (49.0, 50, 51, 50, 50, 50))
     assert isinstance(contrast_of_means(even, {a: 1.0}, {b: 1.0}, LEVEL), LogRatio)

@@ -16,7 +16,15 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.contrasts import POOLED, Contrast, block_name
 from virtperf.core.groups import two_groups
 from virtperf.core.levels import level_text
-from virtperf.core.numbers import as_precise, interval, join_words, plural, pretty, with_interval
+from virtperf.core.numbers import (
+    as_precise,
+    interval,
+    join_words,
+    plural,
+    pretty,
+    same_within,
+    with_interval,
+)
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.claim_words import quantities, verdict_words
@@ -286,7 +294,9 @@ def _check_plotted(
     stated: MeasuredNumber,
     shown: tuple[float, float, float],
 ) -> None:
-    """Check that the means of the figures give the same number, to its printed digits."""
+    """Check that the means of the figures give the same number: in its printed digits, or within a
+    part of its interval that is small.
+    """
     means = {
         q: mean.value
         for q in {q for side in _sides(data, stated) for q in side}
@@ -297,8 +307,9 @@ def _check_plotted(
     scale, shift = _SCALES[stated.show]
     plotted = scale * (over / under if to else over) + shift
     plotted = abs(plotted) if stated.show == "change" else plotted
-    again = _number_text(plotted, *(plotted + (end - shown[0]) for end in shown[1:]))
-    if again != text:
+    value, *ends = shown
+    again = _number_text(plotted, *(plotted + (end - value) for end in ends))
+    if again != text and not same_within(value, plotted, (ends[0], ends[1])):
         raise StudyError(
             f"findings: the number {name} is not that of the plotted means",
             file="study.yaml",

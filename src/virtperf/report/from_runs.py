@@ -13,7 +13,7 @@ import pandas as pd
 
 from virtperf.core.contrasts import Contrast
 from virtperf.core.estimate import Estimate, Missing
-from virtperf.core.numbers import as_precise
+from virtperf.core.numbers import same_within
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
 from virtperf.report.frames import StudyData
@@ -111,17 +111,16 @@ def ratio_of_runs(
 def contrast_of_means(samples: StudySamples, of: Terms, to: Terms, level: float) -> Contrast:
     """Ratio of the means that figures plot, or `of` alone for an empty `to`.
 
-    The log ratio of verdicts is a geometric mean over blocks: it is used as long as it is the same as
-    the ratio of the means to the digits that its interval supports. Otherwise, with scattered runs,
-    the ratio of the means with Fieller's interval.
+    The log ratio of verdicts is a geometric mean over blocks: it is used as long as it differs from
+    the ratio of the means by at most `numbers.SAME` of half its interval. Otherwise, with scattered runs, the
+    ratio of the means with Fieller's interval.
     """
     linear = samples.linear_ratio(of, to)
     ratio = samples.log_ratio(of, to) if to else None
     if ratio is None or ratio.n < 2:
         return ratio or linear
     found = ratio.estimate(level)
-    ends = found.low, found.high
-    same = as_precise(found.value, *ends)[0] == as_precise(linear.value, *ends)[0]
+    same = same_within(found.value, linear.value, (found.low, found.high))
     return ratio if same else linear
 
 
