@@ -183,7 +183,10 @@ def _derived(
         if derivation.of_itself or not changed_quantities:
             continue
         owners = {
-            c for q in changed_quantities if (system := feasible.system_of(q)) for c in system.claims
+            c
+            for q in changed_quantities
+            if (system := feasible.system_of(q))
+            for c in system.claims
         }
         row = in_force[derivation.derived.id, derivation.label]
         allowed = answers.answer(feasible, derivation)

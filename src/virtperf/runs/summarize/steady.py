@@ -99,7 +99,9 @@ class _Spectra:
     """Spectra of m models of a series of one length, at its J slowest cosines."""
 
     at_cosines: np.ndarray  # (m, J)
-    ratios: np.ndarray  # (m,), the spectrum at zero over its mean at the cosines of the mean's error
+    ratios: (
+        np.ndarray
+    )  # (m,), the spectrum at zero over its mean at the cosines of the mean's error
     prior: np.ndarray  # (m,), prior weights
 
     def weights(self, power: np.ndarray) -> np.ndarray:
