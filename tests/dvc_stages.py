@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -32,22 +32,14 @@ def load_stages(root: Path) -> list[Stage]:
         for study in stages.studies_of(root, stage):
             commands = stage["cmd"] if isinstance(stage["cmd"], list) else [stage["cmd"]]
             words = tuple(tuple(shlex.split(_filled(command, study))) for command in commands)
-            deps = _paths(stage, study, "deps")
-            outs = _paths(stage, study, "outs", "metrics", "plots")
+            deps = tuple(stages.stage_paths(stage, study, "deps"))
+            outs = tuple(stages.stage_paths(stage, study, "outs", "metrics", "plots"))
             found.append(Stage(study, str(name), words, deps, outs))
     return found
 
 
 def _filled(text: Any, study: str) -> str:
     return str(text).replace("${item.study}", study)
-
-
-def _paths(stage: Mapping[str, Any], study: str, *parts: str) -> tuple[str, ...]:
-    entries = [entry for part in parts for entry in stage.get(part, ())]
-    return tuple(
-        _filled(next(iter(entry)) if isinstance(entry, Mapping) else entry, study)
-        for entry in entries
-    )
 
 
 def in_order(found: Sequence[Stage], study: str) -> bool:

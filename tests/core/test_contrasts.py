@@ -81,6 +81,16 @@ def test_independent_runs_pool_the_variance_of_their_logarithms():
     assert pooled.df == 12
 
 
+@pytest.mark.parametrize("spread", [0.03, 0.05, 0.08])
+def test_spreads_of_independent_runs_are_compared_by_bartletts_test(spread):
+    rng = np.random.default_rng(61)
+    for _ in range(20):
+        spreads = (spread, 0.03, 0.03)
+        conditions = [drawn(rng, 1.0, cv, blocks=("",) * 5) for cv in spreads]
+        pvalue = stats.bartlett(*(np.log(c.values) for c in conditions)).pvalue
+        assert (pooled_error(conditions) is not None) == (pvalue > 0.1)
+
+
 def test_unequal_spreads_are_not_pooled():
     rng = np.random.default_rng(5)
     spreads = (0.3, 0.003, 0.003)

@@ -42,6 +42,8 @@ COPY = """\
 import os, pathlib, sys, time
 time.sleep(float(os.environ.get("PAUSE", "0")))
 source, target = map(pathlib.Path, sys.argv[1:])
+if source.read_text() == "nothing":
+    sys.exit()
 if source.read_text() == "fail":
     sys.exit("the input says fail")
 target.parent.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.pipeline.conftest import FIRST_RUN, command, lock, pipeline_output
 from virtperf.pipeline.dvc_files import BACKUP
-from virtperf.pipeline.run import allow_no_git, dvc_command, dvc_environment
+from virtperf.pipeline.run import allow_no_git, dvc_command, dvc_environment, output_lines
 from virtperf.pipeline.stages import stage_names
 
 
@@ -32,6 +32,7 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
+RESULT = re.compile(r"\] (.+ (?:finished|FAILED)) (?:in|after) ")
 ALL = ["a-1.txt", "a-2.txt", "b-1.txt", "b-2.txt", "site.txt"]
 
 
@@ -94,6 +95,42 @@ def test_failing_stage_is_reported_and_other_studies_continue(repository, pipeli
     assert "a: the input says fail" in output and "failed to reproduce 'first@a'" in output
     assert output.splitlines()[-1].startswith("Error: stages failed in a.")
     assert ran(repository) == ["b-1.txt", "b-2.txt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("fail", "a: the input says fail"), ("nothing", "a-1.txt' does not exist")]
+)
+def test_failed_stage_is_not_called_finished(repository, text, said):
+    """One `dvc repro` runs both studies, and continues after the failure."""
+    (repository / "in" / "a.txt").write_text(text)
+    lines = pipeline_output(repository, "--jobs", "1", status=1).splitlines()
+    results = [match[1] for line in lines if (match := RESULT.search(line))]
+    assert results == ["a first FAILED", "b first finished", "b second finished"]
+    failed_at = next(at for at, line in enumerate(lines) if "a first FAILED" in line)
+    assert any(said in line for line in lines[:failed_at])
+
+
+def test_failed_stage_over_all_studies_is_not_called_finished(repository):
+    stages = (repository / "dvc.yaml").read_text()
+    (repository / "dvc.yaml").write_text(
+        f"{stages}  index:\n    cmd: python step.py in/none.txt index.txt\n"
+        "    deps: [out]\n    outs: [index.txt]\n"
+    )
+    output = pipeline_output(repository, status=1)
+    results = [match[1] for line in output.splitlines() if (match := RESULT.search(line))]
+    assert sorted(results[-2:]) == ["all studies index FAILED", "all studies site finished"]
+    assert output.splitlines()[-1].startswith("Error: stages failed in all studies.")
+
+
+def test_lines_of_standard_error_keep_their_place_before_later_ones_of_standard_output():
+    script = "import sys\nfor n in range(2000):\n print('error', n, file=sys.stderr, flush=True)\n print('line', n, flush=True)"
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        lines = list(output_lines(process))
+    place = {line: at for at, line in enumerate(lines)}
+    assert len(place) == 4000
+    for n in range(2000):
+        assert place[f"error {n}", True] < place[f"line {n}", False]
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])

@@ -14,7 +14,7 @@ from tests.cases import each_case
 from tests.dvc_stages import Stage, in_order, load_stages
 from tests.pipeline.conftest import SITE, STAGES
 from virtperf.core.paths import Layout
-from virtperf.pipeline.stages import stage_names
+from virtperf.pipeline.stages import are_independent, is_nothing_made, stage_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,3 +83,21 @@ def test_stages_in_any_order_run_in_dependency_order(repository, pipeline):
 
 def test_lock_lists_the_stages_in_their_order(root):
     assert list(yaml.safe_load((root / "dvc.lock").read_text())["stages"]) == stage_names(root)
+
+
+def test_nothing_is_made_before_the_first_run(repository, pipeline):
+    assert is_nothing_made(repository)
+    pipeline(repository, "a")
+    assert not is_nothing_made(repository)
+
+
+@pytest.mark.parametrize(
+    ("deps", "expected"),
+    [("[out]", True), ("[out, site.txt]", False), ("[other.txt]", True), ("['.']", False)],
+)
+def test_shared_stages_that_need_each_other_are_told_apart(repository, deps, expected):
+    stages = (repository / "dvc.yaml").read_text()
+    (repository / "dvc.yaml").write_text(
+        f"{stages}  index: {{cmd: x, deps: {deps}, outs: [index.txt]}}\n"
+    )
+    assert are_independent(repository, ["site", "index"]) is expected

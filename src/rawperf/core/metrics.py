@@ -16,7 +16,7 @@ from pydantic import Field
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
 from rawperf.core.sample_rows import HOST, SampleRows, build_samples, select_rows
-from rawperf.core.tables import factorize_rows
+from rawperf.core.tables import factorize_rows, texts_at
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
@@ -190,7 +190,7 @@ class MetricDictionary:
         series: list[SeriesName] = []
         sources: list[tuple[Metric, Source]] = []
         for report, kind, entity, name in zip(
-            *(records[n].iloc[first_rows].tolist() for n in _NAMES), strict=True
+            *(texts_at(records[n], first_rows) for n in _NAMES), strict=True
         ):
             candidates = self._sources_by_field.get((format_name, report, kind, name), ())
             applicable = [
@@ -228,20 +228,21 @@ def _combine_parts(
     codes = parts["series"]
     same = records.drop(columns=[*_NAMES, "value"]).take(parts["order"])
     same["group"] = group[codes]
-    combination, _ = factorize_rows(same, list(same.columns))
-    columns = {"value": parts["value"], "first": is_first[codes], "same": combination}
-    groups = pd.DataFrame(columns).groupby("same", sort=False)
-    total, count = (
-        groups["value"].transform(statistic).to_numpy() for statistic in ("sum", "count")
+    combination, first = factorize_rows(same, list(same.columns))
+    value = parts["value"]
+    total = pd.Series(value).groupby(combination, sort=False).transform("sum").to_numpy()
+    count, n_first = (
+        np.bincount(combination, weights=mask)[combination]
+        for mask in (~np.isnan(value), is_first[codes])
     )
-    is_complete = np.where(
-        is_rest[codes], groups["first"].transform("sum") == 1, count >= n_required[codes]
-    )
+    is_complete = np.where(is_rest[codes], n_first == 1, count >= n_required[codes])
     rows["value"][combined] = np.where(
         is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan
     )
+    is_first_of_group = np.zeros(len(parts), dtype=bool)
+    is_first_of_group[first] = True
     is_kept = np.ones(len(rows), dtype=bool)
-    is_kept[combined] = groups.cumcount() == 0
+    is_kept[combined] = is_first_of_group
     return select_rows(rows, is_kept)
 
 

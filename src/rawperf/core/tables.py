@@ -43,9 +43,9 @@ def factorize_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarra
     """Factorize rows by several columns: group number of each row, and first row of each group."""
     code, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in names:
-        column = frame[name]
-        if isinstance(column.dtype, pd.CategoricalDtype) and not column.hasnans:
-            codes, count = column.cat.codes.to_numpy(), len(column.cat.categories)
+        column = frame[name].array
+        if isinstance(column, pd.Categorical) and (column.codes >= 0).all():
+            codes, count = column.codes, len(column.categories)
         else:
             codes, texts = pd.factorize(column, use_na_sentinel=False)
             count = len(texts)
@@ -63,6 +63,15 @@ def factorize_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarra
     first = np.zeros(len(distinct), dtype=np.int64)
     first[groups[::-1]] = np.arange(len(frame))[::-1]
     return groups, first
+
+
+def texts_at(column: pd.Series, rows: np.ndarray) -> list[str]:
+    """Texts of some rows of a column, which may be categorical."""
+    values = column.array
+    if not isinstance(values, pd.Categorical):
+        return column.iloc[rows].tolist()
+    texts = values.categories.tolist()
+    return [texts[code] for code in values.codes[rows].tolist()]
 
 
 def encode_categories(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:

@@ -27,7 +27,7 @@ class Progress:
         self._write = write
         self.begun = time.monotonic()
         self.stages = 0
-        self.running: dict[str, tuple[str, float, float]] = {}
+        self.running: dict[tuple[str, str], tuple[float, float]] = {}  # by study and stage
         self._lock = threading.Lock()
         self._last_line = self.begun
 
@@ -39,7 +39,7 @@ class Progress:
         """Process an event, and print a line for it."""
         with self._lock:
             if event.kind == "begin":
-                self.running[event.study] = (event.stage, time.monotonic(), event.seconds)
+                self.running[event.study, event.stage] = time.monotonic(), event.seconds
                 last = f", last run took {event.seconds:.0f} s" if event.seconds else ""
                 self._line(f"{event.study} {event.stage} started{last}", timed=True)
             elif event.kind == "plan":
@@ -47,7 +47,7 @@ class Progress:
             elif event.kind == "message":
                 self._line(f"{event.study}: {event.text}" if event.study else event.text)
             else:
-                self.running.pop(event.study, None)
+                self.running.pop((event.study, event.stage), None)
                 self.stages += event.kind == "end"
                 result = "finished in" if event.kind == "end" else "FAILED after"
                 self._line(
@@ -61,7 +61,7 @@ class Progress:
                 now = time.monotonic()
                 running = ", ".join(
                     f"{study} {stage} ({now - since:.0f} s{_count_text(expected)})"
-                    for study, (stage, since, expected) in sorted(self.running.items())
+                    for (study, stage), (since, expected) in sorted(self.running.items())
                 )
                 self._line(f"running: {running or 'DVC is comparing files'}", timed=True)
 
@@ -73,7 +73,7 @@ class Progress:
         table = Table.grid(padding=(0, 2))
         with self._lock:
             rows = sorted(self.running.items())
-        for study, (stage, since, expected) in rows:
+        for (study, stage), (since, expected) in rows:
             table.add_row(study, stage, f"{time.monotonic() - since:.0f} s{_count_text(expected)}")
         idle = "" if rows else "DVC is comparing files"
         table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), idle)

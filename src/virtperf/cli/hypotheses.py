@@ -18,8 +18,7 @@ def hypotheses(layout: Layout, study_id: str) -> None:
     of another paper does not run them again.
     """
     from rawperf.core.files import json_text, write_atomically
-    from virtperf.study.definition import load_study
-    from virtperf.study.hypotheses import file_digests
+    from virtperf.study.digests import file_digests
 
-    study = load_study(layout.known(study_id))
-    write_atomically(layout.hypotheses(study_id), json_text(file_digests(study)))
+    digests = file_digests(layout.known(study_id))
+    write_atomically(layout.hypotheses(study_id), json_text(digests))

@@ -40,6 +40,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy import special
 
 from virtperf.core.estimate import Estimate
 from virtperf.core.statistics import fieller, t_quantile, welch_df
@@ -57,6 +58,7 @@ spreads."""
 NULL_DRAWS = 2_000
 """Simulated data sets with equal spreads per critical value; the level of the test is then known to
 0.7 percentage points."""
+DRAWS_AT_ONCE = 100
 
 ROUNDING = 1e-26
 """Sums of squares of logarithms below this are rounding error."""
@@ -459,26 +461,26 @@ def _equal_spreads(logs: np.ndarray) -> bool:
     spread = np.ptp(logs, axis=0) > 0
     if not spread.all():
         return not spread.any()
-    # Deferred: scipy.stats loads slowly, and only runs whose error may be pooled need it.
-    from scipy import stats
-
-    return bool(stats.bartlett(*logs.T).pvalue > POOLING_ALPHA)
+    runs, conditions = logs.shape
+    statistic = conditions * (runs - 1) * _bartlett_statistic(logs.var(axis=0))
+    statistic /= 1 + (conditions + 1) / (3 * conditions * (runs - 1))
+    return bool(special.chdtrc(conditions - 1, statistic) > POOLING_ALPHA)
 
 
 def _pair_squares(logs: np.ndarray) -> np.ndarray:
     """Return the centred sums of squares of the differences of all pairs of conditions; `logs` of
-    shape (blocks, conditions).
+    shape (..., blocks, conditions).
     """
-    centred = logs - logs.mean(axis=0)
-    one, other = np.triu_indices(logs.shape[1], 1)
-    return ((centred[:, one] - centred[:, other]) ** 2).sum(axis=0)
+    centred = logs - logs.mean(axis=-2, keepdims=True)
+    one, other = np.triu_indices(logs.shape[-1], 1)
+    return ((centred[..., one] - centred[..., other]) ** 2).sum(axis=-2)
 
 
-def _bartlett_statistic(squares: np.ndarray) -> float:
+def _bartlett_statistic(squares: np.ndarray) -> np.ndarray:
     """Bartlett's statistic up to a factor: the log ratio of the arithmetic to the geometric mean of
-    the sums of squares.
+    the sums of squares along the last axis.
     """
-    return math.log(squares.mean()) - float(np.log(squares).mean())
+    return np.log(squares.mean(axis=-1)) - np.log(squares).mean(axis=-1)
 
 
 def _equal_pairs(logs: np.ndarray) -> bool:
@@ -498,9 +500,10 @@ def _critical_bartlett(blocks: int, conditions: int) -> float:
     spreads it depends on the shape only.
     """
     draws = np.random.default_rng([blocks, conditions])
-    shape = blocks, conditions
+    shape = DRAWS_AT_ONCE, blocks, conditions
     drawn = [
-        _bartlett_statistic(_pair_squares(draws.standard_normal(shape))) for _ in range(NULL_DRAWS)
+        _bartlett_statistic(_pair_squares(draws.standard_normal(shape)))
+        for _ in range(NULL_DRAWS // DRAWS_AT_ONCE)
     ]
     return float(np.quantile(drawn, 1 - POOLING_ALPHA))
 

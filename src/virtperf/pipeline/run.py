@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import socket
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from virtperf.core.environment import FIXED_VARIABLES
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_file, wait_for_dvc
-from virtperf.pipeline.stages import stage_names
+from virtperf.pipeline.stages import are_independent, is_nothing_made, stage_names
 
 DEFINITION_WEIGHT = 10
 """Time of a byte of claims, which are solved, over that of a byte of raw files, which are read."""
@@ -104,13 +105,13 @@ class Children:
     """Running subprocesses, each the leader of its own process group."""
 
     def __init__(self) -> None:
-        self._running: set[subprocess.Popen[str]] = set()
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._ended = False
 
     @contextlib.contextmanager
     def start(
         self, command: Sequence[str], folder: Path, variables: Mapping[str, str]
-    ) -> Iterator[subprocess.Popen[str]]:
+    ) -> Iterator[subprocess.Popen[bytes]]:
         """Context manager of a subprocess without input, with stdout and stderr as pipes.
 
         Raises `RawperfError` after `end` was called.
@@ -124,8 +125,6 @@ class Children:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
             start_new_session=True,
         ) as process:
             self._running.add(process)
@@ -148,7 +147,7 @@ class Children:
             _signal(process, signal.SIGKILL)  # the group: a stage may outlive its DVC
 
 
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -214,8 +213,11 @@ PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
 """Name under which the stages over all studies run."""
 _RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
-_STOPPED = "WARNING: failed to run: "
-"""Beginning of DVC's line about the running stage, with `--keep-going`."""
+_COMMAND = re.compile(r"> (.+)")
+_STOPPED = re.compile(r"WARNING: failed to run: (.+), exited with ")
+"""DVC's line about a stage whose command failed, with `--keep-going`."""
+_SKIPPING = re.compile(r"WARNING: Stages? '.+ will be skipped due to this failure")
+"""DVC's line after that of a stage that failed for any reason, if others depend on it."""
 _FAILED = re.compile(r"ERROR: failed to reproduce (?:stages: )?'")
 _QUOTED = re.compile(r"'([^']+)'")
 _LAST_LINES = 5
@@ -298,7 +300,7 @@ def run_pipeline(
         if force:
             plan = {study: stages[study] for study in selected}
         elif not studies:
-            outdated = outdated_stages(root)
+            outdated = set(names) if is_nothing_made(root) else outdated_stages(root)
             if not outdated:
                 return
             plan = {study: _from_first(stages[study], outdated) for study in selected}
@@ -314,8 +316,8 @@ def run_pipeline(
                 targets = {study: stages[study] for study in selected}
                 failed = _run_studies(layout, targets, tell, jobs, arguments, children)
                 if not studies and not failed:
-                    alone = [*arguments, "--single-item", *shared_stages]
-                    failed = [*_repro(root, [SHARED], alone, tell, children)]
+                    alone = [*arguments, "--single-item"]
+                    failed = _run_shared(root, shared_stages, tell, jobs, alone, children)
         finally:
             sort_lock_file(root, names)
             times.save()
@@ -447,6 +449,27 @@ def _run_studies(
     return [study for study in stages if study in failed]
 
 
+def _run_shared(
+    root: Path,
+    names: Sequence[str],
+    tell: Tell,
+    jobs: int,
+    arguments: Sequence[str],
+    children: Children,
+) -> list[str]:
+    """Run the stages over all studies, in parallel if they are independent; returns [`SHARED`] if one
+    failed.
+    """
+    is_parallel = jobs > 1 and are_independent(root, names)
+    groups = [[name] for name in names] if is_parallel else [names]
+
+    def run(group: Sequence[str]) -> set[str]:
+        return _repro(root, [SHARED], [*arguments, *group], tell, children) if group else set()
+
+    with ThreadPoolExecutor(min(jobs, len(groups))) as pool:
+        return [*set[str]().union(*pool.map(run, groups))]
+
+
 def _weight(layout: Layout, study: str) -> int:
     """Proxy for a study's running time: the size of its raw files, and that of its definition, of which
     a byte takes longer.
@@ -461,41 +484,73 @@ def _repro(
     root: Path, studies: Sequence[str], arguments: Sequence[str], tell: Tell, children: Children
 ) -> set[str]:
     """Run `dvc repro` with these arguments, and report its output; returns the failed studies."""
-    study, stage, begun = studies[0], "", time.monotonic()
-    failed, stopped = set[str](), set[str]()  # by the last line, and those shown as failed
-
-    def forward(lines: Iterable[str]) -> None:
-        for line in filter(str.strip, lines):
-            if line.startswith(_STOPPED):
-                stopped.add(study)
-            elif _FAILED.match(line):
-                failed.update({*map(study_of, _QUOTED.findall(line))}.intersection(studies))
-            tell(PipelineEvent("message", study, text=line.rstrip()))
+    study, name, begun = studies[0], "", time.monotonic()
+    commands, stopped = set[str](), set[str]()  # of the running stage, and all that failed
+    failed, skipping, before = set[str](), False, ""  # stages, by the last line; other failures
 
     def end() -> None:
-        if stage:
-            kind: Literal["end", "failed"] = "failed" if study in failed | stopped else "end"
+        if name:
+            is_failed = skipping or name in failed or not commands.isdisjoint(stopped)
+            kind: Literal["end", "failed"] = "failed" if is_failed else "end"
+            stage = name.partition("@")[0]
             tell(PipelineEvent(kind, study, stage, seconds=time.monotonic() - begun))
 
     variables = dvc_environment(root) | _own_temporary_folder(root)
     with children.start(dvc_command("repro", *arguments), root, variables) as process:
-        assert process.stdout is not None and process.stderr is not None
-        errors = threading.Thread(target=forward, args=(process.stderr,))
-        errors.start()
-        for line in process.stdout:
-            if match := _RUNNING.match(line):
+        for line, is_error in output_lines(process):
+            if is_error:
+                if match := _STOPPED.match(line):
+                    stopped.add(match[1])
+                elif _SKIPPING.match(line) and not _STOPPED.match(before):
+                    skipping = True
+                elif _FAILED.match(line):
+                    failed.update(_QUOTED.findall(line))
+                tell(PipelineEvent("message", study, text=line))
+                before = line
+            elif match := _COMMAND.match(line):
+                commands.add(match[1])
+            elif match := _RUNNING.match(line):
                 end()
-                study, stage, begun = (
-                    study_of(match[1]),
-                    match[1].partition("@")[0],
-                    time.monotonic(),
-                )
-                tell(PipelineEvent("begin", study, stage))
-        errors.join()
-        if process.wait() and not failed:
-            failed.update(studies)
+                study, name, begun = study_of(match[1]), match[1], time.monotonic()
+                commands, skipping = set(), False
+                tell(PipelineEvent("begin", study, name.partition("@")[0]))
+        known = {*map(study_of, failed)}.intersection(studies)
+        if process.wait() and not known:
+            failed.add(name)
+            known.update(studies)
     end()
-    return failed
+    return known
+
+
+READ_BYTES = 1 << 16
+"""Bytes read at once: as many as a pipe holds."""
+
+
+def output_lines(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a process that are not blank, each with whether it is from standard error.
+
+    Two pipes have no common order. What was on standard error before a line of standard output comes
+    before that line here too, since standard error is read last and passed on first.
+    """
+    out, err = process.stdout, process.stderr
+    assert out is not None and err is not None
+    rest = {out: b"", err: b""}
+    with selectors.DefaultSelector() as selector:
+        for stream in rest:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            selector.select()
+            lines: list[tuple[str, bool]] = []
+            for stream in (out, err):
+                if all(key.fileobj is not stream for key, _ in selector.select(0)):
+                    continue
+                data = os.read(stream.fileno(), READ_BYTES)
+                if not data:
+                    selector.unregister(stream)
+                *whole, rest[stream] = (rest[stream] + (data or b"\n")).split(b"\n")
+                texts = (text.decode("utf-8", "replace").rstrip() for text in whole)
+                lines[:0] = [(text, stream is err) for text in texts if text]
+            yield from lines
 
 
 def _own_temporary_folder(root: Path) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from rawperf.core.errors import StudyError
@@ -57,3 +58,36 @@ def studies_of(root: Path, stage: Mapping[str, Any]) -> list[str]:
             f"there is no list {match[1]}", file="params.yaml", expected="ids of studies"
         )
     return [str(study) for study in entry]
+
+
+def stage_paths(stage: Mapping[str, Any], study: str, *parts: str) -> list[str]:
+    """Paths in the given parts of a stage (`deps`, `outs`, `metrics`, `plots`), for one study."""
+    entries = [entry for part in parts for entry in stage.get(part, ())]
+    paths = (next(iter(entry)) if isinstance(entry, Mapping) else entry for entry in entries)
+    return [str(path).replace("${item.study}", study) for path in paths]
+
+
+def is_nothing_made(root: Path) -> bool:
+    """Whether no output of any stage exists, apart from metrics and plots, which may be in Git."""
+    return not any(
+        os.path.lexists(root / path)
+        for stage in load_stages(root).values()
+        for study in studies_of(root, stage)
+        for path in stage_paths(stage, study, "outs")
+    )
+
+
+def are_independent(root: Path, names: Sequence[str]) -> bool:
+    """Whether none of these stages, which have no matrix, depends on an output of another one."""
+    stages = [load_stages(root)[name] for name in names]
+    for stage in stages:
+        others = (other for other in stages if other is not stage)
+        outs = [
+            PurePath(out)
+            for other in others
+            for out in stage_paths(other, "", "outs", "metrics", "plots")
+        ]
+        deps = map(PurePath, stage_paths(stage, "", "deps"))
+        if any(dep.is_relative_to(out) or out.is_relative_to(dep) for dep in deps for out in outs):
+            return False
+    return True

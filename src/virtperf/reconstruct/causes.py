@@ -180,14 +180,14 @@ def _excluded(study: Study, claims: Sequence[Claim]) -> bool:
 
 def _options(feasible: Feasible, options: Options) -> list[dict[str, Any]]:
     named = {c for option in options for c in option}
-    cluster = next(c for c in feasible.clusters if named & {o for s in c.systems for o in s.owner})
+    cluster = next(c for c in feasible.clusters if any(named & s.claims for s in c.systems))
     every = [set(r) for r in cluster.contradictions.resolutions]
     # fall back to all resolutions: not every combination is enumerated
     under = [[r for r in every if named & r == set(option)] or every for option in options]
     places: dict[Quantity, dict[str, Any]] = {}
     ranges: dict[Quantity, list[tuple[float, float]]] = {}
     for system in cluster.systems:
-        resolutions, owners = feasible.resolutions(system), set(system.owner)
+        resolutions, owners = feasible.resolutions(system), system.claims
         for exhibit in feasible.study.exhibits:
             for series, level, quantity in feasible.study.points(exhibit):
                 if quantity not in system.index or quantity in places:

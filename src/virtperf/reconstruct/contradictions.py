@@ -6,7 +6,7 @@ minimum sets of sentences count equally; no weights decide between them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
@@ -119,10 +119,27 @@ def smallest_resolutions(
     independently. Our assumptions are dropped if they take part in a conflict under any of the
     resolutions.
     """
-    stated = [c for c in sentences if sentences[c]]
+    order = {c: k for k, c in enumerate(sentences)}
+    stated = frozenset(c for c in sentences if sentences[c])
+    stated_by: dict[str, list[str]] = {}  # by sentence
+    for c, keys in sentences.items():
+        for key in keys:
+            stated_by.setdefault(key, []).append(c)
+    known_feasible: dict[tuple[int, frozenset[str]], bool] = {}
 
     def without(aside: frozenset[str]) -> tuple[str, ...]:
-        return tuple(c for c in stated if sentences[c] <= aside)
+        named = {c for key in aside for c in stated_by[key] if sentences[c] <= aside}
+        return tuple(sorted(named, key=order.__getitem__))
+
+    def is_consistent_without(dropped: Set[str]) -> bool:
+        """Whether the other stated claims are; asks each system once for each part of its claims."""
+        for k, system in enumerate(systems):
+            own = system.claims.intersection(dropped)
+            if (k, own) not in known_feasible:
+                known_feasible[k, own] = system.feasible(system.mask_of(stated - own))
+            if not known_feasible[k, own]:
+                return False
+        return True
 
     while True:
         known = [c for c in conflicts if all(sentences.get(claim) for claim in c)]
@@ -147,10 +164,10 @@ def smallest_resolutions(
         combinations = (frozenset().union(*one) for one in product(*tried))
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
             dropped_claims = without(aside)
-            remaining = [c for c in stated if c not in dropped_claims]
-            if consistent(systems, remaining):
+            if is_consistent_without(set(dropped_claims)):
                 answers.append(dropped_claims)
                 continue
+            remaining = [c for c in order if c in stated and c not in dropped_claims]
             conflicts.append(irreducible_conflict(systems, remaining))
             if not answers:
                 break
@@ -158,7 +175,6 @@ def smallest_resolutions(
             break
     answers = list(dict.fromkeys(answers))
     ours = _assumptions_in_conflict(systems, sentences, answers, conflicts)
-    order = {c: k for k, c in enumerate(sentences)}
     dropped = tuple(
         tuple(sorted({*dropped_claims, *ours}, key=order.__getitem__)) for dropped_claims in answers
     )
@@ -210,7 +226,8 @@ def _assumptions_in_conflict(
 
 def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
     """Whether claims are jointly feasible."""
-    return all(system.feasible(system.mask_of(claims)) for system in systems)
+    active = {*claims}
+    return all(system.feasible(system.mask_of(active)) for system in systems)
 
 
 def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str]) -> tuple[str, ...]:
@@ -222,8 +239,7 @@ def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str])
     rows = system.infeasible_rows(system.mask_of(claims))
     suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
     if system.feasible(system.mask_of(suspects)):  # solver tolerances can truncate the dual proof
-        owners = set(system.owner)
-        suspects = [c for c in claims if c in owners]
+        suspects = [c for c in claims if c in system.claims]
     for claim in list(suspects):
         rest = [c for c in suspects if c != claim]
         if not system.feasible(system.mask_of(rest)):
@@ -299,7 +315,7 @@ def _conflicts_with(
     systems: Sequence[LinearSystem], claim: str, others: list[str]
 ) -> list[tuple[str, ...]]:
     """Enumerate irreducible conflicts of one dropped claim, by removing partners in turn."""
-    systems = [s for s in systems if claim in s.owner]
+    systems = [s for s in systems if claim in s.claims]
     conflicts: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()

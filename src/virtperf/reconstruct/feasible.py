@@ -99,7 +99,7 @@ class Feasible:
             return self._resolutions[systems[0]]
         combined = [frozenset[str]()]
         for cluster in self.clusters:
-            owners = frozenset(o for s in cluster.systems if s in systems for o in s.owner)
+            owners = frozenset[str]().union(*(s.claims for s in cluster.systems if s in systems))
             if owners:
                 options = dict.fromkeys(
                     owners.intersection(r) for r in cluster.contradictions.resolutions

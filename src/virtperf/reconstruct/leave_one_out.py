@@ -140,19 +140,14 @@ class _ResolvedCluster:
             s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
             for s in cluster.systems
         ]
-        self._owners = [set(system.owner) for system in self._systems]
-        members = set().union(*self._owners)
+        members = set().union(*(system.claims for system in self._systems))
         self._claims = [claim for claim in active.values() if claim.id in members]
         self.sentences = {claim.id: sentence_keys(claim) for claim in self._claims}
         self._conflicts = list(cluster.contradictions.conflicts)
 
     def system_of(self, claim: Claim) -> LinearSystem:
         """The system that contains the rows of a claim."""
-        return next(
-            s
-            for s, claim_ids in zip(self._systems, self._owners, strict=True)
-            if claim.id in claim_ids
-        )
+        return next(system for system in self._systems if claim.id in system.claims)
 
     def without(self, claim: Claim) -> Iterator[np.ndarray]:
         """Row masks of the system's other claims, one for each of their smallest resolutions."""
@@ -163,8 +158,7 @@ class _ResolvedCluster:
         before = len(known)
         resolutions = smallest_resolutions(self._systems, others, known)
         self._conflicts += known[before:]
-        owners = frozenset(system.owner)
-        for aside in dict.fromkeys(owners.intersection(one) for one in resolutions.dropped):
+        for aside in dict.fromkeys(system.claims.intersection(one) for one in resolutions.dropped):
             yield system.mask_of(c for c in others if c not in aside)
 
 
@@ -180,7 +174,7 @@ def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> Verdict:
     """Relation of a claim to the (masked) rows: contradicted, corroborated or independent."""
-    if not system.feasible(others | (system.owner == claim)):
+    if not system.feasible(others | system.rows_of(claim)):
         return Verdict.CONTRADICTED
     return Verdict.CORROBORATED if is_implied(system, others, claim) else Verdict.INDEPENDENT
 
@@ -214,7 +208,7 @@ def _implied_by_bounds(system: LinearSystem, claim: str) -> bool:
 
 def _tolerant_rows(system: LinearSystem, claim: str) -> Iterator[tuple[np.ndarray, float]]:
     """Coefficients and bound of each row of a claim; the bound has the solver's tolerance."""
-    for i in np.flatnonzero(system.owner == claim):
+    for i in np.flatnonzero(system.rows_of(claim)):
         bound = system.b[i]
         yield system.A[i], bound + LP_TOLERANCE * system.scale[i] * max(1.0, abs(bound))
 

@@ -153,7 +153,7 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
     about = [
         (q, row)
         for q, row in named
-        if (system := feasible.system_of(q)) is not None and any(system.owner)
+        if (system := feasible.system_of(q)) is not None and system.claims
     ]
     feasible.measure(q for q, _ in about)
     for quantity, row in about:
@@ -183,7 +183,10 @@ def _derived(
         if derivation.of_itself or not changed_quantities:
             continue
         owners = {
-            c for q in changed_quantities if (system := feasible.system_of(q)) for c in system.owner
+            c
+            for q in changed_quantities
+            if (system := feasible.system_of(q))
+            for c in system.claims
         }
         row = in_force[derivation.derived.id, derivation.label]
         allowed = answers.answer(feasible, derivation)

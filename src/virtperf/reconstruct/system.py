@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,8 +60,9 @@ class LinearSystem:
         self._scaled = self.A / self.scale[:, None], self.b / self.scale
         self.owner = np.array([row.claim for row in rows], dtype=object)
         self._owners = list(dict.fromkeys(row.claim for row in rows))
-        place = {owner: k for k, owner in enumerate(self._owners)}
-        self._owner_index = np.array([place[row.claim] for row in rows], dtype=np.int64)
+        self._place = {owner: k for k, owner in enumerate(self._owners)}
+        self._owner_index = np.array([self._place[row.claim] for row in rows], dtype=np.int64)
+        self.claims = frozenset(filter(None, self._owners))
         self._ranges: dict[bytes, dict[Quantity, tuple[Extreme, Extreme]]] = {}
 
     def vector(self, expression: Expression) -> np.ndarray | None:
@@ -84,8 +85,13 @@ class LinearSystem:
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """Boolean mask of the rows of the given claims and of the natural bounds."""
-        active = {"", *claims}
-        return np.array([owner in active for owner in self._owners], dtype=bool)[self._owner_index]
+        active = claims if isinstance(claims, Set) else {*claims}
+        on = [not owner or owner in active for owner in self._owners]
+        return np.array(on, dtype=bool)[self._owner_index]
+
+    def rows_of(self, claim: str) -> np.ndarray:
+        """Boolean mask of the rows of one claim."""
+        return self._owner_index == self._place.get(claim, -1)
 
     @cached_property
     def natural_bounds(self) -> tuple[np.ndarray, np.ndarray]:

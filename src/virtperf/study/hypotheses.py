@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from virtperf.study.claim_kinds import CLAIM_KINDS, parse_claim
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.claims import Claims, ClaimsFile, load_claims, resolve_claims
 from virtperf.study.definition import Study, load_study
+from virtperf.study.digests import HYPOTHESES_FILE
 
-HYPOTHESES_FILE = "hypotheses.yaml"
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """Fields that a hypothesis inherits from the repeated claim unless it sets them."""
 
@@ -96,36 +95,6 @@ def load_hypotheses(
     empty = ClaimsFile(study=file.study)
     hypotheses = resolve_claims(study, entries, document, report, reading)
     return Claims(hypotheses, reading, {}, empty, document, loaded)
-
-
-def papers_repeated(study: Study) -> list[str]:
-    """Sorted ids of the papers whose claims a measured study repeats.
-
-    Raises `StudyError` if hypotheses.yaml can't be read.
-    """
-    file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, raise_problem)
-    origins = [written.get("from") for written in file.hypotheses]
-    return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
-
-
-def file_digests(study: Study) -> dict[str, str]:
-    """SHA-256 of the files of a measured study's definition and of the papers whose claims it
-    repeats, by path below the data folder.
-
-    Raises `StudyError` for a study that is not measured, or if hypotheses.yaml can't be read.
-    """
-    if study.kind != "measured":
-        raise StudyError(
-            f"{study.id} has no hypotheses", expected="a measured study", found="a paper's study"
-        )
-    data = study.folder.parent.parent
-    papers = (data / "published" / paper for paper in papers_repeated(study))
-    files = [study.folder / name for name in ("study.yaml", HYPOTHESES_FILE)]
-    files += [path for paper in papers for path in paper.rglob("*") if path.is_file()]
-    return {
-        path.relative_to(data).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(files)
-    }
 
 
 def _inherited_fields(

@@ -191,7 +191,7 @@ class Readings:
         while at < len(tokens):
             found = [
                 (len(size), name)
-                for name, size in self._sizes.items()
+                for name, size in self._sizes_by_token.get(tokens[at], ())
                 if tuple(tokens[at : at + len(size)]) == size
             ]
             length, name = max(found, key=lambda one: one[0], default=(1, ""))
@@ -202,6 +202,15 @@ class Readings:
     @cached_property
     def _sizes(self) -> dict[str, tuple[str, ...]]:
         return {name: _size_of(name) for name in self.words}
+
+    @cached_property
+    def _sizes_by_token(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """Words with their sizes, by the first token of the size."""
+        sizes: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for name, size in self._sizes.items():
+            if size:
+                sizes.setdefault(size[0], []).append((name, size))
+        return sizes
 
     def number_limits(
         self, name: str, value: float | None, room: float = 0.0, unit: str = ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from markupsafe import Markup
-from nbconvert.preprocessors.sanitize import SanitizeHTML
 
 _TABLES = ["caption", "col", "colgroup", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
 _TEXT = [
@@ -60,5 +59,7 @@ def sanitize_html(text: str) -> Markup:
     """Keep tables and text of an output's HTML by allow-lists; scripts, handlers, frames, forms,
     style rules and pictures are removed (a picture is a separate output: image/png, image/svg+xml).
     """
+    from nbconvert.preprocessors.sanitize import SanitizeHTML  # loads all of nbconvert
+
     cleaner = SanitizeHTML(tags=_TABLES + _TEXT, attributes=_ATTRIBUTES, strip=True)
     return Markup(cleaner.sanitize_html_tags(_DROPPED.sub("", text)).strip())  # noqa: S704 - sanitized

@@ -21,7 +21,7 @@ heuristics for simulation. Winter Simulation Conference, 755-760. Hoad, K., Robi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy import fft
@@ -84,9 +84,7 @@ def cosine_mean(x: np.ndarray, level: float) -> Estimate:
     if not power.any():
         return _mean(x, 0.0, float(n_cosines), level, "cosines")
     models = _spectra(n)
-    spectrum_ratio = models.weights(power) @ (
-        models.at_zero / models.at_cosines[:, :n_cosines].mean(axis=1)
-    )
+    spectrum_ratio = models.weights(power) @ models.ratios
     return _mean(
         x,
         float(np.sqrt(power[:n_cosines].mean() * spectrum_ratio / n)),
@@ -98,10 +96,12 @@ def cosine_mean(x: np.ndarray, level: float) -> Estimate:
 
 @dataclass(frozen=True)
 class _Spectra:
-    """Spectra of m models of a series, at its J slowest cosines and at zero."""
+    """Spectra of m models of a series of one length, at its J slowest cosines."""
 
     at_cosines: np.ndarray  # (m, J)
-    at_zero: np.ndarray  # (m,), n times the variance of the mean
+    ratios: (
+        np.ndarray
+    )  # (m,), the spectrum at zero over its mean at the cosines of the mean's error
     prior: np.ndarray  # (m,), prior weights
 
     def weights(self, power: np.ndarray) -> np.ndarray:
@@ -110,9 +110,13 @@ class _Spectra:
         """
         power = power[: self.at_cosines.shape[1]]
         scale = np.log(np.mean(power / self.at_cosines, axis=1)) * len(power)
-        likelihood = -(scale + np.log(self.at_cosines).sum(axis=1)) / 2
+        likelihood = -(scale + self._log_sums) / 2
         weights = self.prior * np.exp(likelihood - likelihood.max())
         return weights / weights.sum()
+
+    @cached_property
+    def _log_sums(self) -> np.ndarray:
+        return np.log(self.at_cosines).sum(axis=1)
 
 
 @lru_cache(maxsize=16)
@@ -132,7 +136,9 @@ def _spectra(n: int) -> _Spectra:
     angles = np.pi * np.arange(1, min(n - 1, max(FREQUENCIES, 2 * _n_cosines(n))) + 1) / n
     slow = (1 - r**2)[:, None] / (1 + r[:, None] ** 2 - 2 * r[:, None] * np.cos(angles))
     at_zero = np.array([inflation(each, n) for each in r]) + noise
-    return _Spectra(slow + noise[:, None], at_zero, np.where(noise, NOISE_WEIGHT, 1.0))
+    at_cosines = slow + noise[:, None]
+    ratios = at_zero / at_cosines[:, : _n_cosines(n)].mean(axis=1)
+    return _Spectra(at_cosines, ratios, np.where(noise, NOISE_WEIGHT, 1.0))
 
 
 def _n_cosines(n: int) -> int:

@@ -12,7 +12,8 @@ from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.levels import Level
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import HYPOTHESES_FILE, study_claims
+from virtperf.study.digests import HYPOTHESES_FILE
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.yaml_edit import append_entry
 
 REPLACE = "EXAMPLE, replace"
