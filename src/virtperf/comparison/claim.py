@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,11 +16,21 @@ from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
 from rawperf.core.units import conversion_factor
 from virtperf.comparison.own_files import read_declared_forms
-from virtperf.comparison.sides import Side, read_sides
+from virtperf.comparison.ratio_rows import are_missing
+from virtperf.comparison.row import Row
+from virtperf.comparison.sides import (
+    Side,
+    equal_files_note,
+    read_sides,
+    side_notes,
+    varied_names,
+)
 from virtperf.core.contrasts import Replicates
+from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.runs.run_values import join_names, key_text
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Instance, Quantity
@@ -231,20 +241,18 @@ def described(found: FoundClaim) -> Shown:
 
 
 @dataclass(frozen=True)
-class ClaimVerdict(Showable):
-    """Verdict on a claim by runs of one's own, a side for each condition; `row` is that of the table
+class ClaimVerdict(Row, Showable):
+    """Verdict on a claim by runs of one's own, a side for each condition.
+
+    `quantity` is that of the runs, `note` the reason of the verdict; `numbers` are those of the table
     of verdicts.
     """
 
-    found: FoundClaim
-    runs: tuple[Side, ...]
-    quantity: str
-    decision: Decision
-    row: Mapping[str, Any]
-
-    @property
-    def verdict(self) -> str:
-        return OF_A_HYPOTHESIS[self.decision]
+    found: FoundClaim = field(kw_only=True)
+    decision: Decision = field(kw_only=True)
+    runs: tuple[Side, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def shown(self) -> Shown:
         """The verdict, the conditions with their runs, and the facts of both machines."""
@@ -260,7 +268,6 @@ class ClaimVerdict(Showable):
             if (values := {each for side in self.runs for each in side.facts.get(name, ())})
         }
         facts = [*paper, *((f"here: {name}", text) for name, text in ours.items())]
-        numbers = {name: value for name, value in self.row.items() if isinstance(value, float)}
         tables = [
             Grid(
                 columns=("the paper's condition", "your runs", "number"),
@@ -272,19 +279,19 @@ class ClaimVerdict(Showable):
             tables.append(Grid(label="Machines", columns=("machine", ""), rows=tuple(facts)))
         return Shown(
             title=f"{found.name} on one's own runs",
-            sentences=[found.claim.says, f"{self.verdict}: {self.row['reason']}."],
+            sentences=[found.claim.says, f"{self.verdict}: {self.note}."],
             tables=tables,
             notes=[
                 f"quantity of your runs: {self.quantity}",
                 "that your conditions correspond to the paper's is your assumption",
-                *(warning for side in self.runs for warning in side.warnings),
+                *self.notes,
             ],
             data={
                 "claim": found.name,
                 "verdict": self.verdict,
-                "reason": self.row["reason"],
+                "reason": self.note,
                 "says": found.claim.says,
-                **finite_values(numbers),
+                **finite_values(self.numbers),
                 "sides": [side.name for side in self.runs],
                 "facts": ours,
             },
@@ -314,9 +321,10 @@ def claim(
     ------
     ParameterError
         An unknown claim, one that is stated for several sets of conditions, another number of places
-        than that of the conditions, or an unknown quantity.
+        than that of the conditions, an unknown quantity, or one with several values in a run.
     RawperfError
-        Runs can't be read, or the claim is relative to a condition that it does not name.
+        Runs can't be read, one is given twice, or the claim is relative to a condition that it does not
+        name.
     """
     layout = Layout(Path(root))
     found = find_claim(layout, name) if isinstance(name, str) else name
@@ -344,23 +352,46 @@ def claim(
                     expected=f"runs of {needed}",
                     remedy="give them in this order",
                 )
+        notes = equal_files_note(sides) if len({q.name for q in conditions}) == 1 else []
     else:
         sides = read_sides(places, layout, input_format, where)
         names = {q.name for q in conditions}
+        if len({study.quantities[name].unit for name in names}) > 1:
+            raise ParameterError(
+                f"{found.name} compares {join_names(sorted(names))}, which have different units",
+                expected="a claim that compares conditions of one quantity, or files in the paper's own form",
+            )
         chosen = quantity or _common_quantity(sides, next(iter(names)) if len(names) == 1 else "")
+        notes = [*equal_files_note(sides), *side_notes(sides, [side.name for side in sides])]
         samples = StudySamples(
             {
                 condition: _replicates(side, chosen, found, condition)
                 for condition, side in zip(conditions, sides, strict=True)
             }
         )
+        notes += _run_notes(sides, [*samples.values()], chosen)
     decision, row = judge_claim(study, found.claim, samples, level)
     if decision is Decision.UNMEASURED:
         raise RawperfError(
             f"{found.name} is about a share of the paper's own reference condition, which it does not name",
             remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
         )
-    return ClaimVerdict(found, tuple(sides), chosen, decision, row)
+    numbers = {name: value for name, value in row.items() if isinstance(value, float)}
+    estimate = None
+    if "estimate" in numbers:
+        ends = (numbers["estimate_low"], numbers["estimate_high"])
+        estimate = Estimate(numbers["estimate"], *ends, level, "runs")
+    return ClaimVerdict(
+        chosen,
+        verdict=OF_A_HYPOTHESIS[decision],
+        estimate=estimate,
+        note=row["reason"],
+        found=found,
+        decision=decision,
+        runs=tuple(sides),
+        numbers=numbers,
+        notes=tuple(notes),
+    )
 
 
 def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
@@ -378,18 +409,42 @@ def _common_quantity(sides: Sequence[Side], same_name: str) -> str:
 
 def _replicates(side: Side, quantity: str, found: FoundClaim, condition: Quantity) -> Replicates:
     """Runs of a condition, in the paper's unit unless the claim is the same in any."""
-    for (name, _), runs in side.cells(frozenset()).items():
-        if name != quantity:
-            continue
-        if found.claim.unit_cancels:
-            return runs
-        unit = found.study.quantities[condition.name].unit
-        return runs.scaled(conversion_factor(side.quantities[quantity].unit, unit))
-    raise ParameterError(
-        f"{side.name} has no {quantity}",
-        expected=f"one of {', '.join(side.quantity_names[:12])}",
-        remedy=did_you_mean(quantity, side.quantity_names),
-    )
+    keys = varied_names([side]) & side.key_levels.keys()
+    cells = {key: runs for (name, key), runs in side.cells(keys).items() if name == quantity}
+    if not cells:
+        raise ParameterError(
+            f"{side.name} has no {quantity}",
+            expected=f"one of {', '.join(side.quantity_names[:12])}",
+            remedy=did_you_mean(quantity, side.quantity_names),
+        )
+    if len(cells) > 1:
+        raise ParameterError(
+            f"the runs of {side.name} have {len(cells)} values of {quantity}",
+            expected="one in each run",
+            found=join_names([key_text(key) for key in cells], "; "),
+            remedy="choose one by --where NAME=LEVEL",
+        )
+    (runs,) = cells.values()
+    if found.claim.unit_cancels:
+        return runs
+    unit = found.study.quantities[condition.name].unit
+    return runs.scaled(conversion_factor(side.quantities[quantity].unit, unit))
+
+
+def _run_notes(sides: Sequence[Side], of: Sequence[Replicates], quantity: str) -> Iterator[str]:
+    """Yield notes on runs that are no plain replicates: of several levels of a factor, without a value,
+    or with a 0 that no completed run has.
+    """
+    for side, runs in zip(sides, of, strict=True):
+        if factors := sorted(varied_names([side]) & side.factor_levels.keys()):
+            yield f"{side.name}: runs with different {join_names(factors)} are taken as replicates"
+        if runs.n < len(side.runs):
+            yield f"{side.name}: {len(side.runs) - runs.n} of {len(side.runs)} runs have no {quantity}"
+        if are_missing(runs.values, side.quantities[quantity]):
+            yield (
+                f"{side.name}: {int((runs.values == 0).sum())} of {runs.n} runs have {quantity} 0, which "
+                "no completed run has: failed runs, or a number that was not measured"
+            )
 
 
 def _cut(text: str) -> str:
