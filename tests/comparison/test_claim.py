@@ -55,10 +55,10 @@ def test_verdict_and_interval_are_those_of_the_log_ratio(
     assert result.verdict == verdict
     logs = [np.asarray(x) for x in (secure, plain)]
     ratio = logs[0].mean() / logs[1].mean()
-    assert result.row["estimate"] == pytest.approx(100 * ratio - 100, abs=1e-9)
+    assert result.numbers["estimate"] == pytest.approx(100 * ratio - 100, abs=1e-9)
     se = math.sqrt(sum((x.std(ddof=1) / x.mean()) ** 2 / len(x) for x in logs))
     widest = 100 * ratio * (math.exp(stats.t(3).ppf(0.975) * se) - 1)
-    assert 0 < result.row["estimate_high"] - result.row["estimate"] <= widest * 1.001
+    assert 0 < result.numbers["estimate_high"] - result.numbers["estimate"] <= widest * 1.001
 
 
 def test_few_noisy_runs_are_undecided_and_say_how_many_would_decide(
@@ -70,7 +70,7 @@ def test_few_noisy_runs_are_undecided_and_say_how_many_would_decide(
     ]
     result = claim(CLAIM, *places, root=layout.root)
     assert result.decision is Decision.UNDECIDED
-    assert "would decide" in result.row["reason"]
+    assert "would decide" in result.note
 
 
 def test_units_of_a_level_are_converted(layout: Layout, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_units_of_a_level_are_converted(layout: Layout, tmp_path: Path) -> None:
     for n, value in enumerate([0.1, 0.101, 0.099, 0.1005]):
         (folder / f"run{n}.csv").write_text(f"boot_time_s\n{value}\n")
     result = claim(found, folder, root=layout.root)
-    assert result.row["estimate"] == pytest.approx(100.125)
+    assert result.numbers["estimate"] == pytest.approx(100.125)
     assert result.verdict == "holds here"
 
 
@@ -96,8 +96,12 @@ def test_boots_in_the_papers_form_are_judged_by_its_percentile(
     file.write_text("".join(f"{1000 * ms + 300} {ms}\n" for ms in logged))
     result = claim("firecracker-nsdi-2020/less-than-125-ms", file, root=layout.root)
     assert result.verdict == "holds here"
-    assert result.row["estimate"] == np.quantile(logged, 0.99, method="inverted_cdf")
-    assert result.row["estimate_low"] <= result.row["estimate"] <= result.row["estimate_high"]
+    assert result.numbers["estimate"] == np.quantile(logged, 0.99, method="inverted_cdf")
+    assert (
+        result.numbers["estimate_low"]
+        <= result.numbers["estimate"]
+        <= result.numbers["estimate_high"]
+    )
     slow = find_claim(layout, "firecracker-nsdi-2020/less-than-125-ms")
     file.write_text("".join(f"{1000 * ms + 9300} {ms + 60}\n" for ms in logged))
     assert claim(slow, file, root=layout.root).verdict == "does not hold here"
@@ -115,7 +119,7 @@ def test_packed_runs_of_the_authors_second_machine(layout: Layout, root: Path) -
     result = claim(found, *places, root=layout.root)
     medians = [np.quantile(x, 0.5, method="inverted_cdf") for x in (qemu, fc[:, 1])]
     ratio = medians[0] / 1000 / medians[1]
-    assert result.row["estimate"] == pytest.approx(ratio, rel=1e-9)
+    assert result.numbers["estimate"] == pytest.approx(ratio, rel=1e-9)
     assert result.verdict == "holds here"
     with pytest.raises(ParameterError, match="has no Boot time, pre-configured"):
         claim(found, *places[::-1], root=layout.root)

@@ -132,7 +132,7 @@ def test_changes_have_revision_ratio_and_verdict(tmp_path):
     )
     found = virtperf.history(path, lower=["late"], higher=["early"], quantities=["quiet"])
     late, early, quiet = (
-        next(r for r in found.rows if r.benchmark == n) for n in ("late", "early", "quiet")
+        next(r for r in found.rows if r.name == n) for n in ("late", "early", "quiet")
     )
     assert late.verdict == "slower"
     assert [(c.revision, c.date) for c in late.changes] == [("rev28", "2026-01-29")]
@@ -257,7 +257,7 @@ def test_text_columns_tell_benchmarks_apart(tmp_path):
         for test, level in (("read", 1.0), ("write", 50.0 if k < 12 else 60.0)):
             lines.append(f"c{k:02},a{k % 3},{test},{level * noise[int(test == 'write'), k]:.4f}")
     found = virtperf.history(rows_of(tmp_path / "runs.csv", lines), lower=["*"])
-    assert [(r.benchmark, [c.revision for c in r.changes]) for r in found.rows] == [
+    assert [(r.name, [c.revision for c in r.changes]) for r in found.rows] == [
         ("seconds, test=read", []),
         ("seconds, test=write", ["c12"]),
     ]
@@ -274,7 +274,7 @@ def test_settings_tell_benchmarks_apart_and_numbers_of_runs_are_none(tmp_path):
                 row = 2 * int(load == 4) + run - 1
                 lines.append(f"c{k:02},{run},{load},{level * noise[row, k]:.4f}")
     found = virtperf.history(rows_of(tmp_path / "runs.csv", lines), lower=["*"])
-    assert [(r.benchmark, [c.revision for c in r.changes]) for r in found.rows] == [
+    assert [(r.name, [c.revision for c in r.changes]) for r in found.rows] == [
         ("latency, load=1", []),
         ("latency, load=4", ["c12"]),
     ]

@@ -75,7 +75,7 @@ def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
                 _add_time(builder, keys, point.number(), "ns", point.line, "mean")
             else:
                 quantity = f"time_{'stddev' if name == 'std_dev' else name}"
-                builder.add(keys, quantity, point.number(), unit="ns", field=name, line=point.line)
+                builder.add_node(keys, quantity, point, unit="ns", field=name)
     return builder.build("criterion-estimates", repeats="process", warnings=warnings)
 
 

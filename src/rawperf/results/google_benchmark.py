@@ -69,7 +69,13 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
         keys = {"benchmark": name}
         failed = bool((error := node.get("error_occurred")) and error.value)
         builder.add(
-            keys, "failures", float(failed), better="lower", field="error_occurred", line=node.line
+            keys,
+            "failures",
+            float(failed),
+            unit="1",
+            better="lower",
+            field="error_occurred",
+            line=node.line,
         )
         if failed or ((skipped := node.get("skipped")) and skipped.value):
             message = node.get("error_message") or node.get("skip_message")
@@ -86,14 +92,13 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
         for field, value in node.members().items():
             if field not in _DESCRIPTIVE and value.is_number():
                 quantity, own, better = _MEASURED.get(field, (user_quantity(field), "", ""))
-                builder.add(
+                builder.add_node(
                     keys,
                     quantity,
-                    value.number(),
+                    value,
                     unit=unit if field in ("real_time", "cpu_time") else own,
                     better=better,
                     field=field,
-                    line=value.line,
                 )
     return builder.build(
         "google-benchmark", repeats="process", left_out=_LEFT_OUT, warnings=warnings
@@ -139,6 +144,7 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
             keys,
             "failures",
             float(failed),
+            unit="1",
             better="lower",
             field="error_occurred",
             line=row.line,
@@ -196,13 +202,11 @@ def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str]) -> None
         if field in _DESCRIPTIVE or not cell:
             continue
         quantity, own, better = _MEASURED.get(field, (user_quantity(field), "", ""))
-        builder.add(
+        builder.add_cell(
             keys,
             quantity,
-            row.number(field),
+            row,
+            field,
             unit=unit if field in ("real_time", "cpu_time") else own,
             better=better,
-            field=field,
-            line=row.line,
-            run=row.run,
         )

@@ -41,7 +41,7 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
                     expected="System achieved N NOPM from N DATABASE TPM",
                     found=line[:100],
                 )
-            _add_result(builder, match, users, number, runs, file)
+            _add_result(builder, match, users, number, runs)
             runs += 1
         elif match := _QUERIES.fullmatch(line):
             keys = {"database": "", "users": users, "user": match["user"] or ""}
@@ -73,7 +73,7 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
 
 
 def _add_result(
-    builder: ResultBuilder, match: re.Match[str], users: str, line: int, run: int, file: str
+    builder: ResultBuilder, match: re.Match[str], users: str, line: int, run: int
 ) -> None:
     keys = {"database": match["db"] or match["db2"], "users": users}
     cells: tuple[tuple[str, str, str, Better], ...] = (
@@ -81,7 +81,4 @@ def _add_result(
         ("transaction_rate", match["tpm"] or match["tpm2"], "TPM", "higher"),
     )
     for quantity, cell, field, better in cells:
-        value = parse_number(cell, field, file, line)
-        builder.add(
-            keys, quantity, value, unit="1/min", better=better, field=field, line=line, run=run
-        )
+        builder.add_text(keys, quantity, cell, field, line, unit="1/min", better=better, run=run)

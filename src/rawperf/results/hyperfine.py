@@ -58,9 +58,7 @@ def _add_result(
     if times is None:
         mean = result["mean"]
         warnings.append(f"{result.file} line {mean.line}: {name!r} has no times, only their mean")
-        builder.add(
-            keys, "time", mean.number(), unit="s", better="lower", field="mean", line=mean.line
-        )
+        builder.add_node(keys, "time", mean, unit="s", better="lower", field="mean")
         return 1
     nodes = times.elements()
     if not nodes:
@@ -76,22 +74,14 @@ def _add_result(
                 keys,
                 "failures",
                 float(failed[number]),
+                unit="1",
                 better="lower",
                 field="exit_codes",
                 line=node.line,
                 run=run,
             )
         if not (failed and failed[number]):
-            builder.add(
-                keys,
-                "time",
-                node.number(),
-                unit="s",
-                better="lower",
-                field="times",
-                line=node.line,
-                run=run,
-            )
+            builder.add_node(keys, "time", node, unit="s", better="lower", field="times", run=run)
     if any(failed):
         warnings.append(
             f"{result.file} line {result.line}: {sum(failed)} of {len(failed)} executions of "
@@ -121,14 +111,13 @@ def _add_memory(
         raise memory.error("has another length than times", "a number for each execution")
     for number, node in enumerate(nodes):
         if not (failed and failed[number]):
-            builder.add(
+            builder.add_node(
                 keys,
                 "memory",
-                node.number(),
+                node,
                 unit="B",
                 better="lower",
                 field="memory_usage_byte",
-                line=node.line,
                 run=first + number,
             )
 

@@ -122,14 +122,8 @@ def _add_metric(
                 run=run,
             )
     if not values:
-        builder.add(
-            keys,
-            quantity,
-            score.number() * factor,
-            unit=unit,
-            better=better,
-            field="Score",
-            line=score.line,
+        builder.add_node(
+            keys, quantity, score, factor=factor, unit=unit, better=better, field="Score"
         )
     elif better and raw:
         check_mean(score.number(), values, "score", metric.file, score.line)
@@ -139,14 +133,14 @@ def _add_metric(
     if histogram:
         for percent, value in metric["scorePercentiles"].members().items():
             if 0 < float(percent) < 100:
-                builder.add(
+                builder.add_node(
                     keys,
                     percentile_name(quantity, percent),
-                    value.number() * factor,
+                    value,
+                    factor=factor,
                     unit=unit,
                     better="lower",
                     field=f"p{percent}",
-                    line=value.line,
                 )
     return len(forks)
 

@@ -135,14 +135,8 @@ def _add_metric(
     node = values.get(field)
     if node is None:
         raise metric.error("has no value", "rate, value, or avg")
-    builder.add(
-        keys,
-        known.quantity,
-        node.number() * factor,
-        unit=unit,
-        better=known.better,
-        field=name,
-        line=node.line,
+    builder.add_node(
+        keys, known.quantity, node, factor=factor, unit=unit, better=known.better, field=name
     )
 
 
@@ -164,14 +158,13 @@ def _add_trend(
             quantity, better = f"{quantity}_{_STATISTICS[statistic]}", ""
         elif statistic != "avg":
             continue
-        builder.add(
+        builder.add_node(
             keys,
             quantity,
-            node.number(),
+            node,
             unit=unit,
             better=better,
             field=name if statistic == "avg" else f"{name} {statistic}",
-            line=node.line,
         )
 
 

@@ -13,7 +13,6 @@ from rawperf.results.parsing import (
     Node,
     decode_lines,
     parse_json,
-    parse_number,
     percentile_name,
 )
 from rawperf.results.table import Better, ResultBuilder, ResultTable
@@ -81,7 +80,7 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
                     found=f"{len(cells)} columns",
                 )
             if cells[1] != "0.00":
-                _add_row(builder, dict(zip(names, cells, strict=True)), number, run, file)
+                _add_row(builder, dict(zip(names, cells, strict=True)), number, run)
         if not rows or rows[-1][1][0] != "Totals":
             raise FormatError(
                 f"the table of {name} has no row Totals",
@@ -94,18 +93,18 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
     return builder.build("memtier", repeats="runs", left_out=left_out, warnings=warnings)
 
 
-def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int, file: str) -> None:
+def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int) -> None:
     for field, cell in cells.items():
         if (known := _quantity(field)) and cell != "---":
             quantity, unit, better = known
-            builder.add(
+            builder.add_text(
                 {"operation": cells["Type"]},
                 quantity,
-                parse_number(cell, field, file, line),
+                cell,
+                field,
+                line,
                 unit=unit,
                 better=better,
-                field=field,
-                line=line,
                 run=run,
             )
 
@@ -151,24 +150,22 @@ def _add_operation(
                 "of memtier)"
             )
             continue
-        builder.add(
+        builder.add_node(
             {"operation": operation},
             quantity,
-            value.number(),
+            value,
             unit=unit,
             better=better,
             field=field,
-            line=value.line,
             run=run,
         )
     if errors := node.get("Connection Errors"):
-        builder.add(
+        builder.add_node(
             {"operation": operation},
             "failures",
-            errors.number(),
+            errors,
             better="lower",
             field="Connection Errors",
-            line=errors.line,
             run=run,
         )
 

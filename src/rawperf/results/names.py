@@ -47,6 +47,8 @@ _WORDS = {
 }
 _SUFFIXES = {"s", "ms", "us", "ns", *(set(_WORDS) - {"rps", "qps", "tps"})}
 """Units that a name may end in after ``_``; ``_b``, ``_min`` and ``_m`` mean other things too."""
+_BITS = {"Kb", "Mb", "Gb"}
+"""Bits, or bytes in careless writing: no unit is taken from these."""
 _PER_SECOND = re.compile(r"(?i)(.*[_ ]per[_ ]|.*/)(s|sec|secs|second|seconds)")
 _AMOUNT_PER_SECOND = re.compile(r"(?i)(?:.*[_ ])?(bits|bytes)[_ ]per[_ ]\w+")
 _RATES = re.compile(r"(?i)(?:.*[_ ])?(?:rps|qps|tps|iops)")
@@ -70,7 +72,8 @@ def split_unit(name: str) -> tuple[str, str]:
     if _RATES.fullmatch(name):
         return name, "1/s"
     base, _, suffix = name.rpartition("_")
-    if base and suffix.lower() in _SUFFIXES and not (suffix == "s" and _COUNTED.fullmatch(base)):
+    known = suffix.lower() in _SUFFIXES and suffix not in _BITS
+    if base and known and not (suffix == "s" and _COUNTED.fullmatch(base)):
         return base, parse_unit(suffix)
     return name, ""
 
@@ -78,6 +81,8 @@ def split_unit(name: str) -> tuple[str, str]:
 def parse_unit(text: str) -> str:
     """Return the unit that a text names, "" if it names none: ``milliseconds`` is ``ms``."""
     text = text.strip().replace("μ", "u").replace("µ", "u")
+    if text in _BITS:
+        return ""
     if is_unit(text):
         return text
     counted, slash, time = text.rpartition("/")

@@ -54,15 +54,9 @@ def _add_benchmark(builder: ResultBuilder, stats: Node, keys: dict[str, str]) ->
     if rounds:
         check_mean(mean.number(), data.numbers(), "data", stats.file, mean.line)  # type: ignore[union-attr]
     for node in rounds or [mean]:
-        builder.add(
-            keys,
-            "time",
-            node.number(),
-            unit="s",
-            better="lower",
-            field="data" if rounds else "mean",
-            line=node.line,
+        builder.add_node(
+            keys, "time", node, unit="s", better="lower", field="data" if rounds else "mean"
         )
     for name in () if rounds else _SUMMARIES:
         if value := stats.get(name):
-            builder.add(keys, f"time_{name}", value.number(), unit="s", field=name, line=value.line)
+            builder.add_node(keys, f"time_{name}", value, unit="s", field=name)

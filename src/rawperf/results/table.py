@@ -17,7 +17,7 @@ import pandas as pd
 from rawperf.core.errors import FormatError
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.core.units import base_unit, conversion_factor
-from rawperf.results.parsing import Row
+from rawperf.results.parsing import Node, Row, parse_number
 
 Repeats = Literal["", "process", "runs"]
 """What rows of one key are: repetitions within one process (whose start-up and memory layout do not
@@ -143,6 +143,54 @@ class ResultBuilder:
         self._keys.update(dict.fromkeys(keys))
         self._rows.append((keys, run, quantity, value * factor, line))
 
+    def add_node(
+        self,
+        keys: Mapping[str, str],
+        quantity: str,
+        node: Node,
+        *,
+        factor: float = 1.0,
+        unit: str = "",
+        better: Better = "",
+        field: str = "",
+        run: int = 0,
+    ) -> None:
+        """Add the number of a JSON document, times `factor`; raises as `add` and `Node.number` do."""
+        self.add(
+            keys,
+            quantity,
+            node.number() * factor,
+            unit=unit,
+            better=better,
+            field=field,
+            line=node.line,
+            run=run,
+        )
+
+    def add_text(
+        self,
+        keys: Mapping[str, str],
+        quantity: str,
+        text: str,
+        field: str,
+        line: int,
+        *,
+        unit: str = "",
+        better: Better = "",
+        run: int = 0,
+    ) -> None:
+        """Add the number of a text; raises as `add` and `parse_number` do, which names it `field`."""
+        self.add(
+            keys,
+            quantity,
+            parse_number(text, field, self._file, line),
+            unit=unit,
+            better=better,
+            field=field,
+            line=line,
+            run=run,
+        )
+
     def add_cell(
         self,
         keys: Mapping[str, str],
@@ -153,17 +201,9 @@ class ResultBuilder:
         unit: str = "",
         better: Better = "",
     ) -> None:
-        """Add the number of a row's cell; raises `FormatError` as `add` and `Row.number` do."""
-        self.add(
-            keys,
-            quantity,
-            row.number(column),
-            unit=unit,
-            better=better,
-            field=column,
-            line=row.line,
-            run=row.run,
-        )
+        """Add the number of a row's cell; raises as `add_text` does."""
+        cell = row.cells[column]
+        self.add_text(keys, quantity, cell, column, row.line, unit=unit, better=better, run=row.run)
 
     def build(
         self,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from rawperf.core.errors import RawperfError
 from rawperf.registry import NUMBER, TIME_NAMES
 from virtperf.runs.ingest.own import find_delimiter
+from virtperf.runs.run_values import PlainTable, choose_keys
 
 MAX_TABLE_BYTES = 4 * 1024**2
 """Largest table that is read as a whole, to see which cells repeat."""
@@ -58,6 +62,17 @@ class Table:
         """Columns that have numbers only; empty cells are allowed."""
         filled = {name: [cell for cell in self.cells(name) if cell.strip()] for name in self.names}
         return tuple(name for name, cells in filled.items() if cells and all(map(is_number, cells)))
+
+    def plain(self, *, without: str = "") -> PlainTable:
+        """The table as comparisons take it, without one column."""
+        numbers = {
+            name: np.array([float(cell) if cell.strip() else math.nan for cell in self.cells(name)])
+            for name in self.numeric
+        }
+        others = (name for name in self.names if name not in numbers and name != without)
+        texts = {name: self.cells(name) for name in others}
+        written = {name: (name, 1.0) for name in numbers}
+        return PlainTable("", numbers, texts, len(self.rows), written)
 
     @property
     def header(self) -> str:
@@ -120,24 +135,33 @@ def _is_name(cell: str) -> bool:
 
 
 def find_roles(tables: Sequence[Table]) -> Roles:
-    """Propose what the columns of tables with the same columns are: a key of one is a key of all."""
+    """Propose what the columns of tables with the same columns are: a key of one is a key of all.
+
+    Keys are those of a comparison (`choose_keys`) and levels of a factor that a single table shows;
+    keys that follow from those left of them are left out. A text that is one of each table is a key
+    if there are no others.
+    """
     first = tables[0]
     for table in tables:
         if time := _time_column(table):
             return Roles(numbers=tuple(n for n in table.numeric if n != time), time=time)
     names = next(filter(None, map(_names_column, tables)), "")
-    keys = {key for table in tables for key in _keys(table, names)}
-    if any(len(set(table.keys(sorted(keys)))) > MAX_CONDITIONS for table in tables):
-        keys = set()
-    ordered = tuple(name for name in first.names if name in keys)
+    found = choose_keys([[table.plain(without=names) for table in tables]])
+    levels = {name for table in tables for name in _level_columns(table, long=bool(names))}
+    chosen = {*found.keys, *levels}.difference(found.left_out) or found.facts
+    keys = _needed(tables, [name for name in first.names if name in chosen])
+    if any(len(set(table.keys(keys))) > MAX_CONDITIONS for table in tables):
+        keys = []
     numbers = tuple(
         name
         for name in first.names
-        if name not in keys and all(name in table.numeric for table in tables)
+        if name not in keys
+        and name not in found.left_out
+        and all(name in table.numeric for table in tables)
     )
-    identity = [*ordered, *([names] if names else [])]
+    identity = [*keys, *([names] if names else [])]
     repeats = any(max(Counter(table.keys(identity)).values()) > 1 for table in tables)
-    return Roles(ordered, names, numbers[-1:] if names else numbers, "", repeats)
+    return Roles(tuple(keys), names, numbers[-1:] if names else numbers, "", repeats)
 
 
 def _names_column(table: Table) -> str:
@@ -160,24 +184,26 @@ def _time_column(table: Table) -> str:
     return ""
 
 
-def _keys(table: Table, names: str) -> list[str]:
-    """Texts, and numeric columns that are levels of a factor: whole numbers left of all results, which
-    repeat, or ascend from row to row. Keys that follow from the others are left out, from the right.
+def _level_columns(table: Table, *, long: bool) -> list[str]:
+    """Numeric columns that are levels of a factor: left of all results, with whole numbers which repeat,
+    or ascend from row to row.
     """
-    keys = []
-    are_results = not table.headed
-    for name in table.names:
-        if name in table.numeric:
-            are_results |= name == table.numeric[-1]
-            are_results |= not _are_levels(table.cells(name), long=bool(names))
-        if name != names and not (name in table.numeric and are_results):
-            keys.append(name)
+    numeric = table.numeric[:-1] if table.headed else ()
+    return [*itertools.takewhile(lambda n: _are_levels(table.cells(n), long=long), numeric)]
+
+
+def _needed(tables: Sequence[Table], keys: Sequence[str]) -> list[str]:
+    """Leave out keys that follow from the others, from the right."""
+
+    def conditions_of(names: Sequence[str]) -> int:
+        return len({cells for table in tables for cells in table.keys(names)})
+
     kept = list(keys)
     for name in reversed(keys):
         others = [key for key in kept if key != name]
-        if others and len(set(table.keys(others))) == len(set(table.keys(kept))):
+        if others and conditions_of(others) == conditions_of(kept):
             kept = others
-    return kept if len(set(table.keys(kept))) <= MAX_CONDITIONS else []
+    return kept
 
 
 def _are_levels(cells: Sequence[str], *, long: bool) -> bool:

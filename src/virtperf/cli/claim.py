@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from virtperf.cli._shared import (
+    exit_by_verdict,
     input_format_option,
     level_option,
     levels_option,
@@ -114,8 +115,7 @@ def test(
     if keep is not None:
         test.write(keep)
     write_and_print(lambda _: result.shown(), "claim", output_format, output)
-    if result.decision.value in fail_on:
-        raise SystemExit(1)
+    exit_by_verdict({result.decision.value}, fail_on, directed=True)
 
 
 @claim.command()

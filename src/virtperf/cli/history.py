@@ -84,7 +84,8 @@ def history(
 
     table = histories(place, root=layout.root, **options)
     write_and_print(lambda _: table.shown(), "history", output_format, output)
-    directed = any(row.better for row in table.rows)
     exit_by_verdict(
-        {verdict.replace(" ", "-") for verdict in table.verdicts}, fail_on, directed=directed
+        {verdict.replace(" ", "-") for verdict in table.verdicts},
+        fail_on,
+        directed=table.judges_direction,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,13 +19,24 @@ from virtperf.comparison.claim_samples import (
     failure_notes,
     needs_single_values,
     own_samples,
+    run_notes,
 )
 from virtperf.comparison.own_files import read_declared_forms
-from virtperf.comparison.sides import Side, TableOptions, read_sides, rows_offer
+from virtperf.comparison.row import Row
+from virtperf.comparison.sides import (
+    Side,
+    TableOptions,
+    equal_files_note,
+    read_sides,
+    rows_offer,
+    side_notes,
+)
+from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
 from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.runs.run_values import join_names
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
@@ -242,21 +253,18 @@ def described(found: FoundClaim) -> Shown:
 
 
 @dataclass(frozen=True)
-class ClaimVerdict(Showable):
-    """Verdict on a claim by runs of one's own, a side for each condition; `row` is that of the table
+class ClaimVerdict(Row, Showable):
+    """Verdict on a claim by runs of one's own, a side for each condition.
+
+    `quantity` is that of the runs, `note` the reason of the verdict; `numbers` are those of the table
     of verdicts.
     """
 
-    found: FoundClaim
-    runs: tuple[Side, ...]
-    quantity: str
-    decision: Decision
-    row: Mapping[str, Any]
+    found: FoundClaim = field(kw_only=True)
+    decision: Decision = field(kw_only=True)
+    runs: tuple[Side, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    @property
-    def verdict(self) -> str:
-        return OF_A_HYPOTHESIS[self.decision]
 
     def shown(self) -> Shown:
         """The verdict, the conditions with their runs, and the facts of both machines."""
@@ -272,7 +280,6 @@ class ClaimVerdict(Showable):
             if (values := {each for side in self.runs for each in side.facts.get(name, ())})
         }
         facts = [*paper, *((f"here: {name}", text) for name, text in ours.items())]
-        numbers = {name: value for name, value in self.row.items() if isinstance(value, float)}
         tables = [
             Grid(
                 columns=("the paper's condition", "your runs", "number"),
@@ -284,21 +291,20 @@ class ClaimVerdict(Showable):
             tables.append(Grid(label="Machines", columns=("machine", ""), rows=tuple(facts)))
         return Shown(
             title=f"{found.name} on one's own runs",
-            sentences=[found.claim.says, f"{self.verdict}: {self.row['reason']}."],
+            sentences=[found.claim.says, f"{self.verdict}: {self.note}."],
             tables=tables,
             notes=[
                 f"quantity of your runs: {self.quantity}",
-                *self.notes,
                 "that your conditions correspond to the paper's is your assumption",
-                *(warning for side in self.runs for warning in side.warnings),
+                *self.notes,
                 *(note for side in self.runs for note in failure_notes(side)),
             ],
             data={
                 "claim": found.name,
                 "verdict": self.verdict,
-                "reason": self.row["reason"],
+                "reason": self.note,
                 "says": found.claim.says,
-                **finite_values(numbers),
+                **finite_values(self.numbers),
                 "sides": [side.name for side in self.runs],
                 "facts": ours,
             },
@@ -331,9 +337,10 @@ def claim(
     ------
     ParameterError
         An unknown claim, one that is stated for several sets of conditions, another number of places
-        than that of the conditions, or an unknown quantity.
+        than that of the conditions, an unknown quantity, or one with several values in a run.
     RawperfError
-        Runs can't be read, or the claim is relative to a condition that it does not name.
+        Runs can't be read, one is given twice, or the claim is relative to a condition that it does not
+        name.
     """
     layout = Layout(Path(root))
     found = find_claim(layout, name) if isinstance(name, str) else name
@@ -349,7 +356,7 @@ def claim(
             remedy="give one folder, file or pattern for each, in this order; quote patterns, such as 'a-*.json'",
         )
     study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     declared, offer = None, ""
     if not (quantity or where or input_format or rows == "runs"):
         declared = read_declared_forms(study, conditions, places, layout, level)
@@ -363,9 +370,15 @@ def claim(
                     expected=f"runs of {needed}",
                     remedy="give them in this order",
                 )
+        notes = equal_files_note(sides) if len({q.name for q in conditions}) == 1 else []
     else:
         tables = TableOptions(rows_are_runs=rows == "runs")
         kinds = {q.name: study.quantities[q.name] for q in conditions}
+        if len({kind.unit for kind in kinds.values()}) > 1:
+            raise ParameterError(
+                f"{found.name} compares {join_names(sorted(kinds))}, which have different units",
+                expected="a claim that compares conditions of one quantity, or files in the paper's own form",
+            )
         of_single_values = needs_single_values(kinds.values())
         sides = read_sides(
             places,
@@ -377,8 +390,14 @@ def claim(
         )
         chosen = quantity or choose_quantity(sides, kinds.values())
         pairs = [(q, kinds[q.name]) for q in conditions]
-        samples, notes = own_samples(found.claim, pairs, sides, chosen, level)
+        samples, computed = own_samples(found.claim, pairs, sides, chosen, level)
         offer = "" if of_single_values else rows_offer(sides, tables)
+        notes = [
+            *equal_files_note(sides),
+            *side_notes(sides, [side.name for side in sides]),
+            *run_notes(sides, [samples[q] for q in conditions], chosen),
+            *computed,
+        ]
     decision, row = judge_claim(study, found.claim, samples, level)
     if decision is Decision.UNMEASURED:
         raise RawperfError(
@@ -386,8 +405,23 @@ def claim(
             remedy="choose a claim that compares two conditions: virtperf claim list WORDS",
         )
     if decision is Decision.UNDECIDED and offer:
-        notes = (*notes, offer)
-    return ClaimVerdict(found, tuple(sides), chosen, decision, row, notes)
+        notes.append(offer)
+    numbers = {name: value for name, value in row.items() if isinstance(value, float)}
+    estimate = None
+    if "estimate" in numbers:
+        ends = (numbers["estimate_low"], numbers["estimate_high"])
+        estimate = Estimate(numbers["estimate"], *ends, level, "runs")
+    return ClaimVerdict(
+        chosen,
+        verdict=OF_A_HYPOTHESIS[decision],
+        estimate=estimate,
+        note=row["reason"],
+        found=found,
+        decision=decision,
+        runs=tuple(sides),
+        numbers=numbers,
+        notes=tuple(notes),
+    )
 
 
 def _cut(text: str) -> str:

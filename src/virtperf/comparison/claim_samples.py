@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from rawperf.core.errors import ParameterError, did_you_mean
 from rawperf.core.units import conversion_factor, is_unit
-from virtperf.comparison.sides import Side
+from virtperf.comparison.ratio_rows import are_missing
+from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import Estimate
 from virtperf.runs.run_values import Condition, RunValues, join_names
@@ -111,6 +112,22 @@ def failure_notes(side: Side) -> list[str]:
             which = join_names([run.run_id for run in failed])
             notes.append(f"{which}: {name} above 0, which the number of these runs may include")
     return notes
+
+
+def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Iterator[str]:
+    """Yield notes on runs that are no plain replicates: of several levels of a factor, without a value
+    of the quantity `name`, or with a 0 that no completed run has.
+    """
+    for side, runs in zip(sides, of, strict=True):
+        if factors := sorted(varied_names([side]) & side.factor_levels.keys()):
+            yield f"{side.name}: runs with different {join_names(factors)} are taken as replicates"
+        if runs.n < len(side.runs):
+            yield f"{side.name}: {len(side.runs) - runs.n} of {len(side.runs)} runs have no {name}"
+        if are_missing(runs.values, side.quantities[name]):
+            yield (
+                f"{side.name}: {int((runs.values == 0).sum())} of {runs.n} runs have {name} 0, which "
+                "no completed run has: failed runs, or a number that was not measured"
+            )
 
 
 def _has_any(run: RunValues, name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
     ContrastFunction,
@@ -28,6 +28,7 @@ from virtperf.comparison.sides import (
     read_sides,
     require_raw,
     rows_offer,
+    side_notes,
     varied_names,
 )
 from virtperf.comparison.splits import equal_splits, unequal_quantities
@@ -172,7 +173,6 @@ def compare(
     )
     if factor:
         sides = [sides[0].split(name, text) for text in levels]
-    _require_factors(sides, where)
     if paired:
         sides = _paired_sides(sides)
     return _compare_sides(sides, percentiles, settings, tables)
@@ -206,6 +206,7 @@ def _compare_sides(
     tables: TableOptions,
 ) -> ComparisonTable:
     """Compare each side with the first, by the runs' own values, or by percentiles."""
+    undirected = {n for side in sides for n, kind in side.quantities.items() if not kind.better}
     if percentiles:
         from virtperf.comparison.percentiles import replace_by_percentiles
 
@@ -221,6 +222,14 @@ def _compare_sides(
         both = {name: both[name] for name in both if name in common} or both
     selected = settings.of(both)
     varied = varied_names(sides)
+    assumed = [
+        name
+        for name, kind in selected.items()
+        if percentiles
+        and kind.better
+        and kind is both[name]
+        and name.partition(" of ")[2] in undirected
+    ]
     pairs = [p for side in sides[1:] for p in _common_pairs(sides[0], side, selected, varied)]
     from virtperf.comparison.unequal_loads import unequal_load_notes
 
@@ -239,6 +248,13 @@ def _compare_sides(
         *equal_files_note(sides),
         *_missing_value_notes(sides, pairs, varied),
         *left_out,
+        *(
+            [
+                f"lower is taken to be better: {join_names(assumed)}; --higher-is-better NAME reverses it"
+            ]
+            if assumed
+            else ()
+        ),
         *([f"not compared: {join_names(not_selected)} ({why})"] if not_selected else ()),
         *_rows_notes(sides, tables),
     ]
@@ -284,7 +300,7 @@ def _table(
         (),
         tuple(_different_facts(sides)),
         (
-            *_side_notes(sides),
+            *side_notes(sides, _letters(sides)),
             *left_out,
             *(_zero_note(pairs) if settings.patterns else ()),
             *_no_direction_note(rows, selected),
@@ -341,6 +357,7 @@ def _compare_equal(
         from virtperf.comparison.studies import measured_study
 
         study = measured_study(layout, str(place), settings.level, settings.where)
+        study.require_factors(settings.where)
         conditions = study.conditions(settings.where)
         known = study.measured(conditions)
         cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
@@ -407,18 +424,6 @@ def _revision_sides(
     if len(of) == 2:
         return of[0], of[1]
     return of[0], layout.measured(str(a)) if is_study(a, layout) else a
-
-
-def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `RawperfError` for a factor or key in `where` that no run has."""
-    known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
-    for name in where:
-        if name not in known:
-            raise RawperfError(
-                f"no run has a factor {name!r}, and no table a column of keys of that name",
-                expected=", ".join(sorted(known)) or None,
-                remedy=did_you_mean(name, known),
-            )
 
 
 def _common_pairs(
@@ -497,7 +502,8 @@ def _one_sided_notes(
 def _no_direction_note(
     rows: Sequence[object], selected: Mapping[str, ComparedQuantity]
 ) -> Iterator[str]:
-    if len(rows) > 1 and not any(kind.better for kind in selected.values()):
+    speeds = [kind for kind in selected.values() if not kind.is_failure]
+    if len(rows) > 1 and speeds and not any(kind.better for kind in speeds):
         yield (
             "no direction (higher or lower is better) is known for these quantities, so all are "
             "compared: select some by --quantity, --higher-is-better or --lower-is-better NAME"
@@ -576,11 +582,3 @@ def _missing_value_notes(
             )
         if alone:
             yield f"{letter}: left out, since not on both sides: {join_names([*alone], '; ')}"
-
-
-def _side_notes(sides: Sequence[Side]) -> Iterable[str]:
-    yield from dict.fromkeys(note for side in sides for note in side.notes)
-    for letter, side in zip(_letters(sides), sides, strict=True):
-        yield from (f"{letter}: {warning}" for warning in side.warnings)
-        if side.disturbed:
-            yield f"{letter}: {side.disturbed} of {len(side.runs)} runs were disturbed"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +20,20 @@ from virtperf.comparison.changes import (
     changes,
     false_alarm_rates,
 )
+from virtperf.comparison.ratio_rows import are_missing
 from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
+from virtperf.comparison.row import Row, Rows, change_texts, direction, size_texts
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
-from virtperf.core.numbers import signed, unsigned
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Grid, Showable, Shown
-from virtperf.runs.run_values import ComparedQuantity
+from virtperf.core.shown import Grid, Shown
+from virtperf.runs.run_values import ComparedQuantity, join_names
 
 COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
 NO_CHANGE = "no change seen"
 NOT_TESTED = "not tested"
 DRIFTS = "drifts"
-VERDICTS = ("slower", "faster", "lower", "higher", DRIFTS, NOT_TESTED)
-"""Verdicts other than `NO_CHANGE`."""
-
-
-@dataclass(frozen=True)
-class LevelShift:
-    """A change of level, most likely at `revision`, at one of `revisions` in at least 95 % of cases.
-
-    `present` is the change from the level before to the present one: the change `holds` if both
-    have the same direction.
-    """
-
-    revision: str
-    date: str
-    revisions: tuple[str, ...]
-    change: Estimate
-    present: Estimate
-    holds: bool
-    accepted: bool
-    verdict: str
 
 
 @dataclass(frozen=True)
@@ -64,38 +46,64 @@ class NoisyRevision:
 
 
 @dataclass(frozen=True)
-class BenchmarkHistory:
+class LevelShift(NoisyRevision):
+    """A change of level, most likely at `revision`, at one of `revisions` in at least 95 % of cases.
+
+    `present` is the change from the level before to the present one: the change `holds` if both
+    have the same direction.
+    """
+
+    revisions: tuple[str, ...]
+    present: Estimate
+    holds: bool
+    accepted: bool
+    verdict: str
+
+
+@dataclass(frozen=True)
+class BenchmarkHistory(Row):
     """History of one benchmark over its revisions, oldest first.
 
-    Changes are in %; where values are not all positive, in their unit. `newest` compares the newest
+    Changes are in %; where values are not all positive, in their unit. `estimate` compares the newest
     revision with the level before it; `drift` is a gradual change from the oldest to the newest.
-    `reason` tells why a history is not tested. `verdict` is that of the changes that hold and are not
+    `note` tells why a history is not tested. `verdict` is that of the changes that hold and are not
     accepted.
     """
 
-    benchmark: str
-    unit: str
-    better: str
-    measured: tuple[RevisionRuns, ...]
-    tested: bool
-    reason: str
-    verdict: str
+    measured: tuple[RevisionRuns, ...] = ()
+    tested: bool = False
     changes: tuple[LevelShift, ...] = ()
     noisy: tuple[NoisyRevision, ...] = ()
-    newest: Estimate | None = None
     drift: Estimate | None = None
     autocorrelation: float | None = None
     starts: tuple[int, ...] = ()
     levels: tuple[float, ...] = ()
+
+    own_names = {"note": "reason", "estimate": "newest"}
 
     @property
     def open_changes(self) -> tuple[LevelShift, ...]:
         """Changes that hold and are not accepted."""
         return tuple(each for each in self.changes if each.holds and not each.accepted)
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether all values are positive, so that they are compared by ratios."""
+        return all(min(each.runs) > 0 for each in self.measured)
+
+    @property
+    def change_unit(self) -> str:
+        """Unit of the changes with a blank before it."""
+        if self.is_positive:
+            return " %"
+        return f" {self.unit}" if self.unit not in ("", "1") else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"benchmark": self.name, **super().to_dict()}
+
 
 @dataclass(frozen=True)
-class HistoryTable(Showable):
+class HistoryTable(Rows):
     """Histories of all benchmarks of a place."""
 
     place: str
@@ -105,40 +113,40 @@ class HistoryTable(Showable):
     @property
     def verdicts(self) -> frozenset[str]:
         """All verdicts: a benchmark may have got both slower and faster."""
-        found = {row.verdict for row in self.rows}
-        return frozenset(found.union(*({c.verdict for c in r.open_changes} for r in self.rows)))
+        return super().verdicts.union(*({c.verdict for c in r.open_changes} for r in self.rows))
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Verbal summary: changes that hold, noisy revisions, and what else was tested or not."""
         sentences = [_sentence(row, shift) for row in self.rows for shift in row.open_changes]
         sentences += [
-            f"{row.benchmark} is {size} than at the oldest revision, gradually, {limits}: no revision "
+            f"{row.name} is {size} than at the oldest revision, gradually, {limits}: no revision "
             "can be named."
             for row in self.rows
             if row.drift is not None
-            for size, limits in [_words(row.drift, _unit(row))]
+            for size, limits in [_words(row.drift, row)]
         ]
         sentences += [_noisy_sentence(row) for row in self.rows if row.noisy]
         if accepted := sum(c.holds and c.accepted for row in self.rows for c in row.changes):
             sentences.append(f"Changes that hold and are accepted: {accepted}.")
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
             sentences.append(f"{quiet} of {len(self.rows)} benchmarks show no change.")
-        for reason in dict.fromkeys(row.reason for row in self.rows if not row.tested):
-            names = [row.benchmark for row in self.rows if row.reason == reason]
-            sentences.append(f"Not tested, {reason}: {', '.join(names)}.")
+        not_tested = grouped((row.note, row.name) for row in self.rows if not row.tested)
+        sentences += [
+            f"Not tested, {why}: {', '.join(names)}." for why, names in not_tested.items()
+        ]
         return tuple(sentences)
 
     def shown(self) -> Shown:
         """Sentences, the table and notes, as every medium shows them."""
         cells = tuple(
             (
-                row.benchmark,
+                row.name,
                 str(len(row.measured)),
                 "; ".join(f"{_named(each)}: {_cell(each.change, row)}" for each in row.changes)
                 or ("none" if row.tested else ""),
                 "; ".join(f"{each.revision}: {_cell(each.change, row)}" for each in row.noisy),
-                "" if row.newest is None else _cell(row.newest, row),
+                "" if row.estimate is None else _cell(row.estimate, row),
                 "" if row.autocorrelation is None else f"{row.autocorrelation:.2f}",
                 row.verdict,
             )
@@ -147,10 +155,6 @@ class HistoryTable(Showable):
         table = Grid(label="Changes", columns=COLUMNS, rows=cells, numeric=(1, 5))
         title = f"History of {self.place}"
         return Shown(title, self.sentences, [table], self.notes, self.to_dict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to a JSON-compatible dictionary."""
-        return {**asdict(self), "sentences": list(self.sentences)}
 
 
 def history(
@@ -208,18 +212,35 @@ def history(
         place, layout, format, where or {}, revision, date, by_date
     )
     selected = quantities_to_compare(compared_quantities, quantities, higher, lower)
-    chosen = {}
+    histories = []
+    lacking: list[tuple[tuple[str, ...], str]] = []
     for (quantity, condition), by_revision in values_by_revision.items():
         if quantity not in selected:
             continue
+        kind = selected[quantity]
         measured = tuple(by_revision[name] for name in order if name in by_revision)
-        if selected[quantity].is_failure and not any(any(each.runs) for each in measured):
+        if kind.is_failure and not any(any(each.runs) for each in measured):
             continue
-        name = f"{quantity}, {condition}" if condition else quantity
+        row = BenchmarkHistory(
+            quantity,
+            condition,
+            kind.unit,
+            kind.better,
+            NOT_TESTED,
+            is_failure=kind.is_failure,
+            measured=measured[-MAX_REVISIONS:],
+        )
+        histories.append(row)
         if len(measured) > MAX_REVISIONS:
-            notes.append(f"{name}: only the last {MAX_REVISIONS} revisions are analyzed")
-        chosen[name] = (selected[quantity], measured[-MAX_REVISIONS:])
-    if not any(len(measured) > 1 for _, measured in chosen.values()):
+            notes.append(f"{row.name}: only the last {MAX_REVISIONS} revisions are analyzed")
+        lacking.append((tuple(name for name in order if name not in by_revision), row.name))
+        notes += _zero_notes(row, kind)
+    notes += [
+        f"{join_names(names)}: {len(missing)} of {len(order)} revisions have no value: {join_names(missing)}"
+        for missing, names in grouped(lacking).items()
+        if missing
+    ]
+    if not any(len(row.measured) > 1 for row in histories):
         raise RawperfError(
             "there is no history",
             file=str(place),
@@ -228,13 +249,10 @@ def history(
         )
     file = Path(accepted) if accepted is not None else accepted_file(place, layout)
     known = _read_accepted(file)
-    tested = sum(len(measured) >= MIN_REVISIONS for _, measured in chosen.values())
+    tested = sum(len(row.measured) >= MIN_REVISIONS for row in histories)
 
     def analyzed() -> tuple[BenchmarkHistory, ...]:
-        return tuple(
-            _analyze(name, kind, measured, tested, known.get(name, ""))
-            for name, (kind, measured) in chosen.items()
-        )
+        return tuple(_analyze(row, tested, known.get(row.name, "")) for row in histories)
 
     rows = analyzed()
     if accept is not None:
@@ -245,6 +263,17 @@ def history(
     if tested:
         notes.append(_rates_note())
     return HistoryTable(str(place), rows, tuple(notes))
+
+
+def _zero_notes(row: BenchmarkHistory, kind: ComparedQuantity) -> Iterator[str]:
+    """Yield a note on values of 0 that no completed run has."""
+    values = np.array([value for each in row.measured for value in each.runs])
+    if are_missing(values, kind):
+        zero = [each.revision for each in row.measured if 0 in each.runs]
+        yield (
+            f"{row.name} is 0 at {join_names(zero)}, which no completed run has: failed runs, or a number "
+            "that was not measured; leave these runs out"
+        )
 
 
 def accepted_file(place: str | Path, layout: Layout) -> Path:
@@ -281,7 +310,7 @@ def _accept(rows: Sequence[BenchmarkHistory], revision: str, place: str) -> dict
         if revision in names and any(
             names.index(each.revisions[0]) <= names.index(revision) for each in row.open_changes
         ):
-            found[row.benchmark] = revision
+            found[row.name] = revision
     if not found:
         changed = {each.revision: None for row in rows for each in row.open_changes}
         raise RawperfError(
@@ -292,22 +321,23 @@ def _accept(rows: Sequence[BenchmarkHistory], revision: str, place: str) -> dict
     return found
 
 
-def _analyze(
-    name: str,
-    kind: ComparedQuantity,
-    measured: tuple[RevisionRuns, ...],
-    benchmarks: int,
-    accepted: str,
-) -> BenchmarkHistory:
-    row = BenchmarkHistory(name, kind.unit, kind.better, measured, False, "", NOT_TESTED)
+def _analyze(row: BenchmarkHistory, benchmarks: int, accepted: str) -> BenchmarkHistory:
+    measured, positive = row.measured, row.is_positive
     if len(measured) < MIN_REVISIONS:
-        return replace(row, reason=f"too few revisions (fewer than {MIN_REVISIONS})")
-    positive = min(min(each.runs) for each in measured) > 0
+        return replace(row, note=f"too few revisions (fewer than {MIN_REVISIONS})")
     means = [float(np.mean(np.log(each.runs) if positive else each.runs)) for each in measured]
-    found = changes(means, benchmarks=benchmarks)
+    # noise below a share of the values is rounding, and logarithms are shares already
+    size = 1.0 if positive else max(map(abs, means)) or 1.0
+    found = changes([mean / size for mean in means], benchmarks=benchmarks)
     if found.wanders:
         reason = "the values wander: there are no levels to compare"
-        return replace(row, reason=reason, autocorrelation=found.autocorrelation)
+        return replace(row, note=reason, autocorrelation=found.autocorrelation)
+
+    def change(shift: Estimate) -> Estimate:
+        if not positive:
+            return shift.scaled(size)
+        return shift.map(lambda log: 100 * math.expm1(min(log, 700.0)))
+
     revisions = [each.revision for each in measured]
     until = revisions.index(accepted) if accepted in revisions else -1
     shifts = tuple(
@@ -315,11 +345,11 @@ def _analyze(
             revision=revisions[step.at],
             date=measured[step.at].date,
             revisions=tuple(revisions[step.first : step.last + 1]),
-            change=_change(step.shift, positive),
-            present=_change(step.since, positive),
+            change=change(step.shift),
+            present=change(step.since),
             holds=step.holds,
             accepted=step.first <= until,
-            verdict=_direction(step.shift.value > 0, kind.better),
+            verdict=direction(is_up=step.shift.value > 0, better=row.better),
         )
         for step in found.steps
     )
@@ -328,14 +358,14 @@ def _analyze(
         tested=True,
         changes=shifts,
         noisy=tuple(
-            NoisyRevision(revisions[at], measured[at].date, _change(shift, positive))
+            NoisyRevision(revisions[at], measured[at].date, change(shift))
             for at, shift in found.noisy
         ),
-        newest=found.newest and _change(found.newest, positive),
-        drift=found.drift and _change(found.drift, positive),
+        estimate=found.newest and change(found.newest),
+        drift=found.drift and change(found.drift),
         autocorrelation=found.autocorrelation,
         starts=tuple(step.at for step in found.steps),
-        levels=tuple(math.exp(level) if positive else level for level in found.levels),
+        levels=tuple(math.exp(level) if positive else size * level for level in found.levels),
     )
     directions = [each.verdict for each in row.open_changes]
     quiet = NO_CHANGE if row.drift is None else DRIFTS
@@ -343,34 +373,16 @@ def _analyze(
     return replace(row, verdict=verdict)
 
 
-def _change(shift: Estimate, positive: bool) -> Estimate:
-    """Convert a shift of logarithms to %."""
-    return shift.map(lambda log: 100 * math.expm1(min(log, 700.0))) if positive else shift
-
-
-def _direction(is_up: bool, better: str) -> str:
-    if not better:
-        return "higher" if is_up else "lower"
-    return "faster" if is_up == (better == "higher") else "slower"
-
-
 def _cell(change: Estimate, row: BenchmarkHistory) -> str:
     """``+7 % (+6 to +8)``."""
-    by, low, high = signed(change.value, change.low, change.high)
-    return f"{by}{_unit(row)} ({low} to {high})"
+    by, limits = change_texts(change, row.change_unit)
+    return f"{by} ({limits})"
 
 
-def _words(change: Estimate, unit: str) -> tuple[str, str]:
+def _words(change: Estimate, row: BenchmarkHistory) -> tuple[str, str]:
     """``7 % higher`` and ``6 to 8 %``."""
-    size, limits = unsigned(change.value, change.low, change.high)
-    return f"{size}{unit} {'higher' if change.value > 0 else 'lower'}", f"{limits}{unit}"
-
-
-def _unit(row: BenchmarkHistory) -> str:
-    """Unit of a row's changes, with a blank before it."""
-    if all(min(each.runs) > 0 for each in row.measured):
-        return " %"
-    return f" {row.unit}" if row.unit not in ("", "1") else ""
+    size, limits = size_texts(change, row.change_unit)
+    return f"{size} {'higher' if change.value > 0 else 'lower'}", limits
 
 
 def _named(shift: LevelShift) -> str:
@@ -384,17 +396,17 @@ def _sentence(row: BenchmarkHistory, shift: LevelShift) -> str:
     since = f"{shift.revision} ({shift.date})" if shift.date else shift.revision
     if len(shift.revisions) > 1:
         since = f"one of {_named(shift)} (most likely {since})"
-    size, limits = _words(shift.present, _unit(row))
+    size, limits = _words(shift.present, row)
     verdict = f": {shift.verdict}" if row.better else ""
     so_far = "; it is the newest revision" if shift.revision == row.measured[-1].revision else ""
-    return f"{row.benchmark} is {size} since {since}, {limits}{verdict}{so_far}."
+    return f"{row.name} is {size} since {since}, {limits}{verdict}{so_far}."
 
 
 def _noisy_sentence(row: BenchmarkHistory) -> str:
     last = row.noisy[-1]
-    size, _ = _words(last.change, _unit(row))
+    size, _ = _words(last.change, row)
     others = f"; so are {len(row.noisy) - 1} earlier ones" if len(row.noisy) > 1 else ""
-    return f"{row.benchmark}: {last.revision} alone is {size}, one noisy revision{others}."
+    return f"{row.name}: {last.revision} alone is {size}, one noisy revision{others}."
 
 
 def _rates_note() -> str:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import yaml
 
+from rawperf.core.files import hash_file
 from rawperf.registry import HEAD_BYTES, extract_head
 from virtperf.comparison.sides import Side
 from virtperf.core.paths import Layout
@@ -63,7 +64,8 @@ def read_declared_forms(
                 (folder / RUN_FILE).write_text(yaml.safe_dump(about), encoding="utf-8")
                 read = preview(study, folder, layout.metrics, level=level)
                 rows.append(read.quantities)
-                runs.append(RunValues(file.name, {}))
+                place = addresses.address(str(file))
+                runs.append(RunValues(file.name, {}, digest=hash_file(file)[0], place=place))
             sides.append(Side(str(places[number - 1]), tuple(runs), {}))
     table = pd.concat(rows, ignore_index=True)
     return samples_by_quantity(study, table, Provenance.MEASURED, level), sides

@@ -54,9 +54,9 @@ def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> 
                 for percent in percents:
                     named = label(percent, name)
                     values[named, key] = percentile(x, percent / 100, counts)
-                    kinds[named] = ComparedQuantity(
-                        kind.unit, kind.better or "lower", named, kind.field
-                    )
+                    # times and sizes are better low; of rates it is not known
+                    better = kind.better or ("" if kind.unit.endswith("/s") else "lower")
+                    kinds[named] = ComparedQuantity(kind.unit, better, named, kind.field)
                     n_above = (1 - percent / 100) * total
                     too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))

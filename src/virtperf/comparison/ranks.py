@@ -17,48 +17,54 @@ import math
 import numpy as np
 
 from virtperf.core.contrasts import Replicates
+from virtperf.core.estimate import Estimate
+from virtperf.core.statistics import normal_quantile
+
+MAX_EXACT = 10_000
+"""Pairs of runs up to which limits are exact, by the null distribution; beyond, it is normal."""
+MAX_PAIRS = 10_000_000
+"""Pairs of runs of which a median is computed."""
 
 
-def compare_ranks(
-    a: Replicates, b: Replicates, level: float
-) -> tuple[float, float | None, float | None, float, str]:
-    """Compare positive values by ranks.
+def compare_ranks(a: Replicates, b: Replicates, level: float) -> tuple[Estimate, float] | None:
+    """Compare positive values by ranks; None for more than `MAX_PAIRS` pairs of runs.
 
     Returns
     -------
     tuple
-        The ratio of B to A, its interval at `level` (None with too few runs), the two-sided
-        p-value, and the name of the test.
+        The ratio of B to A with its interval at `level` (NaN limits with too few runs), whose method
+        is the name of the test, and the two-sided p-value.
     """
     from scipy import stats
 
     in_blocks = a.in_blocks and b.in_blocks
     blocks = [block for block in a.by_block if block in b.by_block] if in_blocks else []
-    if len(blocks) > 1:
+    n = len(blocks)
+    if max(a.n * b.n, n**2) > MAX_PAIRS:
+        return None
+    if n > 1:
         logs = np.array([math.log(b.by_block[k] / a.by_block[k]) for k in blocks])
-        i, j = np.triu_indices(len(logs))
-        averages = np.sort((logs[i] + logs[j]) / 2)
-        counts = _signed_rank_counts(len(logs))
+        i, j = np.triu_indices(n)
+        averages = (logs[i] + logs[j]) / 2
+        variance = n * (n + 1) * (2 * n + 1) / 24
+        counts = _signed_rank_counts(n) if len(averages) <= MAX_EXACT else None
         p = float(stats.wilcoxon(logs).pvalue) if logs.any() else 1.0
-        name = f"Wilcoxon's signed ranks within {len(blocks)} blocks"
+        name = f"Wilcoxon's signed ranks within {n} blocks"
     else:
-        averages = np.sort(np.subtract.outer(np.log(b.values), np.log(a.values)).ravel())
-        counts = _mann_whitney_counts(a.n, b.n)
+        averages = np.subtract.outer(np.log(b.values), np.log(a.values)).ravel()
+        variance = a.n * b.n * (a.n + b.n + 1) / 12
+        counts = _mann_whitney_counts(a.n, b.n) if len(averages) <= MAX_EXACT else None
         p = float(stats.mannwhitneyu(b.values, a.values, alternative="two-sided").pvalue)
         name = "Mann-Whitney"
-    low, high = _limits(averages, counts, level)
-    return math.exp(float(np.median(averages))), low, high, p, name
-
-
-def _limits(
-    ordered: np.ndarray, counts: np.ndarray, level: float
-) -> tuple[float | None, float | None]:
-    """Order statistics of the differences at `level`, by the exact null distribution `counts`."""
-    at_most = np.cumsum(counts) / counts.sum()
-    rank = int(np.searchsorted(at_most, (1 - level) / 2, side="right"))  # P(T < rank) <= tail
-    if rank == 0:
-        return None, None
-    return math.exp(float(ordered[rank - 1])), math.exp(float(ordered[-rank]))
+    if counts is not None:
+        at_most = np.cumsum(counts) / counts.sum()
+        rank = int(np.searchsorted(at_most, (1 - level) / 2, side="right"))  # P(T < rank) <= tail
+    else:
+        rank = int(len(averages) / 2 - normal_quantile(level) * math.sqrt(variance) + 0.5)
+    ordered = np.sort(averages)
+    low, high = (ordered[rank - 1], ordered[-rank]) if rank else (math.nan, math.nan)
+    value = math.exp(float(np.median(ordered)))
+    return Estimate(value, math.exp(low), math.exp(high), level, name), p
 
 
 def _mann_whitney_counts(m: int, n: int) -> np.ndarray:

@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
+from virtperf.comparison.row import Row, direction
 from virtperf.core.contrasts import (
     LinearRatio,
     LogRatio,
@@ -28,6 +29,7 @@ from virtperf.core.contrasts import (
     linear_ratio,
     log_ratio,
 )
+from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.statistics import error_of_sum, holm, t_pvalue
 from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
@@ -62,6 +64,9 @@ ONE_BLOCK_EACH = (
 )
 CLOCK = "all runs of a side have the same time: the resolution of the clock, not the spread of runs"
 COUNTED = "{name}: changes below one request of a run count as the same, the resolution of a count"
+NEGATIVE = "{name}: the mean of A is negative; changes are shares of its size"
+NO_BASE = "{name}: the mean of A is 0, so the sides are compared by their difference"
+TOO_MANY_RUNS = "{name}: too many runs for a comparison by ranks"
 ZEROS = (
     "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
     "number that was not measured; --zeros judges it"
@@ -69,28 +74,24 @@ ZEROS = (
 
 
 @dataclass(frozen=True)
-class RatioRow:
-    """One row of a comparison: the ratio of B's mean to A's, or for failures their difference.
+class RatioRow(Row):
+    """One row of a comparison: the ratio of B's mean to A's; their difference (`is_difference`) for
+    failures, and where A's mean is 0.
 
-    `low` and `high` are the unadjusted limits of `ratio`, or of `difference`, at the comparison's
-    level. `p` is the p-value for the nearest end of the margin, `p_holm` the Holm-adjusted one.
-    Undefined numbers are None: an interval with one run per side, an infinite limit. `more_runs` per
-    side decide with a power of 80 % at the observed ratio and spread (without an outlying run); None
-    where the row is decided, the spread unknown, or 1,000 runs are too few. `exact`: all runs of each
-    side have the same value, so that the sides differ in every run or not at all. `margin` is that of
-    the row, at least the resolution of its counts; `side` is the name of B. `outlier` is one outlying
-    run, and `without` the row without it. `ranks` is the rank-based comparison: Hodges and Lehmann's
-    estimate of the ratio with its interval, and the p-value of the test that `compared` names.
+    The limits of `estimate` are unadjusted, at the comparison's level; there are none with one run
+    per side. Of a negative mean of A, `ratio` is 1 plus the change as a share of its size. `p` is the
+    p-value for the nearest end of the margin, `p_holm` the Holm-adjusted one; None where undefined.
+    `more_runs` per side decide with a power of 80 % at the observed ratio and spread (without an
+    outlying run); None where the row is decided, the spread unknown, or 1,000 runs are too few.
+    `exact`: all runs of each side have the same value, so that the sides differ in every run or not
+    at all. `margin` is that of the row, at least the resolution of its counts; `side` is the name of
+    B. `outlier` is one outlying run, and `without` the row without it. `ranks` is the rank-based
+    comparison: Hodges and Lehmann's estimate of the ratio with its interval, and the p-value of the
+    test that `compared` names.
     """
 
-    quantity: str
-    condition: str
-    unit: str
-    better: str
     verdict: Verdict = "undecided"
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
+    is_difference: bool = False
     p: float | None = None
     p_holm: float | None = None
     mean_a: float | None = None
@@ -99,14 +100,47 @@ class RatioRow:
     runs_b: int = 0
     compared: str = ""
     more_runs: int | None = None
-    note: str = ""
     side: str = ""
     margin: float = 0.0
-    difference: float | None = None
     exact: bool = False
     outlier: OutlyingRun | None = None
     without: RatioRow | None = None
     ranks: RatioRow | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ratio of B's mean to A's; None without one."""
+        return self.estimate.value if self.estimate and not self.is_difference else None
+
+    @property
+    def difference(self) -> float | None:
+        """B's mean minus A's, where these are compared by it."""
+        return self.estimate.value if self.estimate and self.is_difference else None
+
+    @property
+    def excludes_no_change(self) -> bool:
+        """Whether the interval excludes equal sides."""
+        no_change = 0.0 if self.is_difference else 1.0
+        return self.estimate is not None and self.has_interval and no_change not in self.estimate
+
+    @property
+    def change(self) -> Estimate | None:
+        """The change of B against A, in `change_unit`."""
+        if self.estimate is None or not self.is_difference:
+            return self.estimate and self.estimate.map(lambda ratio: 100 * (ratio - 1))
+        return self.estimate.scaled(100) if self.is_share else self.estimate
+
+    @property
+    def change_unit(self) -> str:
+        """Unit of `change` with a blank before it."""
+        if not self.is_difference:
+            return " %"
+        return " points" if self.is_share else f" {self.unit}" if self.unit else ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the quantity is a share of failures, as opposed to their number."""
+        return self.is_failure and self.unit == "1"
 
     @property
     def is_mean(self) -> bool:
@@ -118,14 +152,24 @@ class RatioRow:
         larger changes first.
         """
         size = abs(math.log(self.ratio)) if self.ratio and self.ratio > 0 else math.inf
-        if self.difference is not None and self.verdict != "the same, exactly":
-            return (0 if self.verdict == "worse" else 1), -abs(self.difference)
+        if self.is_failure and self.verdict != "the same, exactly":
+            return (0 if self.verdict == "worse" else 1), -abs(self.difference or 0.0)
         if self.verdict == "not judged":
             return 2, 0.0
         if self.verdict in CALLED_DIFFERENT:
             return (3 if self.verdict in FOR_THE_WORSE else 4), -size
         order = {"undecided": 5, "same within the margin": 6, "the same, exactly": 7}
         return order[self.verdict], self.p if self.p is not None else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        values = super().to_dict()
+        del values["estimate"]
+        return values | {
+            "ratio": self.ratio,
+            "low": self.low,
+            "high": self.high,
+            "difference": self.difference,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +200,13 @@ ContrastFunction = Callable[[Pair], RunRatio]
 
 
 def contrast(pair: Pair) -> RunRatio:
-    """Ratio of B to A: on the log scale, or as a ratio of means if a value is not positive."""
+    """Ratio of B to A: on the log scale, or as a ratio of means if a value is not positive. If A's mean
+    is negative, it is 1 plus the change relative to its size, so that larger values have larger ratios.
+    """
     if min(pair.a.values.min(), pair.b.values.min()) > 0:
         return log_ratio(pair.b, pair.a)
-    return linear_ratio([pair.b, pair.a], np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+    over = [-1.0, 2.0, 0.0] if pair.a.mean < 0 else [1.0, 0.0, 0.0]
+    return linear_ratio([pair.b, pair.a], np.array(over), np.array([0.0, 1.0, 0.0]))
 
 
 def ratio_rows(
@@ -189,9 +236,7 @@ def ratio_rows(
         Whether to add the rank-based comparison.
     """
     tested = [
-        _failure_row(pair, quantities[pair.quantity], level)
-        if quantities[pair.quantity].is_failure
-        else _pair_row(pair, quantities[pair.quantity], contrast_function, margin, level, zeros)
+        _pair_row(pair, quantities[pair.quantity], contrast_function, margin, level, zeros)
         for pair in pairs
         if pair.a.values.any() or pair.b.values.any()
     ]
@@ -218,23 +263,9 @@ class _Tested(NamedTuple):
     """A row with the contrast that it was computed from, and the one without an outlying run."""
 
     row: RatioRow
-    ratio: RunRatio | None
+    ratio: RunRatio | None = None
     pair: Pair | None = None
     reduced: RunRatio | None = None
-
-
-def _row_of_pair(pair: Pair, kind: ComparedQuantity, better: str) -> RatioRow:
-    return RatioRow(
-        pair.quantity,
-        key_text(pair.condition),
-        kind.unit,
-        better,
-        mean_a=_none_if_infinite(pair.a.mean),
-        mean_b=_none_if_infinite(pair.b.mean),
-        runs_a=pair.a.n,
-        runs_b=pair.b.n,
-        side=pair.side,
-    )
 
 
 def _pair_row(
@@ -245,78 +276,110 @@ def _pair_row(
     level: float,
     zeros: bool,
 ) -> _Tested:
-    ratio = contrast_function(pair)
-    row = replace(_row_of_pair(pair, kind, kind.better), margin=max(margin, pair.resolution))
-    row = _with_ratio(row, ratio, level, (pair.a.n, pair.b.n))
-    if pair.resolution > margin and not row.note:
-        row = replace(row, note=COUNTED.format(name=pair.quantity))
-    if not zeros and (note := _zero_note(pair, kind)):
-        row = replace(row, ratio=None, low=None, high=None, p=None)
-        return _Tested(replace(row, verdict="not judged", note=note), ratio)
     a, b = pair.a, pair.b
+    row = RatioRow(
+        pair.quantity,
+        key_text(pair.condition),
+        kind.unit,
+        "lower" if kind.is_failure else kind.better,
+        is_failure=kind.is_failure,
+        mean_a=_none_if_infinite(a.mean),
+        mean_b=_none_if_infinite(b.mean),
+        runs_a=a.n,
+        runs_b=b.n,
+        side=pair.side,
+    )
+    if kind.is_failure:
+        return _difference_row(pair, row, level)
+    row = replace(row, margin=max(margin, pair.resolution))
+    if not zeros and (note := _zero_note(pair, kind)):
+        return _Tested(replace(row, verdict="not judged", note=note))
+    ratio = contrast_function(pair)
+    if not math.isfinite(ratio.value):
+        return _difference_row(pair, replace(row, note=NO_BASE.format(name=row.quantity)), level)
+    row = _with_ratio(row, ratio, level, (a.n, b.n))
+    if not row.note and (pair.resolution > margin or a.mean < 0):
+        row = replace(row, note=(NEGATIVE if a.mean < 0 else COUNTED).format(name=pair.quantity))
     if not (_has_no_spread(a) and _has_no_spread(b) and min(a.n, b.n) > 1):
         return _Tested(row, ratio, pair)
     same = abs(a.mean - b.mean) <= EQUAL_RUNS * abs(a.mean)
-    note = CLOCK if kind.unit == "s" else ""
-    if not same and not note and all(side.values[0] == round(side.values[0]) for side in (a, b)):
-        chance = (2 if a.n == b.n else 1) / math.comb(a.n + b.n, a.n)
-        note = (
-            f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
-            f"the sides would differ in every run with a probability of {chance:.2g}"
-        )
+    note = "; ".join(filter(None, (row.note * (a.mean < 0), _exact_note(pair, kind, same=same))))
     return _Tested(_exactly(row, same=same, note=note), ratio)
 
 
-def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
-    """Describe zeros of a time, or of a quantity with a direction that is no count; "" without."""
-    zero = [
-        (letter, side) for letter, side in (("A", pair.a), ("B", pair.b)) if not side.values.all()
-    ]
-    values = np.concatenate([pair.a.values, pair.b.values])
-    is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
-    unknown_unit = not kind.unit and any(not side.values.any() for _, side in zero)
-    if not zero or is_count or not (kind.better or kind.unit == "s" or unknown_unit):
+def _exact_note(pair: Pair, kind: ComparedQuantity, *, same: bool) -> str:
+    """What equal runs of each side mean: the resolution of a clock, or a probability by chance."""
+    a, b = pair.a, pair.b
+    if kind.unit == "s":
+        return CLOCK
+    if same or not all(side.values[0] == round(side.values[0]) for side in (a, b)):
         return ""
+    chance = (2 if a.n == b.n else 1) / math.comb(a.n + b.n, a.n)
+    return (
+        f"all {a.n} runs of A and all {b.n} of B are equal: if labels were exchanged at random, "
+        f"the sides would differ in every run with a probability of {chance:.2g}"
+    )
+
+
+def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
+    """Describe zeros that no completed run has, of the last side with such; "" without."""
+    values = np.concatenate([pair.a.values, pair.b.values])
+    all_zero = any(not side.values.any() for side in (pair.a, pair.b))
+    if not are_missing(values, kind, all_zero=all_zero):
+        return ""
+    zero = [(letter, x) for letter, x in (("A", pair.a), ("B", pair.b)) if not x.values.all()]
     letter, side = zero[-1]
     count = int((side.values == 0).sum())
     return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
 
 
+def are_missing(values: np.ndarray, kind: ComparedQuantity, *, all_zero: bool = False) -> bool:
+    """Whether zeros among the values are failed runs or missing numbers: those of a time, or of a
+    quantity with a direction that is no count. `all_zero`: whether a side has nothing else.
+    """
+    if values.all() or kind.is_failure:
+        return False
+    is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
+    return not is_count and bool(kind.better or kind.unit == "s" or (not kind.unit and all_zero))
+
+
 def _exactly(row: RatioRow, *, same: bool, note: str = "") -> RatioRow:
     """Complete the row of sides without spread: an exact comparison, with no interval."""
-    row = replace(row, low=None, high=None, p=None, exact=True, note=note)
+    assert row.estimate is not None  # A's mean is not 0
+    exact = row.estimate.without_interval()
+    row = replace(row, estimate=exact, p=None, exact=True, note=note)
     if same:
-        return replace(row, ratio=1.0, verdict="the same, exactly")
+        value = 0.0 if row.is_difference else 1.0
+        return replace(row, estimate=replace(exact, value=value), verdict="the same, exactly")
     return replace(row, verdict=_verdict(row))
 
 
-def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
-    """Compare shares (or numbers) of failures by their difference, in which zero is allowed."""
+def _difference_row(pair: Pair, row: RatioRow, level: float) -> _Tested:
+    """Compare the sides by their difference, in which zero is allowed: failures, and a base of 0."""
     over, under = np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     difference = linear_ratio([pair.b, pair.a], over, under)
     by = pair.b.mean - pair.a.mean
-    row = replace(_row_of_pair(pair, kind, "lower"), compared=difference.design, difference=by)
-    if min(pair.a.n, pair.b.n) < 2:
-        return _Tested(_judge_by_requests(row, pair, level), None)
-    if _has_no_spread(pair.a) and _has_no_spread(pair.b):
-        verdict: Verdict = _verdict(row) if by else "the same, exactly"
-        return _Tested(replace(row, verdict=verdict, exact=True), None)
-    found = difference.estimate(level)
-    low, high = _none_if_infinite(found.low), _none_if_infinite(found.high)
+    counts = (pair.a.n, pair.b.n)
+    estimate = Estimate(by, math.nan, math.nan, level, "difference", n=min(counts))
+    row = replace(row, is_difference=True, compared=difference.design, estimate=estimate)
+    if min(counts) > 1 and _has_no_spread(pair.a) and _has_no_spread(pair.b):
+        return _Tested(_exactly(row, same=not by, note=row.note))
+    if difference.n < 2:
+        if row.is_failure and pair.counts is not None and min(counts) < 2:
+            return _Tested(_judge_by_requests(row, pair.counts, level))
+        return _Tested(replace(row, note=_single_run_note(counts)))
     gap, se = difference.distance(0.0)
-    return _Tested(
-        replace(row, low=low, high=high, p=t_pvalue(gap / se, difference.df)), difference
-    )
+    p = float(t_pvalue(_standard_errors(gap, se), difference.df))
+    return _Tested(replace(row, estimate=difference.estimate(level), p=p))
 
 
-def _judge_by_requests(row: RatioRow, pair: Pair, level: float) -> RatioRow:
+def _judge_by_requests(
+    row: RatioRow, counts: tuple[tuple[int, int], tuple[int, int]], level: float
+) -> RatioRow:
     """Judge a single run of a side by its requests: the spread between runs is unknown."""
-    if pair.counts is None:
-        return replace(row, note=_single_run_note((pair.a.n, pair.b.n)))
     from scipy.stats import fisher_exact
 
-    table = [[failed, total - failed] for failed, total in pair.counts]
-    p = float(fisher_exact(table).pvalue)
+    p = float(fisher_exact([[failed, total - failed] for failed, total in counts]).pvalue)
     note = "failures of single runs are judged by requests: the spread between runs is not known"
     verdict: Verdict = "undecided" if p > 1 - level else _verdict(row)
     return replace(row, p=p, p_holm=p, note=note, verdict=verdict)
@@ -337,9 +400,13 @@ def _examine(
     if ranks and min(pair.a.n, pair.b.n) > 1:
         from virtperf.comparison.ranks import compare_ranks
 
-        ratio, low, high, p, test = compare_ranks(pair.a, pair.b, level)
-        of_ranks = replace(row, ratio=ratio, low=low, high=high, p=p, compared=test, note="")
-        row = replace(row, ranks=of_ranks)
+        compared = compare_ranks(pair.a, pair.b, level)
+        if compared is None:
+            row = replace(row, note=row.note or TOO_MANY_RUNS.format(name=row.quantity))
+        else:
+            estimate, p = compared
+            by_rank = replace(row, estimate=estimate, p=p, compared=estimate.method, note="")
+            row = replace(row, ranks=by_rank)
     found = outlying_run(pair.a, pair.b)
     if found is None:
         return tested._replace(row=row)
@@ -355,21 +422,18 @@ def _examine(
 
 def _with_ratio(row: RatioRow, ratio: RunRatio, level: float, counts: tuple[int, int]) -> RatioRow:
     """Complete a row by the ratio, its interval and its p-value."""
-    known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
-    found = ratio.estimate(level) if known else None
-    note = CONFOUNDED if known and ratio.confounded else ""
-    if not known and math.isfinite(ratio.value):
-        note = _single_run_note(counts)
+    known = not math.isnan(ratio.se)
+    note = CONFOUNDED if ratio.confounded else ""
+    method = "log-ratio" if isinstance(ratio, LogRatio) else "Fieller"
+    unknown = Estimate(ratio.value, math.nan, math.nan, level, method, n=ratio.n)
     return replace(
         row,
-        ratio=_none_if_infinite(ratio.value),
-        low=_none_if_infinite(found.low) if found else None,
-        high=_none_if_infinite(found.high) if found else None,
+        estimate=ratio.estimate(level) if known else unknown,
         p=p_value(ratio, row.margin) if known else None,
         runs_a=counts[0],
         runs_b=counts[1],
         compared=ratio.design,
-        note=note,
+        note=note if known else _single_run_note(counts),
     )
 
 
@@ -392,15 +456,20 @@ def p_value(ratio: RunRatio, margin: float) -> float:
         margins = [(-below[0], below[1])]
     else:
         margins = [below, (-above[0], above[1])]
-    errors = min(abs(gap) / se if se else (math.inf if gap else 0.0) for gap, se in margins)
+    errors = min(_standard_errors(gap, se) for gap, se in margins)
     return float(t_pvalue(errors, ratio.df))
+
+
+def _standard_errors(gap: float, se: float) -> float:
+    """Size of a gap in standard errors; infinite for one without spread."""
+    return abs(gap) / se if se else (math.inf if gap else 0.0)
 
 
 def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) -> list[RatioRow]:
     rows = [each.row for each in rows_tested]
     open_rows = [at for at, row in enumerate(rows) if row.p is not None and row.p_holm is None]
-    failures = [at for at in open_rows if rows[at].difference is not None]
-    tested = [at for at in open_rows if rows[at].difference is None]
+    failures = [at for at in open_rows if rows[at].is_failure]
+    tested = [at for at in open_rows if not rows[at].is_failure]
     alpha = 1 - level
     for place, p in zip(failures, holm([rows[at].p or 0.0 for at in failures]), strict=True):
         row = replace(rows[place], p_holm=p)
@@ -423,16 +492,13 @@ def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) 
 
 
 def _verdict(row: RatioRow) -> Verdict:
-    margin = row.margin
-    if row.difference is not None:
-        return "worse" if row.difference > 0 else "better"
-    assert row.ratio is not None  # it has a p
-    if 1 / (1 + margin) <= row.ratio <= 1 + margin:
+    assert row.estimate is not None  # it has a p, or is exact
+    value, margin = row.estimate.value, row.margin
+    if row.is_failure:
+        return "worse" if value > 0 else "better"
+    if not row.is_difference and 1 / (1 + margin) <= value <= 1 + margin:
         return "same within the margin" if margin else "undecided"
-    above = row.ratio > 1
-    if not row.better:
-        return "higher" if above else "lower"
-    return "faster" if above == (row.better == "higher") else "slower"
+    return direction(is_up=value > (0 if row.is_difference else 1), better=row.better)
 
 
 def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:

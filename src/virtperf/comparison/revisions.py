@@ -19,6 +19,7 @@ from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import first_text, number_columns, row_place
+from virtperf.runs.run_reader import empty_cells
 from virtperf.runs.run_values import (
     ComparedQuantity,
     Quantities,
@@ -37,6 +38,8 @@ REVISION = "revision"
 DATE = "date"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
+MAX_READ_REVISIONS = 10_000
+"""Revisions of a table that are read; of a benchmark fewer are analyzed."""
 NOT_MEASURED = ("provenance", "file")
 """Columns of a table that its reader adds."""
 
@@ -79,18 +82,17 @@ def read_revisions(
                 file=str(place),
                 remedy="leave them out",
             )
-        values, quantities, notes = _read_table(path, revision, date)
-        order, more = _table_order(values, str(place), by_date)
-        return values, quantities, order, [*notes, *more]
+        return _read_table(path, revision, date, by_date)
     values, quantities, notes = _read_runs(
         place, layout, format_name, where, revision or REVISION, date
     )
-    return values, quantities, _sorted_revisions(values, str(place)), notes
+    dates = {each.revision: each.date for of in values.values() for each in of.values()}
+    return values, quantities, _sorted_revisions(dates, str(place)), notes
 
 
 def _read_table(
-    path: Path, revision: str | None, date: str
-) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
+    path: Path, revision: str | None, date: str, by_date: bool
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str], list[str]]:
     """Read a table of runs: each row is one, and `choose_keys` says what tells benchmarks apart."""
     frame = own.read(path, texts=(revision or REVISION,))
     notes: list[str] = []
@@ -129,9 +131,16 @@ def _read_table(
         )
     quantities = Quantities()
     table = plain_table(rest, numbers, str(path), quantities)
-    codes, order = pd.factorize(frame[name].astype(str))
-    rows_of = {str(each): np.flatnonzero(codes == code) for code, each in enumerate(order)}
-    tables = {each: table.at(rows) for each, rows in rows_of.items()}
+    rows_of = _rows_by_text(frame[name].astype(str))
+    days = {
+        each: min((dates[row] for row in rows), key=_timestamp) for each, rows in rows_of.items()
+    }
+    order, more = _table_order(days, str(path), by_date)
+    if len(order) > MAX_READ_REVISIONS:
+        notes.append(f"only the last {MAX_READ_REVISIONS:,} of {len(order):,} revisions are read")
+        order = order[-MAX_READ_REVISIONS:]
+        rows_of = {each: rows_of[each] for each in rows_of.keys() & {*order}}
+    tables = {each: table.at(rows_of[each]) for each in days if each in rows_of}
     keys = choose_keys([[of_revision] for of_revision in tables.values()])
     for fact in keys.facts:
         texts = {of_revision.texts[fact][0] for of_revision in tables.values()}
@@ -141,11 +150,20 @@ def _read_table(
             notes.append(f"column {fact!r} is left out: it has one text for each revision")
     series: RevisionValues = {}
     for each, of_revision in tables.items():
-        day = min((dates[row] for row in rows_of[each]), key=_timestamp)
         for (quantity, key), values in table_cells(of_revision, keys, singles=False).values.items():
             of = series.setdefault((quantity, key_text(key)), {})
-            of[each] = RevisionRuns(each, day, tuple(values.tolist()))
-    return series, quantities.known, [*notes, *keys.sentences()]
+            of[each] = RevisionRuns(each, days[each], tuple(values.tolist()))
+    if empty := [*empty_cells(numbers, str(path))]:
+        notes.append(f"cells without a number are left out: {', '.join(empty)}")
+    return series, quantities.known, order, [*notes, *keys.sentences(), *more]
+
+
+def _rows_by_text(column: pd.Series) -> dict[str, np.ndarray]:
+    """Positions of the rows with each text, in order of first occurrence."""
+    codes, texts = pd.factorize(column)
+    ends = np.cumsum(np.bincount(codes, minlength=len(texts)))
+    rows = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+    return dict(zip(map(str, texts), rows, strict=True))
 
 
 def _revision_column(frame: pd.DataFrame, date: str) -> str | None:
@@ -161,12 +179,13 @@ def _revision_column(frame: pd.DataFrame, date: str) -> str | None:
     return date if date in frame.columns else None
 
 
-def _table_order(values: RevisionValues, place: str, by_date: bool) -> tuple[list[str], list[str]]:
+def _table_order(
+    dates: Mapping[str, str], place: str, by_date: bool
+) -> tuple[list[str], list[str]]:
     """Revisions of a table, oldest first, and what its dates say against the order of its rows."""
-    dates = {each.revision: each.date for of in values.values() for each in of.values()}
     order = list(dates)
     if by_date:
-        return _sorted_revisions(values, place), []
+        return _sorted_revisions(dates, place), []
     times = [_timestamp(dates[name]) for name in order]
     back = [k for k in range(1, len(order)) if times[k] < times[k - 1]]
     if not back:
@@ -286,9 +305,8 @@ def _timestamp(text: str) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
+def _sorted_revisions(dates: Mapping[str, str], place: str) -> list[str]:
     """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
-    dates = {each.revision: each.date for of in values.values() for each in of.values()}
     undated = [name for name, date in dates.items() if not date]
     if 0 < len(undated) < len(dates):
         raise RawperfError(

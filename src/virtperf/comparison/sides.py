@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -278,7 +278,8 @@ def read_sides(
     Raises
     ------
     RawperfError
-        A place has no runs, or a run can't be read; with file and line.
+        A place has no runs, or a run can't be read, with file and line; no run has a factor or key of
+        `where`.
     """
     where = where or {}
     stored = [is_study(place, layout) for place in places]
@@ -294,11 +295,24 @@ def read_sides(
             sides.append(measured_study(layout, str(place), level, where).all_runs(where))
         else:
             sides.append(next(read))
+    require_factors(sides, where)
     names = Counter(side.name for side in sides)
     return [
         replace(side, name=str(place)) if names[side.name] > 1 else side
         for side, place in zip(sides, places, strict=True)
     ]
+
+
+def require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
+    """Raise `RawperfError` for a factor or key in `where` that no run has."""
+    known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
+    for name in where:
+        if name not in known:
+            raise RawperfError(
+                f"no run has a factor {name!r}, and no table a column of keys of that name",
+                expected=", ".join(sorted(known)) or None,
+                remedy=did_you_mean(name, known),
+            )
 
 
 def _read_runs(
@@ -495,26 +509,25 @@ def rows_offer(sides: Sequence[Side], tables: TableOptions) -> str:
 def equal_files_note(sides: Sequence[Side]) -> list[str]:
     """Return a note on runs of different places with byte-identical files.
 
-    Raises `RunError` if two runs of a side, or of both, are one file.
+    Raises `RunError` if two runs of a side, or of both, are one file, one of its rows, or one run.
     """
-    seen: dict[str, RunValues] = {}
-    places: dict[str, RunValues] = {}
+    seen: set[str] = set()
+    places: set[str] = set()
     equal = []
-    for side in sides:
-        for run in side.runs:
-            if not run.digest:
-                continue
-            where = str(Path(run.place).resolve())
-            if where in places:
-                raise RunError(
-                    "the same run is listed twice",
-                    file=run.place,
-                    remedy="compare distinct runs, each listed once",
-                )
-            places[where] = run
-            if run.digest in seen:
-                equal.append(run.run_id)
-            seen.setdefault(run.digest, run)
+    resolved = cache(lambda folder: str(Path(folder).resolve()))
+    for run in (run for side in sides for run in side.runs if run.place):
+        folder, _, name = run.place.rpartition("/")
+        place = str(Path(run.place).resolve()) if run.digest else f"{resolved(folder)}/{name}"
+        if place in places:
+            raise RunError(
+                "the same run is listed twice",
+                file=run.place,
+                remedy="compare distinct runs, each listed once",
+            )
+        places.add(place)
+        if run.digest and run.digest in seen:
+            equal.append(run.run_id)
+        seen.add(run.digest)
     if not equal:
         return []
     return [
@@ -547,9 +560,12 @@ def quantities_to_compare(
             expected="one direction",
             found="--higher-is-better and --lower-is-better",
         )
-    failures = {name: kind for name, kind in quantities.items() if kind.is_failure}
+    directed_quantities = {
+        name: replace(kind, better="lower") if kind.is_failure and not kind.better else kind
+        for name, kind in quantities.items()
+    }
+    failures = {name: kind for name, kind in directed_quantities.items() if kind.is_failure}
     selected: dict[str, ComparedQuantity] = {}
-    directed_quantities = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):
         for name in matching(patterns):
             directed_quantities[name] = replace(quantities[name], better=better)
@@ -563,3 +579,12 @@ def quantities_to_compare(
         if kind.better and (not is_percentile(name) or MAIN_PERCENTILE.search(name))
     }
     return directed if directed.keys() - failures.keys() else directed_quantities
+
+
+def side_notes(sides: Sequence[Side], names: Sequence[str]) -> Iterator[str]:
+    """Yield what was noted when the sides were read, those on one side with its name."""
+    yield from dict.fromkeys(note for side in sides for note in side.notes)
+    for name, side in zip(names, sides, strict=True):
+        yield from (f"{name}: {warning}" for warning in side.warnings)
+        if side.disturbed:
+            yield f"{name}: {side.disturbed} of {len(side.runs)} runs were disturbed"

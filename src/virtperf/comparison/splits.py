@@ -15,16 +15,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, Pair, ratio_rows
+from virtperf.comparison.row import Row
 from virtperf.core.contrasts import (
     MIN_POOLED_CONDITIONS,
     MIN_POOLED_UNITS,
     Replicates,
     pooled_error,
 )
+from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.runs.run_values import CellName, ComparedQuantity
 
@@ -36,24 +39,26 @@ three blocks have, two are 7 %."""
 
 
 @dataclass(frozen=True)
-class EqualSplits:
-    """Number of random splits with at least one row called different.
+class EqualSplits(Row):
+    """The share of random splits with at least one row called different, `estimate`.
 
-    `design`: description of the splitting. `possible`: number of distinct splits of the condition,
+    `condition`: description of the splitting. `possible`: number of distinct splits of the condition,
     or quantity, with the fewest. `rows`: mean rows per split; `outside`: rows of all splits with
-    an unadjusted interval that excludes 1.
+    an unadjusted interval that excludes equal sides.
     """
 
-    design: str
-    splits: int
-    possible: int
-    called: int
-    rows: int
-    outside: int
+    splits: int = 0
+    possible: int = 0
+    called: int = 0
+    rows: int = 0
+    outside: int = 0
 
-    @property
-    def share(self) -> float:
-        return self.called / self.splits
+    own_names = {"condition": "design"}
+
+    def to_dict(self) -> dict[str, Any]:
+        values = super().to_dict()
+        del values["estimate"]
+        return values | {"share": self.called / self.splits}
 
 
 def equal_splits(
@@ -90,14 +95,21 @@ def equal_splits(
             for _ in range(splits)
         ]
         called = sum(any(row.verdict in CALLED_DIFFERENT for row in rows) for rows in tables)
-        outside = sum(
-            not row.low <= 1 <= row.high
-            for rows in tables
-            for row in rows
-            if row.low is not None and row.high is not None
+        outside = sum(row.excludes_no_change for rows in tables for row in rows)
+        share = Estimate(called / splits, math.nan, math.nan, level, "share of splits", n=splits)
+        results.append(
+            EqualSplits(
+                "splits with a row called different",
+                design,
+                "1",
+                estimate=share,
+                splits=splits,
+                possible=possible,
+                called=called,
+                rows=round(sum(map(len, tables)) / splits),
+                outside=outside,
+            )
         )
-        size = round(sum(map(len, tables)) / splits)
-        results.append(EqualSplits(design, splits, possible, called, size, outside))
     return results
 
 

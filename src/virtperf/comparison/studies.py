@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import Pair, RunRatio, contrast
 from virtperf.comparison.sides import Side
@@ -48,6 +48,16 @@ class MeasuredStudy:
             )
         }
 
+    def require_factors(self, where: Mapping[str, Level]) -> None:
+        """Raise `RawperfError` for a factor that the study does not have."""
+        for name in where:
+            if name not in self.study.factors:
+                raise RawperfError(
+                    f"{self.study.id} has no factor {name!r}",
+                    expected=", ".join(self.study.factors),
+                    remedy=did_you_mean(name, self.study.factors),
+                )
+
     def level_sides(
         self, factor: str, written: Sequence[str], where: Mapping[str, Level]
     ) -> tuple[list[Side], list[Pair]]:
@@ -56,6 +66,7 @@ class MeasuredStudy:
 
         Raises `RawperfError` for an unknown level, and if there is no such condition.
         """
+        self.require_factors(where)
         levels = [parse_level(text) for text in written]
         names = [f"{factor}={level}" for level in levels]
         for level in levels:
@@ -103,7 +114,9 @@ class MeasuredStudy:
         conditions.
         """
         quantities = {id(runs): quantity for quantity, runs in self.samples.items()}
-        of, to = quantities[id(pair.b)], quantities[id(pair.a)]
+        of, to = quantities.get(id(pair.b)), quantities.get(id(pair.a))
+        if of is None or to is None:  # without an outlying run
+            return contrast(pair)
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
     def all_runs(self, where: Mapping[str, Level]) -> Side:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from virtperf.comparison.ratio_rows import CALLED_DIFFERENT, RatioRow
+from virtperf.comparison.row import Rows, change_texts, size_texts
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.grouping import grouped
-from virtperf.core.numbers import join_words, number, signed, unsigned, with_unit
-from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.core.numbers import join_words, number, unsigned, with_unit
+from virtperf.core.shown import Grid, Shown
 from virtperf.runs.run_values import FAILURES, join_names
 
 MAX_SENTENCES = 5
@@ -33,7 +34,7 @@ class DifferentFact:
 
 
 @dataclass(frozen=True)
-class ComparisonTable(Showable):
+class ComparisonTable(Rows):
     """Result of a comparison of two or more sides or, of a single one, the A/A false alarm rate.
 
     `sides` are their names, the base first. `margin` is a share; `level` applies to intervals and to
@@ -60,15 +61,6 @@ class ComparisonTable(Showable):
         return self.sides[1] if len(self.sides) > 1 else ""
 
     @property
-    def verdicts(self) -> frozenset[str]:
-        return frozenset(row.verdict for row in self.rows)
-
-    @property
-    def judges_direction(self) -> bool:
-        """Whether a row could be called slower, faster, worse or better."""
-        return any(row.better for row in self.rows)
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """Verbal summary: failures, what is not judged, then differences, those for the worse first.
 
@@ -78,8 +70,10 @@ class ComparisonTable(Showable):
             return tuple(_aa_sentence(each) for each in self.equal_runs)
         offer = (self.offer,) if self.offer else ()
         without = {row.note for row in self.rows if row.low is None and not row.exact}
-        if len(without) == 1 and all(
-            row.low is None and row.verdict == "undecided" for row in self.rows
+        if (
+            len(without) == 1
+            and without != {""}
+            and all(row.low is None and row.verdict == "undecided" for row in self.rows)
         ):
             whole = f"Whether {join_words(self.sides[1:])} differs from {self.a} is undecided"
             return (f"{whole}: {without.pop()}.", *offer)
@@ -90,13 +84,7 @@ class ComparisonTable(Showable):
         return (*sentences, *more, *offer)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to a JSON-compatible dictionary; missing numbers are null."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            **finite_values(asdict(self)),
-            "sentences": list(self.sentences),
-        }
+        return {"a": self.a, "b": self.b, **super().to_dict()}
 
     def shown(self, *, all_rows: bool = True) -> Shown:
         """Sentences, tables and remarks, as every medium shows them."""
@@ -171,7 +159,7 @@ class ComparisonTable(Showable):
         for row in self.rows:
             if row.ranks is not None:
                 by, interval = _change_texts(row.ranks)
-                known = interval if row.ranks.low is not None else "none (too few runs)"
+                known = interval if row.ranks.has_interval else "none (too few runs)"
                 p = number(row.ranks.p or 0.0, 2)
                 where = (row.quantity, row.condition, row.side)
                 rows.append((*where, by, known, p, row.ranks.compared))
@@ -217,34 +205,22 @@ def _pooling_notes(rows: Sequence[RatioRow]) -> Iterator[str]:
         yield f"{pooling}: {join_names(list(dict.fromkeys(names)), separator='; ')}"
 
 
-def _percent(*ratios: float | None) -> tuple[float, float, float]:
-    """Convert a ratio and its limits to changes in %; NaN for a missing one."""
-    value, low, high = (math.nan if v is None else 100 * (v - 1) for v in ratios)
-    return value, low, high
-
-
 def _change_texts(row: RatioRow) -> tuple[str, str]:
     """Format the change of a row and its interval: a ratio in %, a difference in points."""
-    if row.difference is not None:
-        factor = 100 if row.unit in ("", "1") else 1.0
-        unit = "points" if row.unit in ("", "1") else row.unit
-        limits = (math.nan if v is None else factor * v for v in (row.low, row.high))
-        by, low, high = signed(factor * row.difference, *limits)
-        return f"{by} {unit}", f"{low} to {high} {unit}" if row.low is not None else "none"
-    if row.ratio is None:
+    if row.change is None:
         return "n/a", "none"
-    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
-    known = row.low is not None and row.high is not None
-    return f"{by} %", f"{low} to {high} %" if known else "exact" if row.exact else "none"
+    by, limits = change_texts(row.change, row.change_unit)
+    without = "exact" if row.exact else "none"
+    return by, f"{limits}{row.change_unit}" if row.has_interval else without
 
 
 def _mean_texts(row: RatioRow) -> tuple[str, str]:
     """Format both means in units as people read them; shares of failures in %."""
     values: list[float | None] = [row.mean_a, row.mean_b]
-    unit = row.unit
-    if row.difference is not None and unit in ("", "1"):
+    unit = "" if row.unit == "1" else row.unit
+    if row.is_share:
         values, unit = [None if v is None else 100 * v for v in values], "%"
-    a, b = with_unit(values, "" if unit == "1" else unit)
+    a, b = with_unit(values, unit)
     return a, b
 
 
@@ -274,7 +250,7 @@ def _verdict_text(row: RatioRow) -> str:
 
 def _side_cell(row: RatioRow) -> str:
     by, interval = _change_texts(row)
-    limits = f" ({interval})" if row.low is not None else ""
+    limits = f" ({interval})" if row.has_interval else ""
     mean = _mean_texts(row)[1]
     return f"{mean}; {by}{limits}: {row.verdict}" if mean else f"{by}{limits}: {row.verdict}"
 
@@ -311,36 +287,38 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     at = f", {row.condition}" if row.condition else ""
     of = f"({row.quantity}{at})"
     a, b = table.a, row.side or table.b
-    if row.verdict == "not judged":
+    if row.change is None:
         return f"{row.quantity}{at} of {b} and {a} is not judged: {row.note}."
-    if row.difference is not None:
+    if row.is_failure:
         return _failure_sentence(row, a, b)
-    if row.ratio is None:
-        return f"{b} and {a} can't be compared {of}: a mean is zero."
     if row.verdict == "the same, exactly":
         value = _mean_texts(row)[0]
         each = f"{value} in every run" if value else "equal in every run"
         return f"{b} is exactly the same as {a} {of}: {each}."
-    by, low, high = signed(*_percent(row.ratio, row.low, row.high))
-    within = f", {low} to {high} %" if row.low is not None else ""
+    by, interval = _change_texts(row)
+    within = f", {interval}" if row.has_interval else ""
     matters = row.without is not None and row.without.verdict != row.verdict
     alone = f" {_without_sentence(row)}" if matters else ""
     if row.verdict == "undecided":
         more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
         reason = f"; {row.note}" if row.note and row.low is None else ""
-        whole = f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
+        whole = f"Whether {b} differs from {a} is undecided {of}: {by}{within}{more}{reason}."
         return whole + alone
     if row.verdict == "same within the margin":
-        return f"{b} is the same as {a} within {number(100 * row.margin, 2)} % {of}: {by} %{within}.{alone}"
-    down = row.ratio < 1
-    size, limits = unsigned(*_percent(row.ratio, row.low, row.high))
-    reach = f", {limits} %" if row.low is not None else ""
+        return f"{b} is the same as {a} within {number(100 * row.margin, 2)} % {of}: {by}{within}.{alone}"
+    down = row.change.value < 0
+    amount, limits = size_texts(row.change, row.change_unit)
+    reach = f", {limits}" if row.has_interval else ""
     reach += ", in every run" if row.exact else ""
-    amount = f"{size} %"
-    if row.better == "higher" and (row.unit.endswith("/s") or row.is_mean):
+    is_time = row.unit in TIMES or row.is_mean
+    if (
+        row.better == "higher"
+        and not row.is_difference
+        and (row.unit.endswith("/s") or row.is_mean)
+    ):
         less = "less" if down else "more"
         return f"{b} serves {amount} {less} than {a}{reach} {of}: {row.verdict}.{alone}"
-    if row.better == "lower" and (row.unit in TIMES or row.is_mean):
+    if row.better == "lower" and not row.is_difference and is_time:
         words = f"{amount} {'less time' if down else 'longer'}"
         return f"{b} takes {words} than {a}{reach} {of}: {row.verdict}.{alone}"
     rest = f"{amount} {'lower' if down else 'higher'} on {b} than on {a}{reach}"
@@ -354,10 +332,9 @@ def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
     of = ", ".join(filter(None, (name, row.condition)))
     at = f" ({of})" if of else ""
     by, interval = _change_texts(row)
-    limits = f", {interval}" if row.low is not None else ""
-    share = row.unit in ("", "1")
-    verb = f"{second} of {b} failed" if share else f"{b} has {second}"
-    other = f"{first} of {a}" if share else f"{a} has {first}"
+    limits = f", {interval}" if row.has_interval else ""
+    verb = f"{second} of {b} failed" if row.is_share else f"{b} has {second}"
+    other = f"{first} of {a}" if row.is_share else f"{a} has {first}"
     return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
 
 
@@ -365,7 +342,7 @@ def _without_words(row: RatioRow) -> str:
     """Format the result without the outlying run: ``r2.csv: +3 %, 1 to 5 %: slower``."""
     assert row.without is not None and row.outlier is not None
     by, interval = _change_texts(row.without)
-    limits = f", {interval}" if row.without.low is not None else ""
+    limits = f", {interval}" if row.without.has_interval else ""
     return f"{row.outlier.name}: {by}{limits}: {row.without.verdict}"
 
 
@@ -373,7 +350,7 @@ def _without_sentence(row: RatioRow) -> str:
     """Describe the outlying run, and the result without it."""
     assert row.outlier is not None
     one = row.outlier
-    away, _ = unsigned(*_percent(one.deviation, None, None))
+    away, _ = unsigned(100 * (one.deviation - 1), math.nan, math.nan)
     where = "above" if one.deviation > 1 else "below"
     apart = (
         f"One run is apart from the others: {one.name} of {one.side} is {away} % {where} them."
@@ -390,7 +367,7 @@ def _aa_sentence(equal: EqualSplits) -> str:
         else ""
     )
     return (
-        f"A/A, {equal.design}: {equal.called} of {equal.splits} splits had a row called "
-        f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
+        f"A/A, {equal.condition}: {equal.called} of {equal.splits} splits had a row called "
+        f"different ({100 * equal.called / equal.splits:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
         f"unadjusted intervals exclude 1{few}."
     )

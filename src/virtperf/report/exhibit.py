@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from virtperf.core.estimate import Estimates
@@ -13,13 +13,21 @@ from virtperf.report.axis_words import level_words
 from virtperf.report.frames import StudyData
 from virtperf.report.from_runs import ratio_of_runs
 from virtperf.report.kinds import Context
-from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail
+from virtperf.report.records import (
+    Folded,
+    Grid,
+    Heading,
+    Paragraph,
+    Record,
+    is_long,
+    row_count,
+    split_tail,
+)
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.derived import derivations
 
 DERIVED = "Derived numbers"
 ESTIMATES = "Estimates"
-MAX_OPEN_ROWS = 4  # longer tables of derived numbers are collapsed
 
 
 def derived_ids(study: Study, exhibit: Exhibit) -> list[str]:
@@ -42,9 +50,9 @@ def joined_record(
     body, end = split_tail(record.blocks)
     for part in parts:
         blocks, folded = split_tail(part.blocks)
-        if part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
+        if part.kind == "ranges" and is_long(part.kind, *blocks):
             lead = [Paragraph(words=part.caption)] if part.caption else []
-            summary = f"{DERIVED} ({plural(_rows(blocks), 'number')})"
+            summary = f"{DERIVED} ({plural(row_count(blocks), 'number')})"
             folded = [Folded(summary=summary, blocks=(*lead, *blocks)), *folded]
             blocks = []
         elif part.kind != "claims":
@@ -89,18 +97,14 @@ def fold(record: Record) -> Record:
 
 
 def fold_tables(record: Record) -> Record:
-    """Collapse the long tables of a record."""
+    """Collapse the long tables of a record of the appendix."""
     blocks = [
         Folded(summary=block.label, blocks=(block,))
-        if isinstance(block, Grid) and len(block.rows) > MAX_OPEN_ROWS
+        if isinstance(block, Grid) and is_long("appendix", block)
         else block
         for block in record.blocks
     ]
     return record.model_copy(update={"blocks": tuple(blocks)})
-
-
-def _rows(blocks: Iterable[Block]) -> int:
-    return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
 
 
 FIT_NAMES = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -222,6 +222,22 @@ class Record(Part):
         if self.drawing is None:
             return self
         return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
+
+
+MAX_OPEN_ROWS = 4
+OPEN_ROWS = {"table": 8, "quality": 12, "hypotheses": 0, "assumptions": 0, "readings": 0}
+"""Rows of a table that a page shows without a click, by kind of record; of others `MAX_OPEN_ROWS`. A
+printed table is open, a long reason in each row is not."""
+
+
+def row_count(blocks: Iterable[Block]) -> int:
+    """Number of rows of all tables among the blocks."""
+    return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
+
+
+def is_long(kind: str, *blocks: Block) -> bool:
+    """Whether the tables of a record of this kind are too long to be shown without a click."""
+    return row_count(blocks) > OPEN_ROWS.get(kind, MAX_OPEN_ROWS)
 
 
 def split_tail(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:

@@ -309,7 +309,7 @@ class RunReader:
                 self._texts.append(_TextColumn(str(name), text, str(path), has_numbers(column)))
                 if not numbers:  # raise for the first non-numeric cell
                     to_numbers(text, str(name), str(path))
-        empty += _empty_cells(numbers, str(path))
+        empty += empty_cells(numbers, str(path))
         return plain_table(frame, numbers, str(path), self.quantities)
 
     def _samples(self, frame: pd.DataFrame, path: Path) -> Cells:
@@ -567,7 +567,7 @@ def digest(folder: Path, names: Sequence[str]) -> str:
     return "".join(sorted(hash_file(folder / name)[0] for name in names))
 
 
-def _empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
+def empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
     """Name the cells without a number: ``lat line 3``; of several the first, and their count."""
     for name, column in numbers.items():
         empty = column.index[np.isnan(column.to_numpy())]

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -116,8 +117,8 @@ class RunValues:
 class Cells:
     """The numbers of one file by cell, in file order; several of a cell are repetitions.
 
-    `runs` numbers the runs within the file that they come from; `process` says that repetitions are
-    of one process, `repetitions` their largest number of a key. `singles` are distributions that can
+    `runs` numbers the runs, or the rows of a key, that they come from; `repeats` says what repetitions
+    are, `repetitions` is their largest number of a key. `singles` are distributions that can
     be merged over files: single values, or values with their counts.
     """
 
@@ -147,6 +148,9 @@ class PlainTable:
     rows: int
     written: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     failed: np.ndarray | None = None
+    _known: dict[tuple[str, bool], tuple[Level, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def levels(self, name: str, *, as_written: bool = False) -> tuple[Level, ...] | None:
         """Levels of a column row by row, of numbers in base units or `as_written`; None without it."""
@@ -154,9 +158,12 @@ class PlainTable:
             return self.texts[name]
         if name not in self.numbers:
             return None
-        factor = self.written[name][1] if as_written else 1.0
-        values = [float(f"{v / factor:.12g}") for v in self.numbers[name].tolist()]
-        return tuple(int(v) if v.is_integer() else v for v in values)
+        if (name, as_written) not in self._known:
+            factor = self.written[name][1] if as_written else 1.0
+            values = [float(f"{v / factor:.12g}") for v in self.numbers[name].tolist()]
+            levels = tuple(int(v) if v.is_integer() else v for v in values)
+            self._known[name, as_written] = levels
+        return self._known[name, as_written]
 
     def at(self, rows: np.ndarray) -> PlainTable:
         """Select rows by position."""
@@ -261,7 +268,8 @@ def _success_column(
         if name not in numbers and not set(cells) <= {"true", "false", "yes", "no"}:
             continue
         true = cells.isin(("true", "yes", "1", "1.0")).to_numpy()
-        return str(name), ~true if is_success else true
+        known = frame[name].notna().to_numpy()
+        return str(name), (~true if is_success else true) & known
     return None, None
 
 
@@ -280,6 +288,7 @@ def choose_keys(
     over : sequence of str
         Columns that are no keys: values are means over their levels.
     """
+    sides = [[table for table in side if table.rows] for side in sides]
     tables = [table for side in sides for table in side]
     if not tables:
         return TableKeys()
@@ -388,11 +397,15 @@ def _settings(
 
 
 def _is_equal_by_row(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:
-    """Whether a column is equal row by row in all runs of each side; with one run a side, in all."""
-    if sum(map(len, sides)) < 2:
-        return bool(INDEX_NAMES.fullmatch(name))
+    """Whether a column is equal row by row in all runs of each side; with one run a side, in all. A single
+    table can't tell: there a column of an index's name is one if it ascends.
+    """
+    tables = [table for side in sides for table in side]
+    if len(tables) < 2:
+        ascends = all(a < b for a, b in pairwise(tables[0].levels(name) or ()))  # type: ignore[operator]
+        return ascends and INDEX_NAMES.fullmatch(name) is not None
     if any(len(side) < 2 for side in sides):
-        sides = [[table for side in sides for table in side]]
+        sides = [tables]
     return all(len({table.levels(name) for table in side}) == 1 for side in sides)
 
 
@@ -425,9 +438,9 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
         if (levels_of := table.levels(name, as_written=own)) is not None:
             columns[table.written[name][0] if own else name] = levels_of
     rows_by_key: dict[Condition, list[int]] = {}
-    for row, levels in enumerate(
-        zip(*columns.values(), strict=True) if columns else [()] * table.rows
-    ):
+    if not columns and table.rows:
+        rows_by_key[()] = [*range(table.rows)]
+    for row, levels in enumerate(zip(*columns.values(), strict=True)):
         rows_by_key.setdefault(tuple(zip(columns, levels, strict=True)), []).append(row)
     if len(rows_by_key) > MAX_KEYS:
         counts = ", ".join(f"{name} ({len({*levels})})" for name, levels in columns.items())
@@ -442,23 +455,25 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
         name for name in table.numbers if name not in keys.keys and name not in keys.left_out
     ]
     values: dict[CellName, np.ndarray] = {}
+    runs: dict[CellName, np.ndarray] = {}
     counts_of: dict[CellName, tuple[int, int]] = {}
     for key, rows in rows_by_key.items():
-        places = np.array(rows)
+        places, numbers = np.array(rows, dtype=int), np.arange(len(rows))
         if table.failed is not None:
             failed = table.failed[places]
             counts_of[FAILURES, key] = int(failed.sum()), len(rows)
-            values[FAILURES, key] = np.array([failed.mean()])
-            places = places[~failed]
+            values[FAILURES, key], runs[FAILURES, key] = failed.astype(float), numbers
+            places, numbers = places[~failed], numbers[~failed]
         for name in results:
-            of_key = table.numbers[name][places]
-            of_key = of_key[~np.isnan(of_key)]
-            if len(of_key):
-                values[name, key] = of_key
-    facts = {name: column[0] for name, column in table.texts.items() if name in keys.facts}
+            known = ~np.isnan(table.numbers[name][places])
+            if known.any():
+                values[name, key] = table.numbers[name][places[known]]
+                runs[name, key] = numbers[known]
+    facts = {n: column[0] for n, column in table.texts.items() if n in keys.facts and column}
     single = {cell: numbers for cell, numbers in values.items() if cell[0] != FAILURES}
     return Cells(
         values,
+        runs,
         singles=single if singles else {},
         counts=counts_of,
         facts={name: text for name, text in facts.items() if text},
@@ -476,7 +491,8 @@ def result_cells(table: ResultTable, *, singles: bool) -> Cells:
         key = tuple((k, str(v)) for k, v in zip(table.keys, levels, strict=True) if v != "")
         cell = (str(quantity), key)
         values[cell] = rows[VALUE].to_numpy(dtype=float)
-        runs[cell] = rows[RUN].to_numpy(dtype=int)
+        if table.repeats == "runs":
+            runs[cell] = rows[RUN].to_numpy(dtype=int)
     return Cells(
         values,
         runs,
@@ -508,7 +524,7 @@ def split_rows(cells: Cells) -> Iterator[tuple[str, dict[CellName, float]]]:
     own_runs = cells.repeats == "runs"
     gathered: dict[int, dict[CellName, list[float]]] = {}
     for cell, values in cells.values.items():
-        numbers = cells.runs.get(cell) if own_runs else None
+        numbers = cells.runs.get(cell)
         for place, value in enumerate(values.tolist()):
             run = int(numbers[place]) if numbers is not None else place
             gathered.setdefault(run, {}).setdefault(cell, []).append(value)

@@ -23,9 +23,7 @@ from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import reread_claims, study_claims
 from virtperf.study.parts import EVERY
-from virtperf.verdicts.from_runs import (
-    judge,
-)
+from virtperf.verdicts.from_runs import judge
 
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
@@ -74,18 +72,16 @@ def _verdicts_by_level(
     over all its levels; `verdicts` are those at its default.
     """
     factor = study.factors.get(study.judged_over)
+    if factor is None:
+        return VERDICTS_BY_LEVEL.frame([])
+    over_all = [EVERY] if len(factor.levels) > 1 and study.pooled_factor is None else []
     rows: list[dict[str, Any]] = []
-    for at in factor.levels if factor else ():
+    for at in (*factor.levels, *over_all):
         judged = verdicts
-        if factor and at != factor.default:
+        if at != factor.default:
             elsewhere = (study.judged_over, at)
             judged = judge(study, claims, text, observations, level=level, elsewhere=elsewhere)
         records = judged.assign(level=at).to_dict("records")
-        rows += [{str(name): value for name, value in row.items()} for row in records]
-    if factor and len(factor.levels) > 1 and study.pooled_factor is None:
-        every = (study.judged_over, EVERY)
-        judged = judge(study, claims, text, observations, level=level, elsewhere=every)
-        records = judged.assign(level=EVERY).to_dict("records")
         rows += [{str(name): value for name, value in row.items()} for row in records]
     return VERDICTS_BY_LEVEL.frame(rows)
 

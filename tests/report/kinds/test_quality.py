@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from tests.report.plain import plain
-from virtperf.report.kinds.quality import MAX_OPEN_ROWS, record
+from virtperf.report.kinds.quality import record
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.records import OPEN_ROWS
 from virtperf.study.parts import Artifact
 
 
@@ -149,7 +150,9 @@ def test_each_machine_is_described_once(loaded: LoadedStudy) -> None:
 
 def test_long_tables_are_folded(loaded: LoadedStudy) -> None:
     (run, *_) = loaded.data.index["runs"]
-    warned = [{**run, "warnings": [f"warning {number}"]} for number in range(MAX_OPEN_ROWS + 1)]
+    warned = [
+        {**run, "warnings": [f"warning {number}"]} for number in range(OPEN_ROWS["quality"] + 1)
+    ]
     for runs, is_folded in ((warned[1:], False), (warned, True)):
         data = replace(loaded.data, index={**loaded.data.index, "runs": runs})
         blocks = record(replace(loaded.context, data=data)).blocks

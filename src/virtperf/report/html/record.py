@@ -28,14 +28,12 @@ from virtperf.report.records import (
     Record,
     Span,
     is_link,
+    is_long,
     split_tail,
 )
 from virtperf.report.wording import slug, trace_key
 
 DETAILS = "Details"
-MAX_OPEN_ROWS = 4  # rows of a table that a page shows without a click
-_OPEN_ROWS = {"table": 8, "hypotheses": 0, "assumptions": 0, "readings": 0}
-"""The same by kind of record: a printed table is open, a long reason in each row is not."""
 LONG_CAPTION = 140  # characters; a longer caption repeats the values that are drawn
 
 
@@ -115,8 +113,7 @@ def split_details(blocks: Iterable[Block], record: Record) -> tuple[list[Block],
 def _is_open(block: Block, record: Record) -> bool:
     drawn = record.drawing is not None
     if isinstance(block, Grid):
-        most = _OPEN_ROWS.get(record.kind, MAX_OPEN_ROWS)
-        return not drawn and len(block.rows) <= most
+        return not drawn and not is_long(record.kind, block)
     if isinstance(block, Paragraph | Listing):
         if is_link(block):
             return record.kind == "claims"

@@ -21,6 +21,7 @@ from virtperf.report.records import (
     Record,
     Span,
     Words,
+    is_long,
 )
 from virtperf.study.conditions import (
     CONSTANT,
@@ -33,7 +34,6 @@ from virtperf.study.conditions import (
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
-MAX_OPEN_ROWS = 12  # longer tables are folded
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
 """Units by the last word of a fact's name."""
@@ -431,12 +431,13 @@ def _headed_table(
     remarks: Sequence[str] = (),
     **more: Any,
 ) -> list[Block]:
-    """Heading and table; a table of more than `MAX_OPEN_ROWS` rows is folded."""
+    """Heading and table; a long table is folded."""
     table = Grid(label=title, columns=columns, rows=tuple(rows), **more)
-    is_long = len(table.rows) > MAX_OPEN_ROWS
     return [
         Heading(text=title),
-        Folded(summary=plural(len(table.rows), "row"), blocks=(table,)) if is_long else table,
+        Folded(summary=plural(len(table.rows), "row"), blocks=(table,))
+        if is_long("quality", table)
+        else table,
         *([Listing(items=tuple(remarks))] if remarks else []),
     ]
 

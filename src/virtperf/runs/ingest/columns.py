@@ -21,6 +21,10 @@ from rawperf.tidy import read_bytes
 DELIMITED = (".csv", ".tsv")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+OTHER_NOTATION = re.compile(
+    r"[+-]?\d{1,3}(?:(\.\d{3})+,\d+|([ '\u2019\u00a0\u202f]\d{3})+([.,]\d+)?)"
+)
+"""Numbers with other marks between thousands: 1.234,5 and 1 234.5 and 1'234."""
 EMPTY = ("", "-")
 TRUTH = ("True", "False")
 INFINITE = ("inf", "-inf")
@@ -142,6 +146,7 @@ def _mostly_numbers(column: pd.Series) -> bool:
     # also count numbers in another notation: skipped as text they would be silently lost
     meant = _parse_numbers(column).notna() | text.str.fullmatch(THOUSANDS.pattern)
     meant |= text.str.fullmatch(DECIMAL_COMMA.pattern)
+    meant |= text.str.fullmatch(OTHER_NOTATION.pattern)
     return bool(2 * (meant & filled & ~text.isin(TRUTH)).sum() > filled.sum())
 
 
@@ -157,6 +162,8 @@ def _suggest_without_comma(text: str) -> str | None:
     """Suggest a replacement for a number with a comma."""
     if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
         return f"write {text.replace(',', '')!r}, without thousands separators"
+    if OTHER_NOTATION.fullmatch(text):
+        return "use a decimal point, and no marks between thousands"
     if "," in text and "." not in text:
         return "use a decimal point, not a decimal comma"
     return None
