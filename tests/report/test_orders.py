@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.report.captions import Edges, OrderedPoint, _chains, _other_pairs, order_lines
+from virtperf.report.orders import Edges, OrderedPoint, _chains, _other_pairs, order_lines
 from virtperf.report.loaded import LoadedStudy
 
 LEVELS = "abcdefg"
