@@ -8,6 +8,7 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from virtperf.report.loaded import LoadedStudy
 from virtperf.report.orders import (
     Edges,
     OrderedPoint,
@@ -17,7 +18,6 @@ from virtperf.report.orders import (
     _panel,
     order_lines,
 )
-from virtperf.report.loaded import LoadedStudy
 
 LEVELS = "abcdefg"
 
@@ -71,7 +71,7 @@ def test_maximum_is_stated_in_one_line(loaded: LoadedStudy) -> None:
     assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]
 
 
-(orders)
+@given(orders)
 def test_panel_draws_the_greater_of_a_pair_above(pairs: set[tuple[str, str]]) -> None:
     edges: Edges = {(("s", a), ("s", b)): True for a, b in pairs}
     panel = _panel("", {"s": "s"}, edges)

@@ -114,8 +114,8 @@ def _results(study: Study, claims: Claims | None, report: Report) -> None:
     if data.claim_results.empty and data.verdicts.empty:
         return  # a fresh clone, in which nothing is judged yet
     for position, exhibit in enumerate(study.exhibits):
-        for problem in _title_problems(data, exhibit, level):
-            report(study.document.error(problem, "exhibits", position))
+        for words in _title_problems(data, exhibit, level):
+            report(study.document.error(words, "exhibits", position))
 
 
 def _title_problems(data: StudyData, exhibit: Exhibit, level: float) -> Iterator[str]:
@@ -303,14 +303,14 @@ def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
     """
     for position, exhibit in enumerate(study.exhibits):
         for name in exhibit.shows:
-            place = ("exhibits", position, "shows")
+            at = ("exhibits", position, "shows")
             if name not in by_id:
                 problem = f"{exhibit.id} shows the unknown claim {name!r}"
-                report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
+                report(study.document.error(problem, *at, remedy=did_you_mean(name, by_id)))
             elif exhibit.id not in by_id[name].exhibits:
                 problem = f"the claim {name} is not about {exhibit.id}, whose title it is"
-                about = ", ".join(by_id[name].exhibits)
-                report(study.document.error(problem, *place, expected=f"a claim about it; {name} is about {about}"))
+                expected = f"a claim about it; {name} is about {', '.join(by_id[name].exhibits)}"
+                report(study.document.error(problem, *at, expected=expected))
     for position, finding in enumerate(study.findings):
         derived = {derived.id for derived in study.derived}
         quoted = [name for name, _ in finding.quoted if name not in derived]

@@ -19,7 +19,6 @@ from virtperf.report.range_words import WIDE
 from virtperf.report.wording import short_number
 from virtperf.study.definition import Factor
 
-
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
 NARROW_HALF_WIDTH = 0.1  # relative half-width up to which a range is narrow
 MAX_ASYMMETRY = 2.0

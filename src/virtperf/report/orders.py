@@ -229,6 +229,7 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
         for group in alike.values()
     ]
 
+
 def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
     """All points of a figure, and the pairs that claims order."""
     _, claims = order_claims(data, exhibit)
@@ -367,4 +368,3 @@ def _join_names(names: Iterable[str]) -> str:
     """Join names, with semicolons if a name contains a comma."""
     all_names = list(names)
     return "; ".join(all_names) if any("," in name for name in all_names) else join_words(all_names)
-

@@ -74,7 +74,7 @@ def test_sentence_of_the_claim_that_an_exhibit_shows_is_its_title(tmp_path: Path
     assert titles["figure-2"].startswith("Throughput of the host") and not titles["figure-5"]
 
 
-(
+@each_case(
     ("verdict", "shown"),
     [("independent", True), ("corroborated", True), ("contradicted", False), ("depends", False)],
 )
@@ -86,10 +86,8 @@ def test_disputed_claim_is_no_title(loaded: LoadedStudy, verdict: str, shown: bo
     assert bool(title(data, exhibit, 0.95)) == shown
 
 
-(("verdict", "shown"), [("reproduced", True), ("undecided", True), ("refuted", False)])
-def test_claim_that_runs_refute_is_no_title(
-    loaded: LoadedStudy, verdict: str, shown: bool
-) -> None:
+@each_case(("verdict", "shown"), [("reproduced", True), ("undecided", True), ("refuted", False)])
+def test_claim_that_runs_refute_is_no_title(loaded: LoadedStudy, verdict: str, shown: bool) -> None:
     verdicts = loaded.data.verdicts.copy()
     verdicts.loc[verdicts["claim"] == "busy", "measured_verdict"] = verdict
     data = replace(loaded.data, verdicts=verdicts)

@@ -302,7 +302,9 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
     if chart is not None and chart.n_pairs:
         parts.append(f"{plural(chart.n_pairs, 'stated pair')} of points in different panels")
     if parts:
-        yield note(f"Not drawn: {join_words(parts)}; the statements of the text are in the details.")
+        yield note(
+            f"Not drawn: {join_words(parts)}; the statements of the text are in the details."
+        )
 
 
 def drawing(

@@ -53,7 +53,9 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     styles = series_styles(series, colours)
     top = max(rank for panel in panels for rank in panel.ranks.values())
     height = min(MIN_HEIGHT + RANK_HEIGHT * top, MAX_HEIGHT)
-    share = PANEL_SHARES.get(len(panels), MANY_PANELS_SHARE)  # the height of a panel depends on its ranks alone
+    share = PANEL_SHARES.get(
+        len(panels), MANY_PANELS_SHARE
+    )  # the height of a panel depends on its ranks alone
     with theme():
         figure, axes = create_panels(len(panels), height=height / share)
         dotted = "; dotted: or equal" if not all(all(p.pairs.values()) for p in panels) else ""

@@ -45,7 +45,9 @@ def study_entries(facts: StudyFacts, level: float) -> Iterator[SearchEntry]:
         name = exhibit_name(exhibit.id, exhibit.kind)
         shown = title(facts.data, exhibit, level)
         caption = f"{name}. {exhibit.title}"
-        text = f"{caption}: {shown}" if exhibit.shows and shown else caption  # else a finding of its own
+        text = (
+            f"{caption}: {shown}" if exhibit.shows and shown else caption
+        )  # else a finding of its own
         words = " ".join([exhibit.section, str(exhibit.spec.get("note", ""))])
         yield SearchEntry("exhibit", text, f"{report}#{exhibit.id}", words.strip())
     for claim in facts.data.paper_claims:
