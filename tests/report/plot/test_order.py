@@ -43,6 +43,6 @@ def test_panels_have_titles_and_one_legend() -> None:
     few = OrderPanel("5 CPUs", {"a": "a"}, {("a", 1): 1, ("a", 2): 2}, {(("a", 2), ("a", 1)): True})
     figure = chart(OrderPanel("20 CPUs", PANEL.series, PANEL.ranks, PANEL.pairs), few)
     above = [axes.child_axes[0].get_xlabel() for axes in figure.axes]
-    assert above[0].endswith("20 CPUs") and above[1] == "5 CPUs"
+    assert above[0].startswith("20 CPUs. Throughput") and above[1] == "5 CPUs"
     (legend,) = figure.legends
     assert sorted(text.get_text() for text in legend.get_texts()) == ["a", "b"]

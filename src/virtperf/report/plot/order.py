@@ -58,11 +58,11 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     )  # the height of a panel depends on its ranks alone
     with theme():
         figure, axes = create_panels(len(panels), height=height / share)
-        dotted = "; dotted: or equal" if not all(all(p.pairs.values()) for p in panels) else ""
-        label = f"{ylabel}: order only (of joined points, the upper is more{dotted})"
+        dotted = " (dotted: or equal)" if not all(all(p.pairs.values()) for p in panels) else ""
+        label = f"{ylabel}: order only; of joined points the upper is more{dotted}, others are not compared"
         for drawn, panel in zip(axes, panels, strict=True):
             first = drawn is axes[0]
-            title = ". ".join(filter(None, (label if first else "", panel.title)))
+            title = ". ".join(filter(None, (panel.title, label if first else "")))
             axis.set_y_axis(drawn, 0.5, max(panel.ranks.values()) + 0.5, title, begins=False)
             _draw_panel(drawn, panel, levels, styles)
             levels.draw(drawn, words.label(x), labelled=drawn is axes[-1])
