@@ -32,7 +32,7 @@ from virtperf.study.quantities import Quantity, ratio_of_percent
 from virtperf.study.samples import Terms
 
 PROSE_DIGITS = 3
-MAX_TITLE_CHARACTERS = 120  # three lines on a phone
+MAX_TITLE_CHARACTERS = 130  # three lines on a phone
 UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
