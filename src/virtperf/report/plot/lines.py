@@ -348,13 +348,14 @@ class _Series:
             self._draw_marks(kind, at, x, part)
 
     def _draw_exact(self, ranges: pd.DataFrame) -> None:
-        """Draw a thin bar up to each exact value without a mark, whose box is a line that is easily
-        overlooked.
+        """Draw thin bars up to the values of a series that are all exact: their boxes are lines, which
+        are easily overlooked.
         """
+        exact = np.isclose(ranges["low"].astype(float), ranges["high"].astype(float)).all()
         marked = set(self._layer(MARK)["x"])
-        exact = ranges[np.isclose(ranges["low"].astype(float), ranges["high"].astype(float))]
-        exact = exact[~exact["x"].isin(marked)].drop_duplicates("x")
-        for at, x, rows in self._by_offset(exact):
+        if not exact or ranges["x"].nunique() < 2:
+            return
+        for at, x, rows in self._by_offset(ranges[~ranges["x"].isin(marked)].drop_duplicates("x")):
             values = rows["low"].to_numpy(dtype=float)
             width = self._data_width
             marks.draw_bars(self.axes, x, values, self.style, at, width, solid=False)
