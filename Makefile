@@ -81,8 +81,9 @@ lab: $(STAMP) ## JupyterLab on the repository; git diff then shows notebooks cel
 	@nbdime config-git --enable 2>/dev/null || true
 	@jupyter lab --ServerApp.root_dir=.
 
-notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to commit
+notebooks: $(STAMP) ## Execute the notebooks and keep their outputs and the picture of README.md, ready to commit
 	@virtperf pipeline && for page in notebooks/*.ipynb; do virtperf keep-outputs $$(basename $$page .ipynb); done && virtperf pipeline
+	@virtperf figure zvm-xen-2009 figure-5 -o docs/figure.svg
 
 lock: $(STAMP) ## Resolve the pinned packages again
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements/main.in -o requirements/main.lock

@@ -15,6 +15,7 @@ from virtperf.core.paths import Layout
 from virtperf.study.new.write import write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
+TABLE_TITLE = 'title: "EXAMPLE, replace: a printed table"'
 
 
 @pytest.fixture
@@ -129,6 +130,16 @@ def test_new_study_has_no_problems(repository):
             'title: "EXAMPLE, replace: a printed table"',
             "titel: x",
             "'titel' may be a misspelling of it: correct it",
+        ),
+        *(
+            (STUDY, TABLE_TITLE, f"{TABLE_TITLE}, shows: {claim}", message)
+            for claim, message in (
+                ("nothing", "table-1 shows the unknown claim 'nothing'"),
+                (
+                    "example-to-replace",
+                    "the claim example-to-replace is not about table-1, whose title it is",
+                ),
+            )
         ),
         (STUDY, "id: figure-1", "id: table-1", "duplicate id 'table-1'"),
         (STUDY, "table: table-1}", "table: table-9}", "the file of table table-9 is missing"),

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 from tests.cli.conftest import Run
 from tests.report import toy
+from virtperf.report.figure_file import write_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,3 +44,9 @@ def test_the_name_of_another_format_is_refused(run: Run, tmp_path: Path) -> None
     said = run("figure", "toy", "figure-2", "-o", "x.png", status=2).output
     assert "--output x.png: the name must end in .svg." in said
     assert not (tmp_path / "x.png").exists()
+
+
+def test_picture_of_the_readme_is_the_present_figure(root: Path, tmp_path: Path) -> None:
+    """`make notebooks` draws it again."""
+    write_figure("zvm-xen-2009", "figure-5", root / "data", tmp_path / "figure.svg")
+    assert (root / "docs" / "figure.svg").read_text() == (tmp_path / "figure.svg").read_text()

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from virtperf.report.captions import caption, order_claims
+from virtperf.report.captions import caption
 from virtperf.report.frames import point_table
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.orders import order_claims
 
 Say = Callable[[pd.DataFrame], str]
 NAN, INF = math.nan, math.inf

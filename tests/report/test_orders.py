@@ -8,8 +8,16 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.report.captions import Edges, OrderedPoint, _chains, _other_pairs, order_lines
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.orders import (
+    Edges,
+    OrderedPoint,
+    _chains,
+    _merged,
+    _other_pairs,
+    _panel,
+    order_lines,
+)
 
 LEVELS = "abcdefg"
 
@@ -61,6 +69,29 @@ def test_maximum_is_stated_in_one_line(loaded: LoadedStudy) -> None:
     edges: Edges = {(points[0], other): True for other in points[1:]}
     factor = loaded.study.factors["guests"]
     assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]
+
+
+@given(orders)
+def test_panel_draws_the_greater_of_a_pair_above(pairs: set[tuple[str, str]]) -> None:
+    edges: Edges = {(("s", a), ("s", b)): True for a, b in pairs}
+    panel = _panel("", {"s": "s"}, edges)
+    assert all(panel.ranks[a] > panel.ranks[b] for a, b in panel.pairs)
+    assert panel.pairs.keys() <= edges.keys()
+
+
+def test_points_whose_place_the_claims_leave_open_are_not_drawn() -> None:
+    chain = [("s", level) for level in "abcde"]
+    apart = ("t", "a"), ("t", "b")
+    edges: Edges = dict.fromkeys([*pairwise(chain), apart], True)
+    panel = _panel("", {"s": "s", "t": "t"}, edges)
+    assert set(panel.ranks) == set(chain) and list(panel.series) == ["s"]
+
+
+def test_panels_with_the_same_order_are_joined(loaded: LoadedStudy) -> None:
+    edges: Edges = {(("s", "a"), ("s", "b")): True}
+    factor = loaded.study.factors["guests"]
+    panels = [_panel(title, {"s": "s"}, edges) for title in ("8", "4")]
+    assert [panel.title for panel in _merged(panels, factor)] == ["8 and 4 guests"]
 
 
 def test_order_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> None:

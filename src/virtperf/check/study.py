@@ -17,9 +17,9 @@ from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
 from virtperf.core.numbers import pretty
+from virtperf.report.findings import MAX_TITLE_CHARACTERS, objection, state, title
 from virtperf.report.findings import problems as finding_problems
-from virtperf.report.findings import state
-from virtperf.report.frames import load
+from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, reported_elsewhere, run_folders
@@ -27,7 +27,7 @@ from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import OWN_SCALE
-from virtperf.study.definition import Study, load_study
+from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
 from virtperf.study.samples import DEFAULT_LEVEL
@@ -111,6 +111,27 @@ def _results(study: Study, claims: Claims | None, report: Report) -> None:
             }
             details = {name: part for name, part in parts.items() if part}
             report(study.document.error(problem.problem, "findings", position, **details))
+    if data.claim_results.empty and data.verdicts.empty:
+        return  # a fresh clone, in which nothing is judged yet
+    for position, exhibit in enumerate(study.exhibits):
+        for words in _title_problems(data, exhibit, level):
+            report(study.document.error(words, "exhibits", position))
+
+
+def _title_problems(data: StudyData, exhibit: Exhibit, level: float) -> Iterator[str]:
+    """What is wrong with the title of an exhibit; unknown claims, and errors of findings, are reported
+    elsewhere.
+    """
+    for claim in data.claims or ():
+        if claim.id in exhibit.shows and (words := objection(data, claim)):
+            yield f"{exhibit.id} does not have the title that `shows` gives it: {words}"
+    with suppress(StudyError):
+        length = len(title(data, exhibit, level))
+        if length > MAX_TITLE_CHARACTERS:
+            yield (
+                f"the title of {exhibit.id} has {length} characters, more than three lines on a phone: "
+                f"name shorter claims in its `shows`, of at most {MAX_TITLE_CHARACTERS} in all"
+            )
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
@@ -277,9 +298,19 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
 
 
 def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
-    """Check that findings refer to existing claims or hypotheses, and that one of these is about the
-    figure whose title the finding is.
+    """Check that titles and findings refer to existing claims or hypotheses about the exhibit that
+    shows them.
     """
+    for position, exhibit in enumerate(study.exhibits):
+        for name in exhibit.shows:
+            at = ("exhibits", position, "shows")
+            if name not in by_id:
+                problem = f"{exhibit.id} shows the unknown claim {name!r}"
+                report(study.document.error(problem, *at, remedy=did_you_mean(name, by_id)))
+            elif exhibit.id not in by_id[name].exhibits:
+                problem = f"the claim {name} is not about {exhibit.id}, whose title it is"
+                expected = f"a claim about it; {name} is about {', '.join(by_id[name].exhibits)}"
+                report(study.document.error(problem, *at, expected=expected))
     for position, finding in enumerate(study.findings):
         derived = {derived.id for derived in study.derived}
         quoted = [name for name, _ in finding.quoted if name not in derived]

@@ -47,3 +47,7 @@ class Verdict(StrEnum):
 
 DISPUTED = (Verdict.CONTRADICTED, Verdict.DEPENDS)
 """Verdicts of claims that other claims of the paper exclude, or may exclude."""
+AGREED = (Verdict.REPRODUCED, Verdict.HOLDS_HERE, Verdict.VALUE_AGREES)
+"""Verdicts of runs that agree with a claim or hypothesis."""
+EXCLUDED = (Verdict.REFUTED, Verdict.FAILS_HERE, Verdict.VALUE_DIFFERS)
+"""Verdicts of runs that exclude it."""

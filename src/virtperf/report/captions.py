@@ -1,5 +1,4 @@
-"""Captions and alternative texts computed from a figure's points, and orders stated by a paper's
-claims as chains: ``none > SN > disk``.
+"""Captions and alternative texts computed from a figure's points.
 
 A single value is given only if the range is narrow, a trend only if the ranges determine it.
 """
@@ -7,228 +6,18 @@ A single value is given only if the range is narrow, a trend only if the ranges 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
 import pandas as pd
 
 from virtperf.core.numbers import join_words, plural
-from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
-from virtperf.report.claim_words import quantities
-from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
+from virtperf.report.frames import allowed, is_printed_value, merge_pieces
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import short_number
-from virtperf.study.claim_kinds.order import OrderClaim
-from virtperf.study.definition import Exhibit, Factor
-from virtperf.study.quantities import Instance, Quantity
-
-OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
-Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
-
-
-def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[OrderClaim]]:
-    """Plotted quantities that claims of the paper order among each other, and these claims.
-
-    Disputed claims (`DISPUTED`) don't count.
-    """
-    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
-    about = [
-        claim
-        for claim in data.paper_claims
-        if exhibit.id in claim.exhibits and isinstance(claim, OrderClaim)
-    ]
-    ordered: set[Quantity] = set()
-    remaining = []
-    for claim in sorted(about, key=lambda claim: claim.precedence):
-        within = [of for of in map(quantities, claim.instances) if of <= plotted]
-        if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
-            ordered |= set().union(*within)
-            remaining.append(claim)
-    return ordered, remaining
-
-
-def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
-    """Orders of a figure's points stated by claims, as descending chains.
-
-    Chains hold the points of one series or of one level; all other ordered pairs are listed by
-    point. Series or levels with the same chain share a line.
-    """
-    points, edges = _stated_pairs(data, exhibit)
-    factor = data.study.factors[exhibit.series[0].over]
-    labels = list(dict.fromkeys(series for series, _ in points))
-    levels = list(dict.fromkeys(x for _, x in points))
-
-    def level_words_of(point: OrderedPoint) -> str:
-        return level_words(factor, point[1])
-
-    along: dict[str, list[str]] = {}
-    for label in labels:
-        chain_edges = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
-        for words in _chains(
-            chain_edges, lambda point: tick_label(factor, point[1]), level_words_of
-        ):
-            along.setdefault(words, []).append(label)
-    across: dict[str, list[str]] = {}
-    for level in levels:
-        chain_edges = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
-        for words in _chains(chain_edges, lambda point: point[0]):
-            of = across.setdefault(words, [])
-            of.append(tick_label(factor, level) if of else level_words(factor, level))
-    return [
-        *(
-            words if len(labels) == 1 else f"{_join_names(of)}: {words}"
-            for words, of in along.items()
-        ),
-        *(
-            words if len(of) == len(levels) else f"{_join_names(of)}: {words}"
-            for words, of in across.items()
-        ),
-        *_other_pairs(edges, points, factor),
-    ]
-
-
-def stated_order(data: StudyData, exhibit: Exhibit) -> tuple[dict[OrderedPoint, int], Edges]:
-    """Ranks of the points that claims order, 1 the lowest, and the stated pairs without those that
-    follow from others; both empty if no claim orders points, or claims contradict each other.
-    """
-    _, edges = _stated_pairs(data, exhibit)
-    order = _order(edges)
-    if order is None:
-        return {}, {}
-    ranks: dict[OrderedPoint, int] = {}
-    for point in order.ascending:
-        ranks[point] = 1 + max((ranks[other] for other in order.direct[point]), default=0)
-    return ranks, {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
-
-
-def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
-    """All points of a figure, and the pairs that claims order."""
-    _, claims = order_claims(data, exhibit)
-    points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
-    edges: Edges = {}
-    for claim in claims:
-        for instance in claim.instances:
-            for greater, smaller, strict in _pairs(claim, instance):
-                if greater in points and smaller in points and greater != smaller:
-                    pair = points[greater], points[smaller]
-                    edges[pair] = edges.get(pair, False) or strict
-    return list(points.values()), edges
-
-
-def _pairs(claim: OrderClaim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
-    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
-    parts = instance.parts
-    if any(len(part.terms) != 1 or part.terms[0][0] != 1 for part in parts):
-        return
-    in_order = sorted(claim.steps(parts), key=lambda step: min(map(parts.index, step)))
-    for smaller, larger in in_order:
-        yield larger.terms[0][1], smaller.terms[0][1], claim.is_strict
-
-
-@dataclass(frozen=True)
-class _Order:
-    """Partial order: points in ascending topological order, transitive closure (`below`),
-    transitive reduction (`direct`).
-    """
-
-    ascending: list[OrderedPoint]
-    below: dict[OrderedPoint, frozenset[OrderedPoint]]
-    direct: dict[OrderedPoint, list[OrderedPoint]]
-
-
-def _order(edges: Edges) -> _Order | None:
-    """Build the partial order; None if the relation has a cycle."""
-    smaller: dict[OrderedPoint, set[OrderedPoint]] = {}
-    for pair in edges:
-        smaller.setdefault(pair[0], set()).add(pair[1])
-    try:
-        ascending = list(TopologicalSorter(smaller).static_order())
-    except CycleError:
-        return None
-    below: dict[OrderedPoint, frozenset[OrderedPoint]] = {}
-    direct: dict[OrderedPoint, list[OrderedPoint]] = {}
-    for point in ascending:
-        nearest = smaller.get(point, set())
-        implied = frozenset().union(*(below[other] for other in nearest))
-        direct[point] = [other for other in ascending if other in nearest - implied]
-        below[point] = frozenset(nearest) | implied
-    return _Order(ascending, below, direct)
-
-
-def _chains(
-    edges: Edges,
-    name: Callable[[OrderedPoint], str],
-    first: Callable[[OrderedPoint], str] | None = None,
-) -> Iterator[str]:
-    """Cover the transitive reduction by chains, the longest first; points with the same points
-    above and below share a place. `first` formats the first point of a chain.
-    """
-    order = _order(edges)
-    if order is None:
-        return
-    above = {
-        p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
-    }
-    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
-    for point in dict.fromkeys(point for pair in edges for point in pair):
-        classes.setdefault((above[point], order.below[point]), []).append(point)
-    heads = {point: group[0] for group in classes.values() for point in group}
-    groups = {group[0]: group for group in classes.values()}
-    uncovered = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
-    steps = {a: [b for b in order.ascending if (a, b) in uncovered] for a in groups}
-    strict: Edges = {}
-    for (a, b), strictly in edges.items():
-        pair = heads[a], heads[b]
-        strict[pair] = strict.get(pair, True) and strictly
-    while uncovered:
-        longest: dict[OrderedPoint, list[OrderedPoint]] = {}
-        for point in filter(groups.__contains__, order.ascending):
-            tails = [longest[b] for b in steps[point] if (point, b) in uncovered]
-            longest[point] = [point, *max(tails, key=len, default=[])]
-        chain = max(longest.values(), key=len)
-        uncovered -= set(pairwise(chain))
-        words = [_join_names(map(name, groups[point])) for point in chain]
-        if first is not None:
-            lead, *more = groups[chain[0]]
-            words[0] = _join_names([first(lead), *map(name, more)])
-        signs = [" > " if strict[pair] else " ≥ " for pair in pairwise(chain)]
-        yield words[0] + "".join(map("".join, zip(signs, words[1:], strict=True)))
-
-
-def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -> Iterator[str]:
-    """Pairs of the transitive reduction between points of different series and different levels."""
-    order = _order(edges)
-    if order is None:
-        return
-    for point in reversed(order.ascending):
-        smaller = [b for b in order.direct[point] if b[0] != point[0] and b[1] != point[1]]
-        if not smaller:
-            continue
-        strict = all(edges[point, other] for other in smaller)
-        if order.below[point] == set(points) - {point}:
-            smaller_text = "every other point"
-        else:
-            of: dict[str, list[Any]] = {}
-            for label, level in sorted(smaller, key=points.index):
-                of.setdefault(label, []).append(level)
-            smaller_text = "; ".join(
-                label
-                if {b for b in points if b[0] == label} <= order.below[point]
-                else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
-                for label, levels in of.items()
-            )
-        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
-
-
-def _join_names(names: Iterable[str]) -> str:
-    """Join names, with semicolons if a name contains a comma."""
-    all_names = list(names)
-    return "; ".join(all_names) if any("," in name for name in all_names) else join_words(all_names)
-
+from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
 NARROW_HALF_WIDTH = 0.1  # relative half-width up to which a range is narrow

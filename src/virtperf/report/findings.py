@@ -26,7 +26,7 @@ from virtperf.core.numbers import (
     with_interval,
 )
 from virtperf.core.provenance import Provenance
-from virtperf.core.verdicts import DISPUTED
+from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED
 from virtperf.report.claim_words import quantities, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
@@ -34,12 +34,13 @@ from virtperf.report.number_words import number_words, wrong_origin
 from virtperf.report.wording import short_number
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
-from virtperf.study.definition import Study
+from virtperf.study.definition import Exhibit, Study
 from virtperf.study.parts import EVERY, PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
 from virtperf.study.quantities import Quantity, ratio_of_percent
 from virtperf.study.samples import Terms
 
 PROSE_DIGITS = 3
+MAX_TITLE_CHARACTERS = 130  # three lines on a phone
 UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
@@ -114,15 +115,36 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
     )
 
 
-def shown_by(data: StudyData, exhibit_id: str, level: float) -> str:
-    """The first finding that an exhibit shows, in words; "" without one, and for a measured study
-    without runs.
+def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
+    """What an exhibit shows, in words: the sentences of the claims that its `shows` names, unless
+    something speaks against one of them (`objection`); else the first finding whose figure it is;
+    "" without both, and for a measured study without runs.
+
+    Raises `StudyError` if a claim is unknown, and as `state` does.
     """
-    for finding in data.study.findings:
-        if finding.figure == exhibit_id and not (
-            data.study.kind == "measured" and data.observations.empty
-        ):
-            return state(data, finding, level).sentence
+    if data.study.kind == "measured" and data.observations.empty:
+        return ""
+    known = {claim.id: claim for claim in data.claims or ()}
+    claims = [_claim_named(known, name) for name in exhibit.shows]
+    if claims and not any(objection(data, claim) for claim in claims):
+        return " ".join(f"{claim.says.rstrip('.')}." for claim in claims)
+    of_figure = (finding for finding in data.study.findings if finding.figure == exhibit.id)
+    first = next(of_figure, None)
+    return state(data, first, level).sentence if first else ""
+
+
+def objection(data: StudyData, claim: Claim) -> str:
+    """What speaks against a claim as the title of an exhibit, in words; "" if nothing does.
+
+    Other claims of the paper exclude it, or may; runs exclude it. Where an exhibit shows runs of its
+    study, they must agree with it.
+    """
+    by_text, by_runs = verdict_words(claim, data.result(claim.id))
+    if by_text in DISPUTED:
+        return f"the paper's other claims contradict {claim.id}, or each other about it"
+    shows_runs = data.study.kind == "measured" or data.study.artifact is not None
+    if by_runs in EXCLUDED or (shows_runs and by_runs not in AGREED):
+        return f"the verdict of runs on {claim.id} is {by_runs!r}"
     return ""
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
-from virtperf.report import frames, origins
+from virtperf.report import findings, frames, origins
 from virtperf.report.exhibit import (
     ESTIMATES,
     derived_ids,
@@ -21,7 +21,6 @@ from virtperf.report.exhibit import (
     joined_record,
     ratios_to_baseline,
 )
-from virtperf.report.findings import shown_by
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
 from virtperf.report.records import ExhibitOutput, ExhibitOutputs, Record
 from virtperf.report.wording import exhibit_name
@@ -237,7 +236,7 @@ class LoadedStudy:
             parts,
             heading=title if heading else "",
             note=note or str(exhibit.spec.get("note", "")),
-            shows=shown_by(self.data, exhibit.id, context.level),
+            shows=findings.title(self.data, exhibit, context.level),
         )
         return _shown(fold(whole) if folded else whole, figure)
 

@@ -248,9 +248,10 @@ class Finding(Model):
     ``{name}`` is replaced by one of `numbers`, ``{claim-id}`` by the number that the claim prints, with
     its unit, ``{claim-id.low}``, ``.high``, ``.intercept`` or ``.slope`` by another number of it,
     ``{derived-id}`` or ``{derived-id.slope}`` by the range of a derived number. `claims`: the claims,
-    or hypotheses, that support it. `figure`: the exhibit that shows it, whose title it is then; that of
-    the first finding is the picture at the head of the report. `written_for`: their state when the
-    sentence was written, recorded by `virtperf keep-findings`.
+    or hypotheses, that support it. `figure`: the exhibit that shows it, whose title it is then, unless
+    that has its own (`Exhibit.shows`); that of the first finding is the picture at the head of the
+    report. `written_for`: their state when the sentence was written, recorded by `virtperf
+    keep-findings`.
     """
 
     says: Annotated[str, Field(min_length=20)]
@@ -309,12 +310,14 @@ class Exhibit(Model, extra="allow"):
 
     `spec` is the whole entry; the kind's own model validates it. `series` plot a quantity over
     levels; tables and diagrams have none, a time-series figure has one for each of its `marks`.
+    `shows`: the claims, or hypotheses, whose sentences are its title while nothing speaks against them.
     """
 
     id: Id
     title: Text
     kind: str
     section: str = ""
+    shows: Texts = ()
     series: tuple[Series, ...] = ()
     run: SingleCondition | None = None
     marks: tuple[str, ...] = ()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rawperf.core.errors import StudyError
+from tests.cases import each_case
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.core.stage_tables import RANGES
+from virtperf.report.findings import title
 from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.written_for import basis, changes
@@ -58,6 +61,38 @@ def test_finding_is_the_title_of_its_figure(tmp_path: Path) -> None:
     page = str(record_html(shown))
     assert page.index(shown.shows) < page.index("<svg")
     assert not study.exhibit("figure-5").record.shows
+
+
+def test_sentence_of_the_claim_that_an_exhibit_shows_is_its_title(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "study.yaml"
+    caption = "title: Utilization by encryption\n"
+    path.write_text(path.read_text().replace(caption, f"{caption}    shows: busy\n") + FINDINGS)
+    study = load_study("toy", data)
+    titles = {e.id: study.exhibit(e.id).record.shows for e in study.study.exhibits}
+    assert titles["figure-3"] == "Hardware encryption needs 80 %."
+    assert titles["figure-2"].startswith("Throughput of the host") and not titles["figure-5"]
+
+
+@each_case(
+    ("verdict", "shown"),
+    [("independent", True), ("corroborated", True), ("contradicted", False), ("depends", False)],
+)
+def test_disputed_claim_is_no_title(loaded: LoadedStudy, verdict: str, shown: bool) -> None:
+    results = loaded.data.claim_results.copy()
+    results.loc[results["claim"] == "busy", "text_verdict"] = verdict
+    data = replace(loaded.data, claim_results=results)
+    exhibit = loaded.study.exhibit("figure-3").model_copy(update={"shows": ("busy",)})
+    assert bool(title(data, exhibit, 0.95)) == shown
+
+
+@each_case(("verdict", "shown"), [("reproduced", True), ("undecided", True), ("refuted", False)])
+def test_claim_that_runs_refute_is_no_title(loaded: LoadedStudy, verdict: str, shown: bool) -> None:
+    verdicts = loaded.data.verdicts.copy()
+    verdicts.loc[verdicts["claim"] == "busy", "measured_verdict"] = verdict
+    data = replace(loaded.data, verdicts=verdicts)
+    exhibit = loaded.study.exhibit("figure-3").model_copy(update={"shows": ("busy",)})
+    assert bool(title(data, exhibit, 0.95)) == shown
 
 
 def test_finding_with_an_unknown_figure_is_an_error(tmp_path: Path) -> None:

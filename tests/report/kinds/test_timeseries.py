@@ -25,7 +25,7 @@ def test_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> None
     assert "<script" not in record.drawing.svg
 
 
-def test_without_runs_only_stated_levels_are_shown(tmp_path: Path) -> None:
+def test_without_runs_stated_levels_are_shown_and_several_are_drawn(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     toy.change(data, stage_tables.TIMELINES, {}, provenance="example")
     record = load_study("toy", data).show("figure-5").record
@@ -33,8 +33,14 @@ def test_without_runs_only_stated_levels_are_shown(tmp_path: Path) -> None:
         record.caption == "No run was measured, so there is no time series. Throughput: 90 to 110."
     )
     assert record.provenance == ("reconstructed",) and [len(n.rows) for n in record.numbers] == [1]
-    assert record.drawing is not None and "Time from the start" not in record.drawing.svg
-    assert ">text alone<" in record.drawing.svg
+    assert record.drawing is None
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(
+        path.read_text().replace("marks: [throughput]", "marks: [throughput, resident]")
+    )
+    drawing = load_study("toy", data).show("figure-5").record.drawing
+    assert drawing is not None and "Time from the start" not in drawing.svg
+    assert ">text alone<" in drawing.svg
 
 
 def test_without_levels_nothing_is_drawn(tmp_path: Path) -> None:

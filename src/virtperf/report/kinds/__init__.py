@@ -28,7 +28,7 @@ import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
-from rawperf.core.model import Model, problems
+from rawperf.core.model import Model, Texts, problems
 from virtperf.core.provenance import Origin
 from virtperf.report.frames import StudyData, point_table
 from virtperf.report.origins import TEXT
@@ -45,13 +45,15 @@ else:
 class ExhibitSpec(Model):
     """Fields common to all entries of `exhibits` in study.yaml; a kind adds its own.
 
-    `section` is the section of the paper; `note`, Markdown, is shown above the exhibit in reports.
+    `section` is the section of the paper; `shows` names the claims or hypotheses whose sentences are the
+    title of the exhibit (`findings.title`); `note`, Markdown, is shown above it in reports.
     """
 
     id: str
     title: str
     kind: str
     section: str = ""
+    shows: Texts = ()
     note: str = ""
 
 

@@ -11,11 +11,11 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
-from virtperf.core.numbers import number, pretty
+from virtperf.core.numbers import join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
-from virtperf.report.captions import caption, is_wide, order_claims, order_lines, stated_order
+from virtperf.report.captions import caption, is_wide
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value
 from virtperf.report.kinds import (
@@ -27,6 +27,7 @@ from virtperf.report.kinds import (
     note,
     trace,
 )
+from virtperf.report.orders import OrderChart, order_chart, order_claims, order_lines
 from virtperf.report.records import (
     Block,
     Drawing,
@@ -45,9 +46,8 @@ MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
 ORDER = "order"  # label of a figure that shows the order of its points, without a scale
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
-MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
-"""Points of a drawn order: fewer are a line of text, more can't be told apart."""
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
+STRICTLY = " > "  # in a line of an order that does not allow equal values alone
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
 
@@ -235,7 +235,10 @@ def _record(
     shows_order = figure is not None and figure.get_label() == ORDER
     statements = tuple(_text_statements(context, exhibit, points, factor)) if mostly_open else ()
     if shows_order:
-        statements = (Folded(summary="Statements of the text", blocks=statements),)
+        statements = (
+            *_not_drawn(_drawn_order(context, exhibit, points)),
+            Folded(summary="Statements of the text", blocks=statements),
+        )
     label = f"{exhibit_name(exhibit.id, 'figure')}: numbers"
     return exhibit_record(
         context,
@@ -282,9 +285,26 @@ def _text_statements(
             if exhibit.id in claim.exhibits
             and names & {q.name for i in claim.instances for q in quantities(i)}
         ][:MAX_SENTENCES]
+    strict = [line for line in orders if STRICTLY in line] or orders
     lead = "Statements of the text, the greatest first:" if orders else "Statements of the text:"
     yield Paragraph(words=lead)
-    yield Listing(items=(*lines, *orders) or ("no statement about single values",))
+    yield Listing(items=(*lines, *strict) or ("no statement about single values",))
+    if equal := [line for line in orders if line not in strict]:
+        words = f"Statements that allow equal values ({len(equal)})"
+        yield Folded(summary=words, blocks=(Listing(items=tuple(equal)),))
+
+
+def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
+    """A note on what the chart of an order leaves out."""
+    parts = []
+    if chart is not None and chart.n_points:
+        parts.append(f"{plural(chart.n_points, 'point')} whose place the text hardly determines")
+    if chart is not None and chart.n_pairs:
+        parts.append(f"{plural(chart.n_pairs, 'stated pair')} of points in different panels")
+    if parts:
+        yield note(
+            f"Not drawn: {join_words(parts)}; the statements of the text are in the details."
+        )
 
 
 def drawing(
@@ -333,18 +353,23 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
     }
 
 
+def _drawn_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> OrderChart | None:
+    """The chart of the order of the points, if the text determines hardly more."""
+    names = {quantity.name for *_, quantity in context.study.points(exhibit)}
+    alone = len(names) == 1 and is_mostly_open(points)
+    return order_chart(context.data, exhibit) if alone else None
+
+
 def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Figure | None:
     """Draw the order of the points if the text determines hardly more; its label is `ORDER`."""
-    names = {quantity.name for *_, quantity in context.study.points(exhibit)}
-    if len(names) > 1 or not is_mostly_open(points):
-        return None
-    ranks, pairs = stated_order(context.data, exhibit)
-    if not MIN_ORDERED_POINTS <= len(ranks) <= MAX_ORDERED_POINTS:
+    chart = _drawn_order(context, exhibit, points)
+    if chart is None:
         return None
     from virtperf.report import plot
 
-    label = context.study.quantities[names.pop()].label
-    figure = plot.order(points, ranks, pairs, x=exhibit.series[0].over, ylabel=label)
+    series = exhibit.series[0]
+    label = context.study.quantities[series.quantity].label
+    figure = plot.order(points, chart.panels, x=series.over, ylabel=label)
     figure.set_label(ORDER)
     return figure
 

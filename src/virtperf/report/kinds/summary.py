@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.core.numbers import interval, join_words, plural, pretty
-from virtperf.core.verdicts import DISPUTED, Verdict
+from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import measured_verdict, verdict_counts, verdict_words
 from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
@@ -48,8 +48,8 @@ VERDICT_WORDS: Mapping[str, str] = {
 MAX_FINDINGS = 3  # below the lead; the fold has all
 MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
-    ((Verdict.REPRODUCED, Verdict.VALUE_AGREES), "Hold in the paper's own data ({whose})"),
-    ((Verdict.REFUTED, Verdict.VALUE_DIFFERS), "Do not hold in these data"),
+    (AGREED, "Hold in the paper's own data ({whose})"),
+    (EXCLUDED, "Do not hold in these data"),
     ((Verdict.UNDECIDED,), "Can't be decided by these data"),
     ((Verdict.NO_MEASUREMENT,), "Not in these data"),
 )

@@ -72,13 +72,15 @@ def record(
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """Draw one panel a unit; without a run the stated levels side by side, None without these."""
+    """Draw one panel a unit; without a run the stated levels side by side, None for a single one, which
+    is no more than a number.
+    """
     from virtperf.report import plot
 
     samples, marks = _samples(context, exhibit), _marks(context, exhibit)
     if len(samples):
         return plot.timeline(samples, points=marks if len(marks) else None)
-    return plot.bars(marks, x="series", xlabel="Stated in the text") if len(marks) else None
+    return plot.bars(marks, x="series", xlabel="Stated in the text") if len(marks) > 1 else None
 
 
 def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:

@@ -298,6 +298,8 @@ class _Series:
             if not self.bars:
                 inner = (rows["kind"] == ranges["kind"].iloc[-1]).to_numpy()
                 marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
+        if self.bars:
+            self._draw_exact(ranges)
         for kind, rows in self._layer(MARK).groupby("kind", sort=False):
             (self._draw_bars if self.bars else self._draw_points)(
                 str(kind), rows, joined=curve is None
@@ -344,6 +346,19 @@ class _Series:
                 marks.draw_intervals(self.axes, x, part, self.style.colour, at)
         for at, x, part in self._by_offset(rows if printed else rows[~barred], beside=not printed):
             self._draw_marks(kind, at, x, part)
+
+    def _draw_exact(self, ranges: pd.DataFrame) -> None:
+        """Draw thin bars up to the values of a series that are all exact: their boxes are lines, which
+        are easily overlooked.
+        """
+        exact = np.isclose(ranges["low"].astype(float), ranges["high"].astype(float)).all()
+        marked = set(self._layer(MARK)["x"])
+        if not exact or ranges["x"].nunique() < 2:
+            return
+        for at, x, rows in self._by_offset(ranges[~ranges["x"].isin(marked)].drop_duplicates("x")):
+            values = rows["low"].to_numpy(dtype=float)
+            width = self._data_width
+            marks.draw_bars(self.axes, x, values, self.style, at, width, solid=False)
 
     def _draw_marks(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
         if kind in marks.WITH_INTERVAL:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from virtperf.report.findings import state
+from virtperf.report.findings import state, title
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
@@ -37,15 +37,19 @@ def study_entries(facts: StudyFacts, level: float) -> Iterator[SearchEntry]:
     yield SearchEntry("study", facts.title, report, " ".join(study.systems.values()))
     if paper or not facts.data.observations.empty:
         for finding in study.findings:
-            yield SearchEntry("finding", state(facts.data, finding, level).sentence, report)
+            place = f"{report}#{finding.figure}" if finding.figure else report
+            yield SearchEntry("finding", state(facts.data, finding, level).sentence, place)
     if study.caveat:
         yield SearchEntry("limit of a study", " ".join(study.caveat.split()), report)
     for exhibit in study.exhibits:
         name = exhibit_name(exhibit.id, exhibit.kind)
+        shown = title(facts.data, exhibit, level)
+        caption = f"{name}. {exhibit.title}"
+        text = (
+            f"{caption}: {shown}" if exhibit.shows and shown else caption
+        )  # else a finding of its own
         words = " ".join([exhibit.section, str(exhibit.spec.get("note", ""))])
-        yield SearchEntry(
-            "exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}", words.strip()
-        )
+        yield SearchEntry("exhibit", text, f"{report}#{exhibit.id}", words.strip())
     for claim in facts.data.paper_claims:
         where = f"claims-{facts.id}.html#claim-{claim.id}"
         yield SearchEntry("claim" if paper else "hypothesis", claim.says, where)

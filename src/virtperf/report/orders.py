@@ -1,0 +1,370 @@
+"""Orders of a figure's points that a paper's claims state: as descending chains
+(``none > SN > disk``), and as ranks for a chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any
+
+from virtperf.core.numbers import join_words
+from virtperf.core.verdicts import DISPUTED
+from virtperf.report.axis_words import level_words, tick_label
+from virtperf.report.claim_words import quantities
+from virtperf.report.frames import StudyData
+from virtperf.study.claim_kinds.order import OrderClaim
+from virtperf.study.definition import Exhibit, Factor, Study
+from virtperf.study.quantities import Instance, Level, Quantity
+
+OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
+Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
+MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
+"""Points in a panel of a drawn order: fewer are a line of text, more can't be told apart."""
+MAX_SLACK = 0.5
+"""Largest share of the height over which a drawn point could be moved without breaking an order: the
+place of a point with more would be an invention.
+"""
+
+
+@dataclass(frozen=True)
+class OrderPanel:
+    """A panel of a chart of an order.
+
+    `title`: levels of the factor that separates the panels, "" for a single panel. `series`: labels
+    of series in study.yaml by their names in the panel, in order. `ranks`: of each drawn point
+    (name, level), 1 the lowest. `pairs`: (greater, smaller) without those that follow from others;
+    whether strictly.
+    """
+
+    title: str
+    series: Mapping[str, str]
+    ranks: Mapping[OrderedPoint, int]
+    pairs: Edges
+
+
+@dataclass(frozen=True)
+class OrderChart:
+    """Panels of a chart of the order that claims state; `n_points`: ordered points that are not drawn,
+    because the claims determine their place too little; `n_pairs`: stated pairs between panels.
+    """
+
+    panels: tuple[OrderPanel, ...]
+    n_points: int
+    n_pairs: int
+
+
+def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[OrderClaim]]:
+    """Plotted quantities that claims of the paper order among each other, and these claims.
+
+    Disputed claims (`DISPUTED`) don't count.
+    """
+    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
+    about = [
+        claim
+        for claim in data.paper_claims
+        if exhibit.id in claim.exhibits and isinstance(claim, OrderClaim)
+    ]
+    ordered: set[Quantity] = set()
+    remaining = []
+    for claim in sorted(about, key=lambda claim: claim.precedence):
+        within = [of for of in map(quantities, claim.instances) if of <= plotted]
+        if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
+            ordered |= set().union(*within)
+            remaining.append(claim)
+    return ordered, remaining
+
+
+def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
+    """Orders of a figure's points stated by claims, as descending chains.
+
+    Chains hold the points of one series or of one level; all other ordered pairs are listed by
+    point. Series or levels with the same chain share a line.
+    """
+    points, edges = _stated_pairs(data, exhibit)
+    factor = data.study.factors[exhibit.series[0].over]
+    labels = list(dict.fromkeys(series for series, _ in points))
+    levels = list(dict.fromkeys(x for _, x in points))
+
+    def level_words_of(point: OrderedPoint) -> str:
+        return level_words(factor, point[1])
+
+    along: dict[str, list[str]] = {}
+    for label in labels:
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
+        for words in _chains(
+            chain_edges, lambda point: tick_label(factor, point[1]), level_words_of
+        ):
+            along.setdefault(words, []).append(label)
+    across: dict[str, list[str]] = {}
+    for level in levels:
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
+        for words in _chains(chain_edges, lambda point: point[0]):
+            of = across.setdefault(words, [])
+            of.append(tick_label(factor, level) if of else level_words(factor, level))
+    return [
+        *(
+            words if len(labels) == 1 else f"{_join_names(of)}: {words}"
+            for words, of in along.items()
+        ),
+        *(
+            words if len(of) == len(levels) else f"{_join_names(of)}: {words}"
+            for words, of in across.items()
+        ),
+        *_other_pairs(edges, points, factor),
+    ]
+
+
+def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
+    """The order of a figure's points that claims state, as panels of a chart.
+
+    One panel has all points if they are few. Else there is one for each level of the factor in which
+    the series differ most; levels whose points have the same order share a panel. None if no panel
+    has enough points, or too many, and if claims contradict each other.
+    """
+    points, edges = _stated_pairs(data, exhibit)
+    whole = _order(edges)
+    if whole is None:
+        return None
+    if len(whole.ascending) <= MAX_ORDERED_POINTS:
+        labels = dict.fromkeys(series for series, _ in points)
+        panels, n_pairs = [_panel("", {label: label for label in labels}, edges)], 0
+        drawn = len(panels[0].ranks)
+    else:
+        factor, places = _panel_places(data.study, exhibit)
+        if factor is None:
+            return None
+        by_level: dict[Level, Edges] = {}
+        n_pairs = 0
+        for (a, b), strict in edges.items():
+            (level, first), (other, second) = places[a[0]], places[b[0]]
+            if level == other:
+                by_level.setdefault(level, {})[(first, a[1]), (second, b[1])] = strict
+            else:
+                n_pairs += b in whole.direct[a]
+        separate = [
+            _panel(tick_label(factor, level), _names_at(places, level), by_level[level])
+            for level in sorted(by_level, key=factor.levels.index)
+        ]
+        separate = [panel for panel in separate if len(panel.ranks) >= MIN_ORDERED_POINTS]
+        drawn = sum(len(panel.ranks) for panel in separate)
+        panels = _merged(separate, factor)
+    if not panels or not all(
+        MIN_ORDERED_POINTS <= len(panel.ranks) <= MAX_ORDERED_POINTS for panel in panels
+    ):
+        return None
+    return OrderChart(tuple(panels), len(whole.ascending) - drawn, n_pairs)
+
+
+def _panel_places(
+    study: Study, exhibit: Exhibit
+) -> tuple[Factor | None, dict[str, tuple[Level, str]]]:
+    """Factor that separates the panels, and by the label of each series its level of it and its name
+    within the panel: its levels of the other factors in which series differ.
+    """
+    first: dict[str, Quantity] = {}
+    for series, _, quantity in study.points(exhibit):
+        first.setdefault(series.label, quantity)
+    over = exhibit.series[0].over
+    levels = {
+        name: list(dict.fromkeys(quantity.level(name) for quantity in first.values()))
+        for name in study.factors
+        if name != over
+    }
+    varied = {name: found for name, found in levels.items() if len(found) > 1}
+    if len(varied) < 2:
+        return None, {}
+    panels = max(varied, key=lambda name: len(varied[name]))
+    others = [study.factors[name] for name in varied if name != panels]
+    return study.factors[panels], {
+        label: (
+            quantity.level(panels),
+            ", ".join(tick_label(factor, quantity.level(factor.name)) for factor in others),
+        )
+        for label, quantity in first.items()
+    }
+
+
+def _names_at(places: Mapping[str, tuple[Level, str]], level: Level) -> dict[str, str]:
+    """First label of each name within a panel."""
+    names: dict[str, str] = {}
+    for label, (at, name) in places.items():
+        if at == level:
+            names.setdefault(name, label)
+    return names
+
+
+def _panel(title: str, series: Mapping[str, str], edges: Edges) -> OrderPanel:
+    """A panel of points whose place the edges determine (`MAX_SLACK`)."""
+    order = _order(edges)
+    if order is None:
+        return OrderPanel(title, {}, {}, {})
+    ranks, depths = order.ranks(), order.depths()
+    top = max(ranks.values(), default=0)
+    drawn = {p for p in ranks if top + 1 - depths[p] - ranks[p] <= MAX_SLACK * (top - 1)}
+    order = _order({pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)})
+    assert order is not None
+    ranks = order.ranks()
+    pairs = {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
+    used = {name for name, _ in ranks}
+    return OrderPanel(title, {n: label for n, label in series.items() if n in used}, ranks, pairs)
+
+
+def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
+    """Join the panels with the same order; the titles name their levels."""
+    alike: dict[Any, list[OrderPanel]] = {}
+    for panel in panels:
+        same = frozenset(panel.ranks.items()), frozenset(panel.pairs.items())
+        alike.setdefault(same, []).append(panel)
+    noun = "" if factor.level_labels else f" {factor.label}"
+    return [
+        OrderPanel(
+            f"{join_words(panel.title for panel in group)}{noun}",
+            group[0].series,
+            group[0].ranks,
+            group[0].pairs,
+        )
+        for group in alike.values()
+    ]
+
+
+def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
+    """All points of a figure, and the pairs that claims order."""
+    _, claims = order_claims(data, exhibit)
+    points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
+    edges: Edges = {}
+    for claim in claims:
+        for instance in claim.instances:
+            for greater, smaller, strict in _pairs(claim, instance):
+                if greater in points and smaller in points and greater != smaller:
+                    pair = points[greater], points[smaller]
+                    edges[pair] = edges.get(pair, False) or strict
+    return list(points.values()), edges
+
+
+def _pairs(claim: OrderClaim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
+    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
+    parts = instance.parts
+    if any(len(part.terms) != 1 or part.terms[0][0] != 1 for part in parts):
+        return
+    in_order = sorted(claim.steps(parts), key=lambda step: min(map(parts.index, step)))
+    for smaller, larger in in_order:
+        yield larger.terms[0][1], smaller.terms[0][1], claim.is_strict
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Partial order: points in ascending topological order, transitive closure (`below`),
+    transitive reduction (`direct`).
+    """
+
+    ascending: list[OrderedPoint]
+    below: dict[OrderedPoint, frozenset[OrderedPoint]]
+    direct: dict[OrderedPoint, list[OrderedPoint]]
+
+    def ranks(self) -> dict[OrderedPoint, int]:
+        """Number of points on the longest path from each point down, itself included."""
+        found: dict[OrderedPoint, int] = {}
+        for point in self.ascending:
+            found[point] = 1 + max((found[other] for other in self.direct[point]), default=0)
+        return found
+
+    def depths(self) -> dict[OrderedPoint, int]:
+        """Number of points on the longest path from each point up, itself included."""
+        found = dict.fromkeys(self.ascending, 1)
+        for point in reversed(self.ascending):
+            for other in self.direct[point]:
+                found[other] = max(found[other], found[point] + 1)
+        return found
+
+
+def _order(edges: Edges) -> _Order | None:
+    """Build the partial order; None if the relation has a cycle."""
+    smaller: dict[OrderedPoint, set[OrderedPoint]] = {}
+    for pair in edges:
+        smaller.setdefault(pair[0], set()).add(pair[1])
+    try:
+        ascending = list(TopologicalSorter(smaller).static_order())
+    except CycleError:
+        return None
+    below: dict[OrderedPoint, frozenset[OrderedPoint]] = {}
+    direct: dict[OrderedPoint, list[OrderedPoint]] = {}
+    for point in ascending:
+        nearest = smaller.get(point, set())
+        implied = frozenset().union(*(below[other] for other in nearest))
+        direct[point] = [other for other in ascending if other in nearest - implied]
+        below[point] = frozenset(nearest) | implied
+    return _Order(ascending, below, direct)
+
+
+def _chains(
+    edges: Edges,
+    name: Callable[[OrderedPoint], str],
+    first: Callable[[OrderedPoint], str] | None = None,
+) -> Iterator[str]:
+    """Cover the transitive reduction by chains, the longest first; points with the same points
+    above and below share a place. `first` formats the first point of a chain.
+    """
+    order = _order(edges)
+    if order is None:
+        return
+    above = {
+        p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
+    }
+    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
+    for point in dict.fromkeys(point for pair in edges for point in pair):
+        classes.setdefault((above[point], order.below[point]), []).append(point)
+    heads = {point: group[0] for group in classes.values() for point in group}
+    groups = {group[0]: group for group in classes.values()}
+    uncovered = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
+    steps = {a: [b for b in order.ascending if (a, b) in uncovered] for a in groups}
+    strict: Edges = {}
+    for (a, b), strictly in edges.items():
+        pair = heads[a], heads[b]
+        strict[pair] = strict.get(pair, True) and strictly
+    while uncovered:
+        longest: dict[OrderedPoint, list[OrderedPoint]] = {}
+        for point in filter(groups.__contains__, order.ascending):
+            tails = [longest[b] for b in steps[point] if (point, b) in uncovered]
+            longest[point] = [point, *max(tails, key=len, default=[])]
+        chain = max(longest.values(), key=len)
+        uncovered -= set(pairwise(chain))
+        words = [_join_names(map(name, groups[point])) for point in chain]
+        if first is not None:
+            lead, *more = groups[chain[0]]
+            words[0] = _join_names([first(lead), *map(name, more)])
+        signs = [" > " if strict[pair] else " ≥ " for pair in pairwise(chain)]
+        yield words[0] + "".join(map("".join, zip(signs, words[1:], strict=True)))
+
+
+def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -> Iterator[str]:
+    """Pairs of the transitive reduction between points of different series and different levels."""
+    order = _order(edges)
+    if order is None:
+        return
+    for point in reversed(order.ascending):
+        smaller = [b for b in order.direct[point] if b[0] != point[0] and b[1] != point[1]]
+        if not smaller:
+            continue
+        strict = all(edges[point, other] for other in smaller)
+        if order.below[point] == set(points) - {point}:
+            smaller_text = "every other point"
+        else:
+            of: dict[str, list[Any]] = {}
+            for label, level in sorted(smaller, key=points.index):
+                of.setdefault(label, []).append(level)
+            smaller_text = "; ".join(
+                label
+                if {b for b in points if b[0] == label} <= order.below[point]
+                else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
+                for label, levels in of.items()
+            )
+        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
+
+
+def _join_names(names: Iterable[str]) -> str:
+    """Join names, with semicolons if a name contains a comma."""
+    all_names = list(names)
+    return "; ".join(all_names) if any("," in name for name in all_names) else join_words(all_names)
