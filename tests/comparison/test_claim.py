@@ -209,10 +209,10 @@ def test_percentile_is_that_of_the_rows_of_a_table(layout: Layout, tmp_path: Pat
     result = claim(BOOTS, table(tmp_path / "boots.csv", boots), root=layout.root)
     x = np.sort(boots)
     ranks = stats.binom(len(x), 0.99).ppf([0.025, 0.975]).astype(int)
-    assert result.row["estimate"] == pytest.approx(np.quantile(x, 0.99, method="inverted_cdf"))
-    assert result.row["estimate_low"] == pytest.approx(x[ranks[0] - 1], abs=0.5)
-    assert result.row["estimate_high"] == pytest.approx(x[ranks[1]], abs=0.5)
-    assert result.verdict == "holds here" and "600 samples" in result.row["reason"]
+    assert result.numbers["estimate"] == pytest.approx(np.quantile(x, 0.99, method="inverted_cdf"))
+    assert result.numbers["estimate_low"] == pytest.approx(x[ranks[0] - 1], abs=0.5)
+    assert result.numbers["estimate_high"] == pytest.approx(x[ranks[1]], abs=0.5)
+    assert result.verdict == "holds here" and "600 samples" in result.numbers["reason"]
     assert "independent samples" in str(result)
 
 
@@ -226,7 +226,7 @@ def test_percentiles_of_several_tables_are_replicates(layout: Layout, tmp_path: 
     low, high = stats.t(3, np.mean(each), stats.sem(each)).interval(0.95)
     found = [result.row[name] for name in ("estimate", "estimate_low", "estimate_high")]
     assert found == pytest.approx([np.mean(each), low, high])
-    assert "4 runs" in result.row["reason"]
+    assert "4 runs" in result.numbers["reason"]
 
 
 def test_too_few_rows_for_a_percentile_decide_nothing(layout: Layout, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_rows_are_runs_on_request(layout: Layout, tmp_path: Path) -> None:
     one = claim(CLAIM, *places, root=layout.root)
     assert one.decision is Decision.UNDECIDED and "--rows runs" in str(one)
     result = claim(CLAIM, *places, rows="runs", root=layout.root)
-    assert result.verdict == "holds here" and "4 runs" in result.row["reason"]
+    assert result.verdict == "holds here" and "4 runs" in result.numbers["reason"]
     assert "--rows" not in str(result)
 
 
@@ -256,7 +256,7 @@ def test_values_of_different_things_are_not_runs_of_one_condition(
     places = [tmp_path / "a.csv", tmp_path / "b.csv"]
     with pytest.raises(ParameterError, match=r"2 values of throughput.*--where page=home"):
         claim(CLAIM, *places, root=layout.root)
-    assert claim(CLAIM, *places, where={"page": "home"}, root=layout.root).row["estimate"] == 0
+    assert claim(CLAIM, *places, where={"page": "home"}, root=layout.root).numbers["estimate"] == 0
 
 
 def test_metric_of_the_papers_quantity_is_found(layout: Layout, root: Path) -> None:
@@ -265,7 +265,7 @@ def test_metric_of_the_papers_quantity_is_found(layout: Layout, root: Path) -> N
     name = "firecracker-nsdi-2020/fc-read-iops"
     result = claim(name, report, where={"job": jobs[0]["jobname"]}, root=layout.root)
     assert result.quantity == "read_iops"
-    assert result.row["estimate"] == pytest.approx(jobs[0]["read"]["iops"])
+    assert result.numbers["estimate"] == pytest.approx(jobs[0]["read"]["iops"])
 
 
 def test_a_number_without_a_unit_says_how_to_name_it(layout: Layout, tmp_path: Path) -> None:

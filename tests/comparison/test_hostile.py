@@ -270,7 +270,7 @@ def test_claims_take_one_value_of_a_run(side, root):
         for name, level in (("a", 70), ("b", 100))
     ]
     with pytest.raises(
-        ParameterError, match=r"2 values of throughput.*test=get; test=set.*--where"
+        ParameterError, match=r"2 values of throughput.*test=get, test=set.*--where"
     ):
         claim(CLAIM, *places, root=root)
     found = claim(CLAIM, *places, where={"test": "get"}, root=root)
