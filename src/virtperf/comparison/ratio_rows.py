@@ -296,6 +296,8 @@ def _failure_row(pair: Pair, kind: ComparedQuantity, level: float) -> _Tested:
     difference = linear_ratio([pair.b, pair.a], over, under)
     by = pair.b.mean - pair.a.mean
     row = replace(_row_of_pair(pair, kind, "lower"), compared=difference.design, difference=by)
+    if not kind.unit and max(pair.a.values.max(), pair.b.values.max()) > 1:
+        row = replace(row, unit="count")  # no share is above 1
     if min(pair.a.n, pair.b.n) < 2:
         return _Tested(_judge_by_requests(row, pair, level), None)
     if _has_no_spread(pair.a) and _has_no_spread(pair.b):
