@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+NAMED_TOOL = "it looks like"
+"""Beginning of a problem that names the tool or the kind of file."""
 MAX_SHOWN = 160
 """Characters of a heading or message that an error shows."""
 _COMPRESSION_MAGIC = {
@@ -58,6 +60,7 @@ _UNSUPPORTED = (
         rb"^ Performance counter stats for ",
         "collect with perf stat -x,",
     ),
+    ("perf stat -j", rb'^\{"(?:interval|cpu|counter-value)" : ', "collect with perf stat -x,"),
     ("perf.data", rb"\APERFILE2", "print it with perf stat or perf script"),
     (
         "incomplete uperf output",
@@ -163,6 +166,73 @@ _UNSUPPORTED = (
         rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
         "keep the complete output of wrk2, or declare its lines",
     ),
+    # printed tables of tools whose result files are read
+    (
+        "JMH's printed table",
+        rb"^Benchmark +(?:\(\w+\) +)*Mode +Cnt +Score",
+        "collect with java -jar ... -rf json -rff FILE",
+    ),
+    (
+        "Google Benchmark's printed table",
+        rb"^Benchmark +Time +CPU +Iterations",
+        "collect with --benchmark_out=FILE --benchmark_out_format=json",
+    ),
+    (
+        "hyperfine's printed results",
+        rb"^Benchmark #?\d+: [^\n]*\n +Time \(mean",
+        "collect with hyperfine --export-json FILE",
+    ),
+    (
+        "Criterion's printed results",
+        rb"^(?:\S[^\n]*| )  +time: +\[[\d.]+ \S+ [\d.]+ \S+ [\d.]+ \S+\]",
+        "keep estimates.json of target/criterion, or collect with cargo criterion --message-format=json",
+    ),
+    ("the results of cargo bench", rb"^test \S[^\n]* \.\.\. bench: +[\d,.]+ ns/iter", _DECLARE),
+    (
+        "benchstat",
+        rb"^name +(?:\(?old\)? +)?(?:time|speed|alloc)\S*|^ +\xe2\x94\x82 +(?:sec|B|allocs)/op|^,\S+,,",
+        "collect with go test -bench . -count 10, and compare these files",
+    ),
+    (
+        "redis-benchmark's printed results",
+        rb"(?:^|\r)====== [^\n]+ ======|(?:^|\r)[A-Z][A-Z_]+(?: \([^)\n]*\))?: [\d.]+ requests per second",
+        "collect with redis-benchmark --csv",
+    ),
+    (
+        "k6's printed summary",
+        rb"^ +(?:\xe2\x9c\x93 |\xe2\x9c\x97 )?(?:http_req_duration|iteration_duration)\.{2,}:",
+        "collect with k6 run --summary-export FILE",
+    ),
+    (
+        "locust's printed table",
+        rb"^Type +Name +# reqs +# fails",
+        "collect with locust --csv PREFIX",
+    ),
+    (
+        "vegeta's printed report",
+        rb"^Requests +\[total, rate, throughput\]",
+        "collect with vegeta report -type json, or vegeta encode -to csv",
+    ),
+    (
+        "JMeter's printed summary",
+        rb"^(?:Generate )?[sS]ummar\S+ [=+] +\d+ in ",
+        "collect with jmeter -l FILE",
+    ),
+    (
+        "pytest-benchmark's printed table",
+        rb"^-+ benchmark[^\n]*: \d+ tests -+",
+        "collect with pytest --benchmark-json FILE",
+    ),
+    (
+        "pyperf's printed results",
+        rb"^(?:\S[^\n]*: )?Mean \+- std dev: [\d.]+ \S+ \+- [\d.]+ \S+",
+        "collect with pyperf ... -o FILE",
+    ),
+    (
+        "a Markdown table",
+        rb"\A\s*\|[^\n]*\|[ \r]*\n\|[ :|-]+\|[ \r]*$",
+        "have the tool write JSON or CSV, such as hyperfine --export-json FILE",
+    ),
     # benchmarks
     ("STREAM", rb"^Function +Best Rate MB/s +Avg time", _DECLARE),
     ("UnixBench", rb"BYTE UNIX Benchmarks \(Version", _DECLARE),
@@ -206,16 +276,24 @@ _UNSUPPORTED = (
     (
         "hey or oha",
         rb"^Summary:\n +(?:Total:|Success rate:)",
-        "declare oha --json, or the CSV of hey -o csv",
+        "collect with oha --output-format json, or hey -o csv, which virtperf compare reads as tables",
     ),
     (
         "bombardier",
         rb"^Statistics +Avg +Stdev +Max\s*$",
-        "declare the JSON of bombardier --print r --format json",
+        "collect with bombardier --print r --format json, which virtperf compare reads",
     ),
-    ("autocannon", rb"^Running \d+s test @ [^\n]*\n\d+ connections", "declare autocannon --json"),
+    (
+        "autocannon",
+        rb"^Running \d+s test @ [^\n]*\n\d+ connections",
+        "collect with autocannon --json, which virtperf compare reads",
+    ),
     ("h2load", rb"^finished in [\d.]+\S*, [\d.]+ req/s", _DECLARE),
-    ("siege", rb'^Transactions:\s+\d+|^\{\s*"transactions":\s+\d+,$', "declare its JSON object"),
+    (
+        "siege",
+        rb'^Transactions:\s+\d+|^\{\s*"transactions":\s+\d+,$',
+        "collect with siege -q -j > FILE, which virtperf compare reads",
+    ),
     ("httperf", rb"^httperf --", _DECLARE),
     (
         "Gatling",
@@ -326,8 +404,8 @@ def identify_unsupported(head: bytes) -> tuple[str, str]:
         if match:
             said = (match.groupdict().get("said") or b"").decode("utf-8", "replace").strip()
             if said:
-                return f"it looks like {name}: {said[:MAX_SHOWN]}", remedy
-            return f"it looks like {name}, which has no reader", remedy
+                return f"{NAMED_TOOL} {name}: {said[:MAX_SHOWN]}", remedy
+            return f"{NAMED_TOOL} {name}, which has no reader", remedy
     binary_remedy = (
         "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
         "Performance Toolkit"

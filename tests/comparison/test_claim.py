@@ -212,7 +212,7 @@ def test_percentile_is_that_of_the_rows_of_a_table(layout: Layout, tmp_path: Pat
     assert result.numbers["estimate"] == pytest.approx(np.quantile(x, 0.99, method="inverted_cdf"))
     assert result.numbers["estimate_low"] == pytest.approx(x[ranks[0] - 1], abs=0.5)
     assert result.numbers["estimate_high"] == pytest.approx(x[ranks[1]], abs=0.5)
-    assert result.verdict == "holds here" and "600 samples" in result.numbers["reason"]
+    assert result.verdict == "holds here" and "600 samples" in result.note
     assert "independent samples" in str(result)
 
 
@@ -224,9 +224,9 @@ def test_percentiles_of_several_tables_are_replicates(layout: Layout, tmp_path: 
     result = claim(BOOTS, tmp_path, root=layout.root)
     each = [np.quantile(run, 0.99, method="inverted_cdf") for run in runs]
     low, high = stats.t(3, np.mean(each), stats.sem(each)).interval(0.95)
-    found = [result.row[name] for name in ("estimate", "estimate_low", "estimate_high")]
+    found = [result.numbers[name] for name in ("estimate", "estimate_low", "estimate_high")]
     assert found == pytest.approx([np.mean(each), low, high])
-    assert "4 runs" in result.numbers["reason"]
+    assert "4 runs" in result.note
 
 
 def test_too_few_rows_for_a_percentile_decide_nothing(layout: Layout, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_rows_are_runs_on_request(layout: Layout, tmp_path: Path) -> None:
     one = claim(CLAIM, *places, root=layout.root)
     assert one.decision is Decision.UNDECIDED and "--rows runs" in str(one)
     result = claim(CLAIM, *places, rows="runs", root=layout.root)
-    assert result.verdict == "holds here" and "4 runs" in result.numbers["reason"]
+    assert result.verdict == "holds here" and "4 runs" in result.note
     assert "--rows" not in str(result)
 
 

@@ -303,3 +303,49 @@ def test_numbers_of_runs_are_no_quantity_where_a_side_has_more(tmp_path, first):
     found = json.loads(output)
     assert [row["quantity"] for row in found["rows"]] == ["latency"]
     assert found["rows"][0]["ratio"] == pytest.approx(12.05 / 10.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("status-code", "200", "503"),
+        ("status", "OK", "KO"),
+        ("Exitval", "0", "3"),
+        ("code", "301", "0"),
+    ],
+)
+def test_status_and_exit_codes_count_failures(tmp_path, name, good, bad):
+    def log(failed):
+        rows = [
+            f"{1 if k < failed else 5 + k / 100},{bad if k < failed else good}" for k in range(20)
+        ]
+        return f"latency (ms),{name}\n" + "\n".join(rows) + "\n"
+
+    a, b = (
+        write(tmp_path / n, [log(f) for f in counts])
+        for n, counts in (("a", (0, 1, 0, 1)), ("b", (9, 10, 9, 10)))
+    )
+    rows = compared(a, b, "--lower-is-better", "latency")
+    assert rows["failures", ""]["verdict"] == "worse"
+    assert rows["failures", ""]["difference"] == pytest.approx(9.5 / 20 - 0.5 / 20)
+    assert rows["latency", ""]["mean_b"] > 0.005
+
+
+def test_a_text_of_other_words_or_codes_is_no_failure(tmp_path):
+    a, b = (
+        write(
+            tmp_path / n, [f"latency,code,status\n{v},7,{k}th\n" for k, v in enumerate((5, 6, 7))]
+        )
+        for n in "ab"
+    )
+    assert not [q for q, _ in compared(a, b, "--quantity", "*") if q == "failures"]
+
+
+def test_moments_of_rows_are_not_compared(tmp_path):
+    a, b = (
+        write(tmp_path / n, [f"Starttime,seconds\n{t + k}.25,{k + 1}\n" for k in range(4)])
+        for n, t in (("a", 1772359200), ("b", 1782359200))
+    )
+    table = virtperf.compare(a, b)
+    assert [row.quantity for row in table.rows] == ["seconds"]
+    assert any("not compared: Starttime (times of the rows)" in note for note in table.notes)

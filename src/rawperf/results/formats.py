@@ -109,6 +109,12 @@ RESULT_FORMATS = (
         "pytest_benchmark:parse_pytest_benchmark",
     ),
     ResultFormat(
+        "pyperf",
+        "pyperf -o",
+        _starts(r'\s*\{\s*"benchmarks"\s*:\s*\[\s*\{\s*"(?:metadata|runs)"\s*:'),
+        "pyperf:parse_pyperf",
+    ),
+    ResultFormat(
         "jmh",
         "JMH -rf json",
         _starts(r'\s*\[\s*\{\s*"jmhVersion"|\s*\[\s*\{\s*"benchmark"\s*:(?s:.*)"primaryMetric"'),

@@ -1,4 +1,4 @@
-"""Units at the end of column names: ``latency (ms)``, ``time [s]``, ``latency_us``."""
+"""Units at the end of column names: ``latency (ms)``, ``time [s]``, ``time in ms``, ``latency_us``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from rawperf.core.units import base_unit, conversion_factor, is_unit
 
 _BRACKETS = re.compile(r"(.*\S)\s*[\[(]\s*([^\[\]()]+?)\s*[\])]")
+_IN = re.compile(r"(?i)(.*\S)\s+in\s+([^\s\d]+)")
 _WORDS = {
     "sec": "s",
     "secs": "s",
@@ -66,6 +67,8 @@ def split_unit(name: str) -> tuple[str, str]:
     """
     if (brackets := _BRACKETS.fullmatch(name)) and (unit := parse_unit(brackets[2])):
         return brackets[1], unit
+    if (words := _IN.fullmatch(name)) and (unit := parse_unit(words[2])):
+        return words[1], unit
     if _PER_SECOND.fullmatch(name):
         amount = _AMOUNT_PER_SECOND.fullmatch(name)
         return name, {"bits": "bit/s", "bytes": "B/s"}[amount[1].lower()] if amount else "1/s"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rawperf.core.errors import ModelError, RawperfError
 from virtperf.comparison.sides import Side
 from virtperf.core.order_statistics import is_percentile, percentile
-from virtperf.runs.run_values import ComparedQuantity, RunValues
+from virtperf.runs.run_values import CellName, ComparedQuantity, RunValues
 
 MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
@@ -42,12 +43,12 @@ def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> 
         runs = []
         too_few: dict[str, int] = {}
         for run in side.runs:
-            _require_singles(run)
+            distributions = _distributions(run)
             values = {
                 cell: v for cell, v in run.values.items() if side.quantities[cell[0]].is_failure
             }
             kinds |= {name: side.quantities[name] for name, _ in values}
-            for (name, key), singles in run.singles.items():
+            for (name, key), singles in distributions.items():
                 kind = side.quantities.get(name, ComparedQuantity())
                 x, counts = singles if isinstance(singles, tuple) else (singles, None)
                 total = len(x) if counts is None else float(np.sum(counts))
@@ -69,9 +70,15 @@ def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> 
     return [replace(side, quantities=kinds) for side in quantities]
 
 
-def _require_singles(run: RunValues) -> None:
-    if run.singles:
-        return
+def _distributions(run: RunValues) -> dict[CellName, Any]:
+    """The single values of each cell; one value is none, nor are percentiles of several."""
+    found = {
+        (name, key): singles
+        for (name, key), singles in run.singles.items()
+        if not is_percentile(name) and (isinstance(singles, tuple) or len(singles) > 1)
+    }
+    if found:
+        return found
     printed = [name for name in (*run.quantities(), *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
     raise RawperfError(

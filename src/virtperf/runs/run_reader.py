@@ -12,8 +12,6 @@ requests, rows of a table, buckets of histograms. Percentiles printed by a tool 
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -69,7 +67,6 @@ RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
 STATISTICS_FILE = "stats.json"
-MAX_JSON_BYTES = 64 * 1024**2
 MAX_NAMED_FILES = 3
 
 
@@ -138,16 +135,13 @@ class RunReader:
         inputs, name = declared_inputs(None, None, self._format)
         return inputs, None if inputs and inputs[0].declaration.match else name
 
-    def _is_requested(self, path: Path) -> bool:
-        """Whether the requested format applies to a file."""
+    def _mark_format_used(self, path: Path) -> None:
+        """Remember whether the requested declaration selects a file by `match`."""
         inputs, name = self._formats
-        if name is not None or not inputs:
-            return name is not None
-        with open_input(path) as stream:
-            head, _ = peek_stream(stream)
-        fits = inputs[0].matches_file(path.name, head)
-        self._format_used |= fits
-        return fits
+        if inputs and name is None:
+            with open_input(path) as stream:
+                head, _ = peek_stream(stream)
+            self._format_used |= inputs[0].matches_file(path.name, head)
 
     def require_format_used(self) -> None:
         """Raise `RawperfError` if the requested declaration matched no file."""
@@ -281,18 +275,17 @@ class RunReader:
 
     def _file(self, path: Path, empty: list[str], run: str) -> PlainTable | Cells:
         """Read a file: a table, or its numbers by cell. Cells without a number go to `empty`."""
-        if not self._is_requested(path) and (statistics := _flat_numbers(path)) is not None:
-            for name in statistics:
-                self.quantities.add(name, ComparedQuantity(group=name), str(path))
-            return Cells({(name, ()): np.array([v]) for name, v in statistics.items()})
+        from virtperf.runs.ingest.documents import LEFT_OUT
         from virtperf.runs.ingest.own import read_content
 
+        self._mark_format_used(path)
         content = read_content(path, path, *self._formats)
         if isinstance(content, ResultTable):
             return self._results(content, path, run)
         frame = content if isinstance(content, pd.DataFrame) else content.table
         if "metric_value" in frame.columns:  # a raw file, also as `virtperf read` writes it
             return self._samples(frame, path)
+        self._warn(run, *frame.attrs.get(LEFT_OUT, ()))
         return self._table(frame, path, empty)
 
     def _results(self, table: ResultTable, path: Path, run: str) -> Cells:
@@ -594,23 +587,3 @@ def _seconds(start: str | None) -> float:
         return 0.0
     at = datetime.fromisoformat(start)
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
-
-def _flat_numbers(path: Path) -> dict[str, float] | None:
-    """Parse a JSON file with a single flat object of numbers, such as lkp-tests' stats.json; None
-    for any other file.
-    """
-    if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
-        return None
-    try:
-        content = json.loads(path.read_bytes(), parse_int=float)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict) or not content:
-        return None
-    numbers = {
-        name: value
-        for name, value in content.items()
-        if isinstance(value, float) and math.isfinite(value)
-    }
-    return numbers if len(numbers) == len(content) else None

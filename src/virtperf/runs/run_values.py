@@ -34,7 +34,8 @@ FAILURES = "failures"
 """Quantity: the share of requests, operations or runs of a command that failed."""
 FAILURE_QUANTITY = re.compile(
     r"(?i)failures?|failed|errors?|(failure|error)s?[_ ](rate|ratio|share|count|per[_ ]second)|"
-    r"failed[_ ]\w+|(http|num|total)[_ ](failures|errors)([_ ]per[_ ]second)?"
+    r"failed[_ ]\w+|(http|num|total)[_ ](failures|errors)([_ ]per[_ ]second)?|(req)?[45]xx|non2xx|timeouts|"
+    r"lost[_ ]\w+|(packet[_ ])?loss( ?%)?"
 )
 SEVERAL_PERCENTILES = (
     "the run has several values of this percentile, and the mean of percentiles of several drivers "
@@ -42,12 +43,20 @@ SEVERAL_PERCENTILES = (
 )
 NUMBERING_NAMES = re.compile(
     r"(?i)#|i|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|trial|"
-    r"round|iter|iteration|sample|step|unnamed: \d+"
+    r"round|iter|iteration|sample|step|seq|sequence|unnamed: \d+"
 )
 INDEX_NAMES = re.compile(rf"{NUMBERING_NAMES.pattern}|t|seconds?|secs?|time|time[_ ]?s|elapsed")
 TIME_NAMES = re.compile(r"(?i)time[_ ]?stamps?|ts|epoch(_?m?s)?|date|date[_ ]?time")
+MOMENT_NAMES = re.compile(
+    r"(?i)(.*[_ -])?(start|begin|end|stop|finish|creat)(ed)?[_ -]?(time([_ -]?stamp)?|date|at|stamp)"
+)
 SUCCESS_NAMES = re.compile(r"(?i)success|successful|ok|passed|succeeded")
 FAILURE_NAMES = re.compile(r"(?i)failed|failure|error|is_error")
+STATUS_NAMES = re.compile(r"(?i)(http|response)?[_ -]?(status([_ -]?code)?|code)")
+"""Names of columns with status codes of HTTP (0: no answer), or words for success and failure."""
+EXIT_NAMES = re.compile(r"(?i)exit[_ -]?(code|status|val(ue)?)|return[_ -]?code|retval")
+SUCCESS_WORDS = ("true", "yes", "ok", "success", "succeeded", "passed", "pass")
+FAILURE_WORDS = ("false", "no", "ko", "failure", "failed", "error", "fail")
 NUMBERS_ROWS = "it numbers the rows"
 MAX_SETTING_LEVELS = 64
 """Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
@@ -71,7 +80,7 @@ class ComparedQuantity:
     @property
     def is_failure(self) -> bool:
         """Whether the quantity is a share or number of failures, which is judged by its difference."""
-        return FAILURE_QUANTITY.fullmatch(self.group) is not None
+        return FAILURE_QUANTITY.fullmatch(self.group.rpartition("/")[2]) is not None
 
 
 @dataclass(frozen=True)
@@ -239,7 +248,10 @@ def plain_table(
         if shown.count(short) > 1 or (short != name and short in frame.columns):
             short, unit = name, ""
         target, factor = to_base(unit)
-        quantities.add(short, ComparedQuantity(target, "", short, name), file)
+        known = ComparedQuantity(target, "", short, name)
+        if known.is_failure:
+            known = replace(known, better="lower")
+        quantities.add(short, known, file)
         in_base_units[short] = column.to_numpy(dtype=float) * factor
         written[short] = name, factor
     texts = {
@@ -257,20 +269,44 @@ def plain_table(
 def _success_column(
     frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
 ) -> tuple[str | None, np.ndarray | None]:
-    """Find a column of truth values that says which rows are failed requests."""
-    for name in frame.columns:
-        is_success = SUCCESS_NAMES.fullmatch(str(name))
-        if not is_success and not FAILURE_NAMES.fullmatch(str(name)):
-            continue
-        cells = frame[name].astype(str).str.strip().str.lower()
-        if name in numbers and not set(numbers[str(name)].dropna()) <= {0.0, 1.0}:
-            continue
-        if name not in numbers and not set(cells) <= {"true", "false", "yes", "no"}:
-            continue
-        true = cells.isin(("true", "yes", "1", "1.0")).to_numpy()
-        known = frame[name].notna().to_numpy()
-        return str(name), (~true if is_success else true) & known
+    """Find a column that says which rows are failed requests or commands: truth values, words for
+    success and failure, status codes of HTTP, or exit codes.
+    """
+    for column in frame.columns:
+        name = str(column)
+        failed = (
+            _failed_by_code(name, numbers[name].to_numpy(dtype=float))
+            if name in numbers
+            else _failed_by_word(name, frame[column].astype(str).str.strip().str.lower())
+        )
+        if failed is not None:
+            return name, failed
     return None, None
+
+
+def _failed_by_code(name: str, codes: np.ndarray) -> np.ndarray | None:
+    is_truth = set(codes[~np.isnan(codes)]) <= {0.0, 1.0}
+    if is_truth and SUCCESS_NAMES.fullmatch(name):
+        return codes == 0
+    if is_truth and FAILURE_NAMES.fullmatch(name):
+        return codes == 1
+    whole = codes == np.round(codes)
+    if EXIT_NAMES.fullmatch(name) and whole.all():
+        return codes != 0
+    is_http = whole & ((codes == 0) | ((codes >= 100) & (codes < 600)))
+    if STATUS_NAMES.fullmatch(name) and codes.any() and is_http.all():
+        return (codes == 0) | (codes >= 400)
+    return None
+
+
+def _failed_by_word(name: str, words: pd.Series) -> np.ndarray | None:
+    if FAILURE_NAMES.fullmatch(name) and words.isin(("true", "false", "yes", "no")).all():
+        return words.isin(("true", "yes")).to_numpy()
+    if SUCCESS_NAMES.fullmatch(name) or STATUS_NAMES.fullmatch(name):
+        failed = words.isin(FAILURE_WORDS)
+        if (failed | words.isin(SUCCESS_WORDS)).all():
+            return failed.to_numpy()
+    return None
 
 
 def choose_keys(
@@ -319,7 +355,9 @@ def choose_keys(
     for name in dict.fromkeys(name for table in tables for name in table.numbers):
         if name in keys:
             continue
-        if TIME_NAMES.fullmatch(name):
+        if TIME_NAMES.fullmatch(name) or _are_moments(
+            name, [table.numbers[name] for table in tables if name in table.numbers]
+        ):
             left_out[name] = "times of the rows"
         elif NUMBERING_NAMES.fullmatch(name) and all(_is_numbering(name, of) for of in sides):
             left_out[name] = NUMBERS_ROWS
@@ -333,6 +371,15 @@ def choose_keys(
         name for name in keys if len({t.written[name] for t in tables if name in t.written}) == 1
     )
     return TableKeys(tuple(keys), as_written, frozenset(facts), left_out, tuple(settings))
+
+
+def _are_moments(name: str, columns: Sequence[np.ndarray]) -> bool:
+    """Whether a column that is named for times has Unix timestamps, in seconds to nanoseconds."""
+    values = np.concatenate(columns)
+    values = values[~np.isnan(values)]
+    return MOMENT_NAMES.fullmatch(name) is not None and any(
+        ((values > 1e9 * unit) & (values < 4e9 * unit)).all() for unit in (1, 1e3, 1e6, 1e9)
+    )
 
 
 def _is_numbering(name: str, side: Sequence[PlainTable]) -> bool:

@@ -90,6 +90,12 @@ def pytest_benchmark(path: Path) -> Values:
     }
 
 
+def pyperf(path: Path) -> Values:
+    document = json.loads(path.read_text())
+    values = [v for run in document["benchmarks"][0]["runs"] for v in run.get("values", [])]
+    return {f"time|{document['metadata']['name']}": pd.Series(values).mean()}
+
+
 def jmh(path: Path) -> Values:
     rows = json.loads(path.read_text())
     assert all(r["primaryMetric"]["scoreUnit"] == "ops/us" for r in rows)
@@ -308,6 +314,7 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "pgbench-aggregate": pgbench_aggregate,
     "pgbench-log": pgbench_log,
     "phoronix": phoronix,
+    "pyperf": pyperf,
     "pytest-benchmark": pytest_benchmark,
     "redis-benchmark": redis_benchmark,
     "ycsb": ycsb,

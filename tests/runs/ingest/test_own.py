@@ -128,3 +128,78 @@ def test_infinite_numbers_of_json_tables_are_located(tmp_path, name, text):
 def test_nan_in_a_json_table_is_a_missing_value(tmp_path):
     (tmp_path / "t.json").write_text('[{"v": NaN}, {"v": 2}]')
     assert vp.read(tmp_path / "t.json")["v"].isna().tolist() == [True, False]
+
+
+def rows_of(tmp_path, text, name="results.json"):
+    (tmp_path / name).write_text(text)
+    frame = vp.read(tmp_path / name)
+    return frame.drop(columns=["provenance", "file"]), frame.attrs["warnings"]
+
+
+def test_an_object_of_numbers_is_one_row_with_paths(tmp_path):
+    frame, warnings = rows_of(
+        tmp_path,
+        '{"url": "x", "latency": {"p99": 3, "of": {"mean": 1.5}}, "errors": 0, "times": [1, 2]}',
+    )
+    assert frame.to_dict("records") == [
+        {"url": "x", "latency/p99": 3, "latency/of/mean": 1.5, "errors": 0}
+    ]
+    assert warnings == ["left out: times (lists within a row)"]
+
+
+def test_the_only_list_of_named_objects_is_rows(tmp_path):
+    text = '{"version": 2, "of": {"results": [{"name": "a", "t": {"ms": 1}}, {"name": "b", "t": {"ms": 2}}]}}'
+    frame, warnings = rows_of(tmp_path, text)
+    assert frame.to_dict("records") == [{"name": "a", "t/ms": 1}, {"name": "b", "t/ms": 2}]
+    assert warnings == ["left out: version (beside the list of rows)"]
+    # objects that only differ in a time are no rows: the total is
+    text = (
+        '{"total": {"rate": 5}, "parts": [{"at": "10:00", "rate": 4}, {"at": "10:01", "rate": 6}]}'
+    )
+    assert rows_of(tmp_path, text)[0].to_dict("records") == [{"total/rate": 5}]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"a": [{"name": "x", "v": 1}], "b": [{"name": "y", "v": 2}]}', "several lists of rows"),
+        ('{"a": [1, 2], "b": "text"}', "no rows; .*found lists: a"),
+        ('[{"name": "x", "times": [1, 2]}]', "no numbers outside of lists"),
+        ('"text"', "neither an object nor a list of objects"),
+        ('{"a": {"b/c": 1, "b": {"c": 2}}}', "two members have the path 'a/b/c'"),
+    ],
+)
+def test_documents_without_rows_are_refused(tmp_path, text, problem):
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(RawperfError, match=problem):
+        read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.txt", "load,ms\n1,10\n2,20\n"),
+        ("t", "load;ms\n1;10\n2;20\n"),
+        ("t.log", '[{"load": 1, "ms": 10}, {"load": 2, "ms": 20}]'),
+        ("t.json", '{"load": 1, "ms": 10}\n{"load": 2, "ms": 20}\n'),
+    ],
+)
+def test_tables_are_recognised_by_content(tmp_path, name, text):
+    frame, _ = rows_of(tmp_path, text, name)
+    assert frame.to_dict("list") == {"load": [1, 2], "ms": [10, 20]}
+
+
+def test_cells_with_units_are_numbers(tmp_path):
+    text = (
+        "name,size,mean,load,memory.used [MiB],took\n"
+        'x,4 KiB,"1,999.5 us",12 %,512 MiB,59.5s\n'
+        "y,8 KiB,2.5 ms,8 %,1 GiB,1m2.5s\n"
+    )
+    frame, _ = rows_of(tmp_path, text, "t.csv")
+    assert frame["size"].tolist() == ["4 KiB", "8 KiB"]
+    assert frame["mean (s)"].tolist() == pytest.approx([0.0019995, 0.0025])
+    assert frame["load (%)"].tolist() == [12, 8]
+    assert frame["memory.used (B)"].tolist() == [512 * 2**20, 2**30]
+    assert frame["took (s)"].tolist() == [59.5, 62.5]
+    ambiguous, _ = rows_of(tmp_path, 'mean [ms]\n"1,999 ms"\n"2,001 ms"\n', "t.csv")
+    assert ambiguous["mean [ms]"].tolist() == ["1,999 ms", "2,001 ms"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.numbers import MAX_NUMBER
+from rawperf.results.names import parse_unit, split_unit, to_base
 from rawperf.tidy import read_bytes
 
 DELIMITED = (".csv", ".tsv")
@@ -29,6 +31,11 @@ EMPTY = ("", "-")
 TRUTH = ("True", "False")
 INFINITE = ("inf", "-inf")
 WRITTEN_NUMBER = re.compile(r"[+-]?\d[\d.]*(?:[eE][+-]?\d+)?")
+NUMBER_WITH_UNIT = re.compile(
+    r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ%][A-Za-zµμ%/]*)"
+)
+DURATION = re.compile(r"(?=\d+[hm]\d)(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)s")
+"""Durations as Go prints them: ``1m2.5s``."""
 
 
 def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
@@ -98,6 +105,57 @@ def _overflowing_number(file: str, line: int | None) -> str:
     written = "".join(islice(text, line - 1, line))
     numbers = [n for n in WRITTEN_NUMBER.findall(written) if n.count(".") < 2]
     return next((number for number in numbers if np.isinf(float(number))), "")
+
+
+def convert_units_of_cells(frame: pd.DataFrame, texts: Sequence[str] = ()) -> pd.DataFrame:
+    """Convert columns whose cells are numbers with units, ``1.5 ms`` or ``12 %``, to numbers.
+
+    They are in the base unit, which is appended to their name: ``mean`` becomes ``mean (s)``. Whole
+    numbers with units, such as ``4 KiB``, may name what was measured: they stay texts unless the name
+    of the column has a unit too, or all are percentages. `texts` stay as they are.
+    """
+    for name in [*frame.columns]:
+        column = frame[name]
+        if (
+            not isinstance(name, str)
+            or name in texts
+            or not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column))
+        ):
+            continue
+        short, unit = split_unit(name)
+        found = _numbers_with_units(column, is_measured=bool(unit))
+        if found is not None and (renamed := f"{short} ({found[1]})") not in {*frame.columns} - {
+            name
+        }:
+            frame = frame.assign(**{name: found[0]}).rename(columns={name: renamed})
+    return frame
+
+
+def _numbers_with_units(column: pd.Series, *, is_measured: bool) -> tuple[list[float], str] | None:
+    """Numbers of a column in their base unit; None if a cell has no known unit, or another one."""
+    values: list[float] = []
+    units: set[str] = set()
+    commas, points = False, False
+    for cell in column:
+        text = "" if cell is None or cell != cell else str(cell).strip()
+        if text in EMPTY:
+            values.append(np.nan)
+            continue
+        duration, match = DURATION.fullmatch(text), NUMBER_WITH_UNIT.fullmatch(text)
+        if duration:
+            hours, minutes, seconds = (float(part or 0) for part in duration.groups())
+            value, unit, factor = 3600 * hours + 60 * minutes + seconds, "s", 1.0
+        elif match and (unit := parse_unit(match[2])):
+            commas, points = commas or "," in match[1], points or "." in match[1]
+            value, (unit, factor) = float(match[1].replace(",", "")), to_base(unit)
+        else:
+            return None
+        is_measured |= bool(duration) or "." in text
+        values.append(value * factor)
+        units.add(unit)
+    if len(units) != 1 or (commas and not points):
+        return None
+    return (values, units.pop()) if is_measured or units == {"%"} else None
 
 
 def has_numbers(column: pd.Series) -> bool:

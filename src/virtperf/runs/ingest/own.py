@@ -14,16 +14,26 @@ import pandas as pd
 
 from rawperf import extract_head, rank_formats
 from rawperf.core.errors import RawperfError, decode_error_parts
-from rawperf.json_lines import NotFiniteError, loads_strict
-from rawperf.pieces import peek_stream
-from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, build_dictionary
+from rawperf.pieces import decompress_stream, peek_stream, read_whole_file
+from rawperf.registry import (
+    HEAD_BYTES,
+    METRICS,
+    MIN_CERTAINTY,
+    build_dictionary,
+    detect_csv_columns,
+)
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
 from rawperf.tidy import RawTables, open_input, read_bytes, read_raw
-from rawperf.unsupported import UTF16_PROBLEM, is_utf16
+from rawperf.unsupported import NAMED_TOOL, UTF16_PROBLEM, identify_unsupported, is_utf16
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.runs.ingest.columns import DELIMITED, WRITTEN_NUMBER
+from virtperf.runs.ingest.columns import (
+    DELIMITED,
+    WRITTEN_NUMBER,
+    convert_units_of_cells,
+)
+from virtperf.runs.ingest.documents import LEFT_OUT, TableError, document_rows, line_rows
 
 if TYPE_CHECKING:
     from rawperf.declared.read import DeclaredFormat
@@ -60,7 +70,7 @@ def find_delimiter(text: str) -> str | None:
     """
     header, _ = _first_row(text, None)
     candidates = [mark for mark in STRONG_DELIMITERS if len(_split(header[0], mark)) > 1]
-    uneven: dict[str, _TableError] = {}
+    uneven: dict[str, TableError] = {}
     for mark in candidates:
         problem = _uneven_row(text, mark)
         if problem is None:
@@ -90,7 +100,7 @@ def _first_row(text: str, delimiter: str | None) -> tuple[list[str], int]:
             if delimiter == " ":
                 return [word.strip('"') for word in _WORD.findall(line)], number
             return _split(line.strip("\r\n"), delimiter) if delimiter else [line.strip()], number
-    raise _TableError("the table is empty")
+    raise TableError("the table is empty")
 
 
 def _split(line: str, delimiter: str) -> list[str]:
@@ -101,20 +111,23 @@ def _csv_options(delimiter: str) -> dict[str, Any]:
     return {"delimiter": delimiter, "skipinitialspace": True}
 
 
-def _uneven_row(text: str, delimiter: str) -> _TableError | None:
+def _uneven_row(text: str, delimiter: str) -> TableError | None:
     """Return the error of the first row whose number of cells is not that of the header."""
     rows = csv.reader(io.StringIO(text, newline=""), **_csv_options(delimiter))
-    columns, before = 0, 0
+    columns, named, before = 0, 0, 0
     try:
         for cells in rows:
             line, before = before + 1, rows.line_num
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 continue
-            columns = columns or len(cells)
-            if any(cells[columns:]) or len(cells) < columns:
+            if not columns:
+                columns = named = len(cells)
+                while named > 1 and not cells[named - 1].strip():
+                    named -= 1  # a delimiter at the end of the header
+            if any(cells[columns:]) or len(cells) < named:
                 names = {"\t": "tabs", " ": "blanks"}.get(delimiter, repr(delimiter))
                 more = "more" if len(cells) > columns else "fewer"
-                return _TableError(
+                return TableError(
                     f"a row has {more} cells than the header",
                     line=line,
                     expected=f"{columns} {'cell' if columns == 1 else 'cells'}, separated by {names}, as in the header",
@@ -122,14 +135,14 @@ def _uneven_row(text: str, delimiter: str) -> _TableError | None:
                     remedy="quote names and texts that contain the delimiter, or complete the row",
                 )
     except csv.Error as err:
-        return _TableError(f"not a delimited table: {err}", line=rows.line_num)
+        return TableError(f"not a delimited table: {err}", line=rows.line_num)
     return None
 
 
 def _require_names(names: Sequence[str], line: int) -> None:
     numbers = [name for name in names if WRITTEN_NUMBER.fullmatch(name)]
     if numbers and (len(numbers) == len(names) or any("." in name for name in numbers)):
-        raise _TableError(
+        raise TableError(
             "the first row has numbers in place of names",
             line=line,
             expected="a row with the names of the columns",
@@ -139,11 +152,11 @@ def _require_names(names: Sequence[str], line: int) -> None:
 
 
 def _require_unique_names(names: Sequence[str], line: int) -> None:
-    """Raise `_TableError` for duplicate column names, which pandas would silently rename."""
+    """Raise `TableError` for duplicate column names, which pandas would silently rename."""
     for place, name in enumerate(names):
         if name and name in names[:place]:
             first = names.index(name)
-            raise _TableError(
+            raise TableError(
                 f"columns {first + 1} and {place + 1} have the same name",
                 line=line,
                 expected="unique column names",
@@ -152,47 +165,13 @@ def _require_unique_names(names: Sequence[str], line: int) -> None:
             )
 
 
-class _TableError(RawperfError):
-    """Invalid table; the file name is added by `table`."""
-
-
-def _records(stream: io.BytesIO) -> pd.DataFrame:
-    """Parse a JSON list of objects, or an object with such a list under ``records``, the output of
-    `virtperf read`.
-    """
-    data = stream.getvalue()
-    content = _parse_json(data.decode(json.detect_encoding(data)))
-    records = content.get("records") if isinstance(content, dict) else content
-    if not (isinstance(records, list) and all(isinstance(row, dict) for row in records)):
-        raise ValueError("the JSON document is not a list of objects")
-    return pd.DataFrame(records)
-
-
-def _parse_json(text: str, lines_before: int = 0) -> Any:
-    """Parse JSON with NaN for missing values; raises `_TableError` at other numbers that are not
-    finite.
-    """
-    try:
-        return loads_strict(text, nan=True)
-    except NotFiniteError as err:
-        raise _TableError(
-            err.msg, line=lines_before + err.lineno, expected="finite numbers, or null"
-        ) from None
-
-
-def _json_lines(stream: io.BytesIO) -> Any:
-    for number, line in enumerate(stream.getvalue().decode().split("\n")):
-        if line.strip():
-            _parse_json(line, number)
-    return pd.read_json(stream, lines=True)
-
-
-TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
-    ".parquet": pd.read_parquet,
-    ".json": _records,
-    ".jsonl": _json_lines,
+TABLE_READERS: dict[str, Callable[[bytes], pd.DataFrame]] = {
+    ".parquet": lambda data: pd.read_parquet(io.BytesIO(data)),
+    ".json": document_rows,
+    ".jsonl": line_rows,
 }
 """Readers of other tables than delimited ones, by suffix."""
+JSON_TABLES = (".json", ".jsonl")
 
 
 def read(
@@ -240,7 +219,7 @@ def read(
         content = read_content(place, path, inputs, name, interval_s=interval_s, texts=texts)
     found: tuple[str, ...] = ()
     if isinstance(content, pd.DataFrame):
-        frame = content
+        frame, found = content, tuple(content.attrs.get(LEFT_OUT, ()))
     else:
         frame = content.frame() if isinstance(content, ResultTable) else content.table
         found = content.warnings
@@ -268,14 +247,19 @@ def read_content(
     layout = _layout()
     with open_input(place) as stream:
         head, stream = peek_stream(stream)
+        plain = extract_head(head)
         known = format_name is not None or any(
-            form.matches_file(place.name, extract_head(head)) for form in inputs
+            form.matches_file(place.name, plain) for form in inputs
         )
         if not known and (results := recognise_results(head)) is not None:
             return read_results(read_bytes(place), str(named), results)
-        suffix = place.suffix.lower()
-        if not known and suffix in (*DELIMITED, *TABLE_READERS) and not _is_raw(head):
-            return table(read_bytes(place), str(named), suffix, texts)
+        suffix = "" if known or _is_raw(head) else _table_suffix(place.suffix.lower(), plain)
+        if suffix:
+            try:
+                return table(_whole_table(place, str(named)), str(named), suffix, texts)
+            except RawperfError:
+                if not identify_unsupported(plain)[0].startswith(NAMED_TOOL):
+                    raise  # else the error below names the tool
         return read_raw(
             stream,
             file=str(named),
@@ -288,6 +272,39 @@ def read_content(
 
 def _is_raw(head: bytes) -> bool:
     return any(certainty >= MIN_CERTAINTY for certainty, _ in rank_formats(head)[:1])
+
+
+def _table_suffix(suffix: str, head: bytes) -> str:
+    """Suffix of the kind of table that a file is: its own, or the one that its content shows; "" if
+    it is none.
+    """
+    if suffix in DELIMITED or (suffix in TABLE_READERS and suffix != ".json"):
+        return suffix
+    text = head.lstrip()
+    if text[:1] in (b"{", b"["):
+        return ".jsonl" if _is_object_a_line(text) else ".json"
+    if suffix == ".json":
+        return suffix
+    is_delimited = not identify_unsupported(head)[0] and detect_csv_columns(head) is not None
+    return ".csv" if is_delimited else ""
+
+
+def _is_object_a_line(text: bytes) -> bool:
+    first, _, rest = text.partition(b"\n")
+    if not rest.lstrip().startswith(b"{"):
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _whole_table(place: Path, file: str) -> bytes:
+    """Content of a table, decompressed; raises `RawperfError` if it is too large."""
+    data = read_bytes(place)
+    if place.suffix.lower() in (*DELIMITED, *TABLE_READERS):
+        return data
+    return read_whole_file(decompress_stream(io.BytesIO(data), file=file), "a table", file)
 
 
 def _requested_formats(
@@ -311,14 +328,17 @@ def table(data: bytes, file: str, suffix: str, texts: Sequence[str] = ()) -> pd.
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
         _require_utf8(data, file)
     expected = "a header row, then rows with as many cells"
+    if suffix in JSON_TABLES:
+        expected = "a list of objects, or an object of numbers"
     try:
-        if suffix in DELIMITED:
-            return _parse_delimited(data, texts)
-        return TABLE_READERS[suffix](io.BytesIO(data))
-    except _TableError as err:
+        frame = (
+            _parse_delimited(data, texts) if suffix in DELIMITED else TABLE_READERS[suffix](data)
+        )
+    except TableError as err:
         raise err.copy_as(RawperfError, file=file, expected=err.expected or expected) from None
     except (ValueError, pd.errors.ParserError) as err:
         raise RawperfError(f"not a table: {err}", file=file, expected=expected) from err
+    return convert_units_of_cells(frame, texts)
 
 
 def _require_utf8(data: bytes, file: str) -> None:

@@ -1,0 +1,54 @@
+"""Results of pyperf: ``-o FILE`` and ``--append FILE``.
+
+A worker process is a run, its values are repetitions within it. Warm-ups and calibrations are left out.
+
+Source: pyperf's documentation of its JSON format, version 1.0.
+"""
+
+from __future__ import annotations
+
+from rawperf.results.parsing import Node, parse_json
+from rawperf.results.table import Better, ResultBuilder, ResultTable
+
+UNITS: dict[str, tuple[str, str, Better]] = {
+    "second": ("time", "s", "lower"),
+    "byte": ("memory", "B", "lower"),
+    "integer": ("value", "", ""),
+}
+"""Quantity, unit and direction of pyperf's units."""
+
+
+def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
+    """Read the values of each worker process."""
+    document, warnings = parse_json(data, file)
+    builder = ResultBuilder(file)
+    benchmarks = document["benchmarks"].elements()
+    if not benchmarks:
+        raise document["benchmarks"].error("is empty", "a result for each benchmark")
+    for benchmark in benchmarks:
+        # metadata that all benchmarks of a file share stand in the document
+        name = _metadata(benchmark, "name") or _metadata(document, "name")
+        unit = _metadata(benchmark, "unit") or _metadata(document, "unit")
+        if unit is not None and unit.text() not in UNITS:
+            raise unit.error("is no unit of pyperf", ", ".join(UNITS))
+        quantity, of, better = UNITS[unit.text() if unit is not None else "second"]
+        keys = {"benchmark": name.text()} if name is not None else {}
+        with_values = [run for run in benchmark["runs"].elements() if run.get("values")]
+        for run, process in enumerate(with_values):
+            for node in process["values"].elements():
+                builder.add(
+                    keys,
+                    quantity,
+                    node.number(),
+                    unit=of,
+                    better=better,
+                    field="values",
+                    line=node.line,
+                    run=run,
+                )
+    return builder.build("pyperf", repeats="runs", warnings=warnings)
+
+
+def _metadata(node: Node, name: str) -> Node | None:
+    metadata = node.get("metadata")
+    return metadata.get(name) if metadata is not None else None
