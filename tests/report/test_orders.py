@@ -87,6 +87,15 @@ def test_points_whose_place_the_claims_leave_open_are_not_drawn() -> None:
     assert set(panel.ranks) == set(chain) and list(panel.series) == ["s"]
 
 
+def test_points_are_in_the_middle_of_their_possible_ranks() -> None:
+    chain = [("s", level) for level in "abcdef"]
+    loose = [("t", level) for level in "abcd"]
+    edges: Edges = dict.fromkeys([*pairwise(chain), *pairwise(loose)], True)
+    panel = _panel("", {"s": "s", "t": "t"}, edges)
+    assert [panel.ranks[p] for p in chain] == [6, 5, 4, 3, 2, 1]
+    assert [panel.ranks[p] for p in loose] == [5, 4, 3, 2]
+
+
 def test_panels_with_the_same_order_are_joined(loaded: LoadedStudy) -> None:
     edges: Edges = {(("s", "a"), ("s", "b")): True}
     factor = loaded.study.factors["guests"]

@@ -35,8 +35,8 @@ class OrderPanel:
 
     `title`: levels of the factor that separates the panels, "" for a single panel. `series`: labels
     of series in study.yaml by their names in the panel, in order. `ranks`: of each drawn point
-    (name, level), 1 the lowest. `pairs`: (greater, smaller) without those that follow from others;
-    whether strictly.
+    (name, level), 1 the lowest, in the middle of those that the order allows. `pairs`: (greater,
+    smaller) without those that follow from others; whether strictly.
     """
 
     title: str
@@ -206,7 +206,7 @@ def _panel(title: str, series: Mapping[str, str], edges: Edges) -> OrderPanel:
     drawn = {p for p in ranks if top + 1 - depths[p] - ranks[p] <= MAX_SLACK * (top - 1)}
     order = _order({pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)})
     assert order is not None
-    ranks = order.ranks()
+    ranks = order.places()
     pairs = {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
     used = {name for name, _ in ranks}
     return OrderPanel(title, {n: label for n, label in series.items() if n in used}, ranks, pairs)
@@ -278,6 +278,14 @@ class _Order:
             for other in self.direct[point]:
                 found[other] = max(found[other], found[point] + 1)
         return found
+
+    def places(self) -> dict[OrderedPoint, int]:
+        """Middle of the ranks that each point may have, rounded down: an end of them would show a point that hardly
+        anything is compared with as the largest or smallest.
+        """
+        ranks, depths = self.ranks(), self.depths()
+        above = max(ranks.values(), default=0) + 1
+        return {point: (rank + above - depths[point]) // 2 for point, rank in ranks.items()}
 
 
 def _order(edges: Edges) -> _Order | None:
