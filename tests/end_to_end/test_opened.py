@@ -30,8 +30,8 @@ def note(path):
     if path.is_relative_to(root / "data"):
         opened.add(str(path.relative_to(root)))
 sys.addaudithook(lambda event, a: note(os.fsdecode(a[0])) if event == "open" and isinstance(a[0], (str, bytes, os.PathLike)) else None)
-read = pq.read_table
-pq.read_table = lambda path, *a, **k: (note(path), read(path, *a, **k))[1]
+read = pq.ParquetFile
+pq.ParquetFile = lambda path, *a, **k: (note(path), read(path, *a, **k))[1]
 Figure.savefig = lambda self, target, **k: target.write("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
 os.chdir(root / "notebooks")
 for study in sys.argv[2:]:

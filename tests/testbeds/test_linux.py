@@ -148,7 +148,7 @@ def test_raw_files_agree_with_each_other_and_with_the_response_time_law():
         if "law" in found:
             assert found["law"] == pytest.approx(1, abs=0.02), name
             assert b"Non-2xx" not in run.files["drivers/wrk.txt"], name
-        if "reads" in found:
+        if "reads" in found and not run.info["disturbed"]:  # else the rate varies over the run
             assert found["reads"] == pytest.approx(found["reads_by_fio"], rel=0.05), name
 
 
