@@ -68,15 +68,7 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
             continue
         keys = {"benchmark": name}
         failed = bool((error := node.get("error_occurred")) and error.value)
-        builder.add(
-            keys,
-            "failures",
-            float(failed),
-            unit="1",
-            better="lower",
-            field="error_occurred",
-            line=node.line,
-        )
+        builder.add_failure(keys, failed=failed, field="error_occurred", line=node.line)
         if failed or ((skipped := node.get("skipped")) and skipped.value):
             message = node.get("error_message") or node.get("skip_message")
             warnings.append(
@@ -140,16 +132,7 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
             continue
         failed = row.cells.get("error_occurred", "").lower() in ("true", "1")
         keys = {"benchmark": name}
-        builder.add(
-            keys,
-            "failures",
-            float(failed),
-            unit="1",
-            better="lower",
-            field="error_occurred",
-            line=row.line,
-            run=row.run,
-        )
+        builder.add_failure(keys, failed=failed, field="error_occurred", line=row.line, run=row.run)
         if failed:
             message = row.cells.get("error_message", "")[:120]
             warnings.append(f"{file} line {row.line}: {name} has no result: {message}")

@@ -70,15 +70,8 @@ def _add_result(
     for number, node in enumerate(nodes):
         run = first + number
         if failed:
-            builder.add(
-                keys,
-                "failures",
-                float(failed[number]),
-                unit="1",
-                better="lower",
-                field="exit_codes",
-                line=node.line,
-                run=run,
+            builder.add_failure(
+                keys, failed=failed[number], field="exit_codes", line=node.line, run=run
             )
         if not (failed and failed[number]):
             builder.add_node(keys, "time", node, unit="s", better="lower", field="times", run=run)

@@ -97,9 +97,7 @@ def _add_entry(
     file: str,
 ) -> None:
     value = entry.cells.get("Value", "")
-    builder.add(
-        keys, "failures", float(not value), unit="1", better="lower", field="Value", line=entry.line
-    )
+    builder.add_failure(keys, failed=not value, field="Value", line=entry.line)
     if not value:
         warnings.append(f"{file} line {entry.line}: {keys['test']} has no result: it failed")
         return

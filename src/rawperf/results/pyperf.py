@@ -36,15 +36,8 @@ def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
         with_values = [run for run in benchmark["runs"].elements() if run.get("values")]
         for run, process in enumerate(with_values):
             for node in process["values"].elements():
-                builder.add(
-                    keys,
-                    quantity,
-                    node.number(),
-                    unit=of,
-                    better=better,
-                    field="values",
-                    line=node.line,
-                    run=run,
+                builder.add_node(
+                    keys, quantity, node, unit=of, better=better, field="values", run=run
                 )
     return builder.build("pyperf", repeats="runs", warnings=warnings)
 

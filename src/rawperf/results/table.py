@@ -143,6 +143,21 @@ class ResultBuilder:
         self._keys.update(dict.fromkeys(keys))
         self._rows.append((keys, run, quantity, value * factor, line))
 
+    def add_failure(
+        self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0
+    ) -> None:
+        """Add whether an execution failed; the mean over several is the share of failures."""
+        self.add(
+            keys,
+            "failures",
+            float(failed),
+            unit="1",
+            better="lower",
+            field=field,
+            line=line,
+            run=run,
+        )
+
     def add_node(
         self,
         keys: Mapping[str, str],

@@ -11,8 +11,8 @@ from rawperf.core.numbers import format_number as number
 
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations
-SAME = 0.25
-"""Two estimates of one number are the same if they differ by less of its interval's half width."""
+MAX_SHIFT = 0.25
+"""Largest difference of two estimates of one number that are the same, as a share of half of its interval."""
 SKEWED = 2.0  # minimum ratio of the upper to the lower part of a log-scale interval
 
 
@@ -71,9 +71,9 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
 
 
 def same_within(value: float, other: float, ends: tuple[float, float]) -> bool:
-    """Whether two estimates differ by at most `SAME` of half of the interval of one of them."""
+    """Whether two estimates differ by at most `MAX_SHIFT` of half of the interval of one of them."""
     low, high = ends
-    return abs(value - other) <= max(SAME * (high - low) / 2, 1e-9 * abs(value))
+    return abs(value - other) <= max(MAX_SHIFT * (high - low) / 2, 1e-9 * abs(value))
 
 
 def with_interval(value: float, low: float, high: float, unit: str = "") -> str:

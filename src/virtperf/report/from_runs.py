@@ -112,7 +112,7 @@ def contrast_of_means(samples: StudySamples, of: Terms, to: Terms, level: float)
     """Ratio of the means that figures plot, or `of` alone for an empty `to`.
 
     The log ratio of verdicts is a geometric mean over blocks: it is used as long as it differs from
-    the ratio of the means by at most `numbers.SAME` of half its interval. Otherwise, with scattered runs, the
+    the ratio of the means by at most `numbers.MAX_SHIFT` of half its interval. Otherwise, with scattered runs, the
     ratio of the means with Fieller's interval.
     """
     linear = samples.linear_ratio(of, to)
