@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -189,3 +191,32 @@ def test_workers_with_other_versions_are_rejected() -> None:
     ):
         with pytest.raises(RawperfError, match=words):
             parallel._require_equal_versions(OtherWorkers(found))
+
+
+@pytest.mark.slow
+def test_dead_scheduler_is_a_one_line_error(tmp_path: Path) -> None:
+    import dask
+
+    file = tmp_path / "scheduler.json"
+    options = ["--no-dashboard", "--scheduler-file", str(file)]
+    command = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen([*command, "scheduler", "--port", "0", *options])
+    worker = subprocess.Popen([*command, "worker", "--no-nanny", *options])
+    try:
+        with pytest.raises(RawperfError, match=r"did not finish the work: connection lost"):
+            while not file.exists() or not file.read_bytes():
+                assert scheduler.poll() is None
+                time.sleep(0.1)
+            address = json.loads(file.read_bytes())["address"]
+            with (
+                dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
+                workers(tmp_path, scheduler=address) as run,
+            ):
+                results = run(logged, TASKS)
+                assert next(results) == 0
+                scheduler.kill()
+                list(results)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
