@@ -88,11 +88,11 @@ def load_study(
     return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
 
 
-def find_data(start: Path | None = None) -> Path:
+def find_data() -> Path:
     """Find the `data` folder of the nearest folder upwards with data/published, else of the
     package's repository.
     """
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd().resolve()
     package = Path(__file__).resolve()
     for folder in (here, *here.parents, *package.parents):
         if (folder / "data" / "published").is_dir():

@@ -34,6 +34,7 @@ from virtperf.study.conditions import (
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
+MAX_NAMED_RUNS = 4  # runs named in a sentence
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
 """Units by the last word of a fact's name."""
@@ -412,12 +413,12 @@ def _value_range(values: pd.Series) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _run_list(runs: Iterable[str], most: int = 4) -> str:
+def _run_list(runs: Iterable[str]) -> str:
     named = list(runs)
-    more = len(named) - most
-    return (
-        join_words(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
-    )
+    more = len(named) - MAX_NAMED_RUNS
+    if more <= 0:
+        return join_words(named)
+    return f"{', '.join(named[:MAX_NAMED_RUNS])} and {plural(more, 'other')}"
 
 
 def _capitalize(words: object) -> str:
