@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, ParsedFile, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
+    from rawperf.pieces import extract_head
     from rawperf.registry import (
         all_formats,
-        extract_head,
         get_format,
         rank_formats,
         read_blocks,
@@ -47,6 +47,7 @@ __all__ = [
 
 _BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"}
 _ERRORS = {"FormatError", "RawperfError"}
+_MODULES = {"read": "rawperf.tidy", "extract_head": "rawperf.pieces"}
 
 
 def __getattr__(name: str) -> Any:
@@ -57,6 +58,6 @@ def __getattr__(name: str) -> Any:
         module = "rawperf.base"
     elif name in _ERRORS:
         module = "rawperf.core.errors"
-    elif name == "read":
-        module = "rawperf.tidy"
+    elif name in _MODULES:
+        module = _MODULES[name]
     return getattr(importlib.import_module(module), name)

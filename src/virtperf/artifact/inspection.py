@@ -13,8 +13,8 @@ from typing import Any, Literal
 import yaml
 
 from rawperf.core.errors import RawperfError, visible
-from rawperf.pieces import CHUNK_BYTES
-from rawperf.registry import choose_format, extract_head
+from rawperf.pieces import CHUNK_BYTES, extract_head
+from rawperf.registry import choose_format
 from virtperf.artifact.files import OpenedArtifact
 from virtperf.artifact.tables import MAX_TABLE_BYTES, Roles, Table, find_roles, parse_table
 from virtperf.core.grouping import grouped

@@ -23,11 +23,11 @@ from virtperf.comparison.claim_samples import (
 )
 from virtperf.comparison.own_files import read_declared_forms
 from virtperf.comparison.row import Row
+from virtperf.comparison.side_reader import read_sides
 from virtperf.comparison.sides import (
     Side,
     TableOptions,
     equal_files_note,
-    read_sides,
     rows_offer,
     side_notes,
 )
@@ -325,7 +325,7 @@ def claim(
     """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``: one place for each
     condition, in the claim's order.
 
-    A place is what `comparison.sides.read_sides` reads; `quantity` is that of the runs which
+    A place is what `comparison.side_reader.read_sides` reads; `quantity` is that of the runs which
     corresponds to the paper's, by default the one with the same name, the metric by which the paper's
     study observes it, or the only one. A statistic of single values, such as a percentile, is computed
     from those of each run; `rows` says whether repeated rows of a table are repetitions within a run,

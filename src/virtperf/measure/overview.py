@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from rawperf.core.errors import ModelError
 from rawperf.core.model import Level
 from virtperf.core.contrasts import Replicates
+from virtperf.core.grouping import grouped
 from virtperf.measure.definition import PHASES, Experiment
 from virtperf.measure.plan import PlannedRun
 from virtperf.models.power import detectable_effect, relative_spread
@@ -42,9 +43,7 @@ class ExperimentOverview:
 
 def experiment_overviews(runs: Sequence[PlannedRun]) -> Iterator[ExperimentOverview]:
     """Yield each experiment of a plan, in its order."""
-    by_name: dict[str, list[PlannedRun]] = {}
-    for run in runs:
-        by_name.setdefault(run.experiment.name, []).append(run)
+    by_name = grouped((run.experiment.name, run) for run in runs)
     for name, of_experiment in by_name.items():
         experiment = of_experiment[0].experiment
         varied = {

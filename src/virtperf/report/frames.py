@@ -24,6 +24,7 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import TableSchema
@@ -136,10 +137,9 @@ class StudyData:
         """Row positions in `observations` by quantity; rows at levels removed from the study are
         left out.
         """
-        places: dict[Quantity, list[int]] = {}
-        for row, quantity in rows_by_quantity(self.study, self.observations):
-            places.setdefault(quantity, []).append(row)
-        return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in places.items()}
+        rows = rows_by_quantity(self.study, self.observations)
+        places = grouped((quantity, row) for row, quantity in rows)
+        return {quantity: np.array(of, dtype=np.intp) for quantity, of in places.items()}
 
     @cached_property
     def levels_of_runs(self) -> dict[str, dict[str, Level]]:

@@ -21,8 +21,9 @@ from virtperf.report.exhibit import (
     joined_record,
     ratios_to_baseline,
 )
+from virtperf.report.exhibit_output import ExhibitOutput, ExhibitOutputs
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
-from virtperf.report.records import ExhibitOutput, ExhibitOutputs, Record
+from virtperf.report.records import Record
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 

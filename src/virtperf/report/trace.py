@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import NO_BREAK, join_words, number, plural
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
@@ -164,11 +164,10 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
     """Yield the trace of every point of every figure, in the study's order; `assumptions` False
     uses the text alone.
     """
-    lineage: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in data.lineage.to_dict("records"):
-        lineage[row["run_id"], row["quantity"]].append(
-            {str(name): cell for name, cell in row.items()}
-        )
+    lineage = grouped(
+        ((row["run_id"], row["quantity"]), {str(name): cell for name, cell in row.items()})
+        for row in data.lineage.to_dict("records")
+    )
     headings = {(run, file, line): heading for run, file, line, heading, _ in _rows(data.raw_lines)}
     claims = {c.id: c for c in data.claims or ()}
     refused = tuple(

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, join_words, plural
 from virtperf.report.claim_words import implied, quantities, relations
 from virtperf.report.frames import StudyData
@@ -113,11 +114,11 @@ def contradictions_by_origin(data: StudyData) -> dict[Origin, int]:
 
 def contradiction_numbers(data: StudyData) -> dict[str, list[int]]:
     """Numbers of the contradictions that each claim takes part in, for links on the page."""
-    numbers: dict[str, list[int]] = {}
-    for k, entry in enumerate(contradiction_entries(data), 1):
-        for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict):
-            numbers.setdefault(claim, []).append(k)
-    return numbers
+    return grouped(
+        (claim, k)
+        for k, entry in enumerate(contradiction_entries(data), 1)
+        for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict)
+    )
 
 
 def claim_link(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rawperf.core.buckets import BUCKET
 from virtperf.core.estimate import Estimate, quotient
+from virtperf.core.grouping import grouped
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.provenance import Provenance
 from virtperf.core.statistics import error_of_sum
@@ -27,7 +28,6 @@ from virtperf.runs.summarize.series import (
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
-from virtperf.study.quantities import Quantity
 
 ObservationRow = dict[str, Any]
 
@@ -277,12 +277,16 @@ def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
     its error with it, so a single reference run has none. Degrees of freedom are
     Welch-Satterthwaite's over the same terms, the run's and those of its reference.
     """
-    by_point: dict[tuple[str, Quantity], list[ObservationRow]] = {}
-    for row in rows:
-        quantity = study.quantity_at(
-            row["quantity"], {factor: row[factor] for factor in study.factors}
+    by_point = grouped(
+        (
+            (
+                row["provenance"],
+                study.quantity_at(row["quantity"], {f: row[f] for f in study.factors}),
+            ),
+            row,
         )
-        by_point.setdefault((row["provenance"], quantity), []).append(row)
+        for row in rows
+    )
     for (provenance, quantity), group in by_point.items():
         reference_at = study.reference_for(quantity)
         if reference_at is None or not study.quantities[quantity.name].observed.get("relative"):
