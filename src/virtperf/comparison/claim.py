@@ -40,7 +40,7 @@ from virtperf.runs.run_values import join_names
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.quantities import Instance, Quantity
+from virtperf.study.quantities import Instance, Quantity, quantities_of
 from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
 
@@ -113,8 +113,7 @@ class FoundClaim:
     @property
     def conditions(self) -> list[Quantity]:
         """Conditions that the claim compares, in its order."""
-        parts = (part for instance in self.claim.instances for part in instance.parts)
-        return list(dict.fromkeys(q for part in parts for _, q in part.terms))
+        return list(self.claim.quantities)
 
     @property
     def place(self) -> str:
@@ -149,9 +148,8 @@ class FoundClaim:
         """
 
         def fits(instance: Instance) -> bool:
-            quantities = {q for part in instance.parts for _, q in part.terms}
             return all(
-                any(dict(q.at).get(name) == level for q in quantities)
+                any(dict(q.at).get(name) == level for q in quantities_of(instance.parts))
                 for name, level in levels.items()
             )
 
@@ -163,12 +161,7 @@ class FoundClaim:
             for each in self.claim.instances[:10]
         ]
         taken = [
-            {
-                f"{name}={level}"
-                for part in each.parts
-                for _, q in part.terms
-                for name, level in q.at
-            }
+            {f"{name}={level}" for q in quantities_of(each.parts) for name, level in q.at}
             for each in self.claim.instances
         ]
         apart = sorted(taken[0] - taken[0].intersection(*taken))

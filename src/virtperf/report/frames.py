@@ -42,7 +42,7 @@ from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.derived import derivations
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Quantity, quantities_of
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
 _INPUT_FOLDERS = ("measured", "published")  # data folders; all others are stage outputs
@@ -150,7 +150,7 @@ class StudyData:
     def shown(self) -> frozenset[Quantity]:
         """Quantities that a figure plots, or that a derived number compares."""
         plotted = {q for e in self.study.exhibits for _, _, q in self.study.points(e)}
-        derived = {q for d in derivations(self.study) for part in d.parts for _, q in part.terms}
+        derived = quantities_of(part for d in derivations(self.study) for part in d.parts)
         return frozenset(plotted | derived)
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, join_words, plural
-from virtperf.report.claim_words import implied, quantities, relations
+from virtperf.report.claim_words import implied, relations
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
@@ -294,7 +294,7 @@ def _groups(data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]) ->
     conflicts: Sequence[Sequence[str]] = entry["conflicts"]
     lists = [Listing(items=tuple(claim_link(claims.get(c), c) for c in one)) for one in conflicts]
     members = [claims[c] for c in conflicts[0] if c in claims]
-    of = [{q for i in c.instances for q in quantities(i)} for c in members]
+    of = [c.quantities for c in members]
     # quantities that the first claim shares with the others
     about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))] if of else []
     written: list[Words] = [

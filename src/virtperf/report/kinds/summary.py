@@ -277,12 +277,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     estimate = float(data.result(claim.id).get("estimate", math.nan))
     if not math.isfinite(estimate):
         return ""
-    units = {
-        data.study.quantities[quantity.name].unit
-        for instance in claim.instances
-        for part in instance.parts
-        for _, quantity in part.terms
-    }
+    units = {data.study.quantities[quantity.name].unit for quantity in claim.quantities}
     unit = f" {units.pop()}" if claim.numbered and not claim.unit_cancels else ""
     return f" (the data: {short_number(estimate)}{unit})"
 
