@@ -45,19 +45,19 @@ __all__ = [
     "sniff",
 ]
 
-_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"}
-_ERRORS = {"FormatError", "RawperfError"}
-_MODULES = {"read": "rawperf.tidy", "extract_head": "rawperf.pieces"}
+_MODULES = {
+    **dict.fromkeys(
+        ("RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"),
+        "rawperf.base",
+    ),
+    **dict.fromkeys(("FormatError", "RawperfError"), "rawperf.core.errors"),
+    "extract_head": "rawperf.pieces",
+    "read": "rawperf.tidy",
+}
+"""Modules of the names that are not in the registry."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
-    module = "rawperf.registry"
-    if name in _BASE:
-        module = "rawperf.base"
-    elif name in _ERRORS:
-        module = "rawperf.core.errors"
-    elif name in _MODULES:
-        module = _MODULES[name]
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(_MODULES.get(name, "rawperf.registry")), name)

@@ -162,8 +162,8 @@ class ResultBuilder:
         self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0
     ) -> None:
         """Add whether an execution failed; the mean over several is the share of failures."""
-        kind: _Kind = {"unit": "1", "better": "lower", "run": run}
-        self.add(keys, "failures", float(failed), field=field, line=line, **kind)
+        share = float(failed)
+        self.add(keys, "failures", share, unit="1", better="lower", field=field, line=line, run=run)
 
     def add_node(
         self,

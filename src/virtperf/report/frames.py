@@ -26,7 +26,7 @@ from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, pretty
-from virtperf.core.provenance import Provenance
+from virtperf.core.provenance import RUN_KINDS, Provenance
 from virtperf.core.schema import TableSchema
 from virtperf.report.axis_words import axis_metadata
 from virtperf.study.claims import Claim, Claims
@@ -298,8 +298,6 @@ class _StageFiles:
         return self.examples or provenance != Provenance.EXAMPLE
 
 
-RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
-"""Provenances of runs; published values are the paper's."""
 _NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 
 

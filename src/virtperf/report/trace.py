@@ -15,6 +15,7 @@ import pandas as pd
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import NO_BREAK, join_words, number, plural
+from virtperf.core.provenance import RUN_KINDS
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import trace_key
@@ -180,7 +181,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
             used, unseen = _runs(data, quantity, lineage, headings)
-            means = (data.mean(quantity, kind) for kind in frames.RUN_KINDS)
+            means = (data.mean(quantity, kind) for kind in RUN_KINDS)
             ends = {
                 name: limit(data, claims, row[name])
                 for name in ("low_by", "high_by", "low_text_by", "high_text_by")
@@ -292,7 +293,7 @@ def _runs(
     # runs without a run of their reference have no relative value
     column = "relative" if data.study.quantities[quantity.name].references else "value"
     rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
-    rows.sort(key=lambda row: (frames.RUN_KINDS.index(row["provenance"]), row["run_id"]))
+    rows.sort(key=lambda row: (RUN_KINDS.index(row["provenance"]), row["run_id"]))
     used, unseen = [], []
     for row in rows:
         if _finite(row[column]) is None:
