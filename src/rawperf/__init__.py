@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, ParsedFile, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
+    from rawperf.pieces import extract_head
     from rawperf.registry import (
         all_formats,
-        extract_head,
         get_format,
         rank_formats,
         read_blocks,
@@ -45,18 +45,19 @@ __all__ = [
     "sniff",
 ]
 
-_BASE = {"RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"}
-_ERRORS = {"FormatError", "RawperfError"}
+_MODULES = {
+    **dict.fromkeys(
+        ("RECORD_COLUMNS", "Format", "ExternalFormat", "ParsedFile", "rechunk_by_sample"),
+        "rawperf.base",
+    ),
+    **dict.fromkeys(("FormatError", "RawperfError"), "rawperf.core.errors"),
+    "extract_head": "rawperf.pieces",
+    "read": "rawperf.tidy",
+}
+"""Modules of the names that are not in the registry."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
-    module = "rawperf.registry"
-    if name in _BASE:
-        module = "rawperf.base"
-    elif name in _ERRORS:
-        module = "rawperf.core.errors"
-    elif name == "read":
-        module = "rawperf.tidy"
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(_MODULES.get(name, "rawperf.registry")), name)

@@ -24,6 +24,7 @@ from rawperf.text import strip_colours
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 CHUNK_BYTES = 256 * 1024
+HEAD_BYTES = 8192
 _XZ_MEMORY = 128 * 1024**2
 _DECOMPRESSION_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
@@ -33,16 +34,22 @@ def detect_compression(head: bytes) -> str:
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
-def decompress_head(data: bytes, size: int) -> bytes:
-    """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
+def extract_head(data: bytes) -> bytes:
+    """Head of a file for recognition, `HEAD_BYTES` or fewer: decompressed, without byte order mark
+    and colours; empty if it is damaged.
+    """
+    return strip_colours(_decompressed_head(data).removeprefix(codecs.BOM_UTF8))
+
+
+def _decompressed_head(data: bytes) -> bytes:
     kind = detect_compression(data)
     if not kind:
-        return data[:size]
+        return data[:HEAD_BYTES]
     try:
         if kind == "zstd":
             with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-                return bytes(stream.read(size))
-        return _decompressor(kind).decompress(data[:CHUNK_BYTES], size)
+                return bytes(stream.read(HEAD_BYTES))
+        return _decompressor(kind).decompress(data[:CHUNK_BYTES], HEAD_BYTES)
     except _DECOMPRESSION_ERRORS:
         return b""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from rawperf.core.numbers import format_number
+from rawperf.core.numbers import format_number, plural
 from rawperf.tidy import RawTables
 
 FIRST_RECORDS = 5
@@ -78,8 +78,8 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     for table in raw.tables():
         preview.add(table)
     yield f"{file}: {raw.title} (format {raw.format}{_format_certainty(raw)})"
-    entities = _format_count(len(preview.entities), "entity", "entities")
-    yield f"{_format_count(preview.records, 'record')} of {entities}; {_format_time_range(raw, preview)}"
+    entities = plural(len(preview.entities), "entity", "entities")
+    yield f"{plural(preview.records, 'record')} of {entities}; {_format_time_range(raw, preview)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
     first = preview.first
@@ -90,7 +90,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
         and (c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any())
     ]
     yield ""
-    yield f"The first of {_format_count(preview.records, 'record')}"
+    yield f"The first of {plural(preview.records, 'record')}"
     rows = ([_format_cell(v) for v in row] for row in first[columns].itertuples(index=False))
     yield from _format_table(columns, rows)
     fields = preview.fields()
@@ -126,10 +126,6 @@ def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
             for name, cell, width in zip(columns, row, widths, strict=True)
         )
         yield "  ".join(padded).rstrip()
-
-
-def _format_count(count: int, singular: str, plural: str = "") -> str:
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def _format_certainty(raw: RawTables) -> str:

@@ -5,7 +5,6 @@ Unsupported files are identified where possible (`rawperf.unsupported`).
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
@@ -35,9 +34,8 @@ from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS
-from rawperf.pieces import decompress_head, decompress_stream, read_whole_file
+from rawperf.pieces import decompress_stream, extract_head, read_whole_file
 from rawperf.recognition import SNIFFS
-from rawperf.text import strip_colours
 from rawperf.unsupported import MAX_SHOWN, identify_unsupported
 
 DELIMITERS = ",;\t|"
@@ -154,7 +152,6 @@ def _yaml_scalar(name: str) -> str:
     return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
-HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
 RESULT_CERTAINTY = 0.9
 DECLARE_REMEDY = (
@@ -326,11 +323,6 @@ def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
     first_line = head.split(b"\n")[0].decode("utf-8", "replace")
     return f"a first line of {len(first_line)} characters, {len(first_line.split())} words"
-
-
-def extract_head(data: bytes) -> bytes:
-    """Head of a file for recognition: decompressed, without byte order mark and colours."""
-    return strip_colours(decompress_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
 def read_blocks(

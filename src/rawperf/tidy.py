@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf import ParsedFile, rank_formats, read_blocks, rechunk_by_sample
+from rawperf.base import ParsedFile, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary, SeriesName
@@ -29,6 +29,8 @@ from rawperf.registry import (
     choose_format,
     format_dictionary,
     is_recognised_by_name,
+    rank_formats,
+    read_blocks,
 )
 
 DECLARATIONS = (".yaml", ".yml")

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
 from virtperf import models
-from virtperf.models.diagnostics import durbin_watson_test, influence
+from virtperf.models.diagnostics import durbin_watson_test
 
 LOAD = np.tile([1.0, 2, 4, 8, 16, 32], 2)
 
@@ -22,7 +22,7 @@ def clean() -> pd.DataFrame:
 def test_influence_equals_statsmodels():
     x, y = np.arange(8.0), np.array([1, 3, 2, 5, 4, 9, 6, 7.0])
     own = sm.OLS(y, sm.add_constant(x)).fit().get_influence()
-    found = influence(models.fit_line(x, y))
+    found = models.fit_line(x, y).influence()
     assert found["studentized"].to_numpy() == pytest.approx(own.resid_studentized_external)
     assert found["leverage"].to_numpy() == pytest.approx(own.hat_matrix_diag)
     assert found["cooks_distance"].to_numpy() == pytest.approx(own.cooks_distance[0])

@@ -16,7 +16,8 @@ import pandas as pd
 
 from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, ParsedFile, concat_parts
 from rawperf.core.errors import FormatError
-from rawperf.registry import HEAD_BYTES, rank_formats, read_blocks
+from rawperf.pieces import HEAD_BYTES
+from rawperf.registry import rank_formats, read_blocks
 
 FILE = "a/damaged.file"
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))

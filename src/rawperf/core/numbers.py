@@ -1,4 +1,6 @@
-"""The largest number of data; numbers as plain text with a fixed number of significant digits."""
+"""The largest number of data; numbers as plain text with a fixed number of significant digits, and
+counts.
+"""
 
 from __future__ import annotations
 
@@ -27,3 +29,8 @@ def format_number(value: float | None, digits: int = SIGNIFICANT) -> str:
     text = f"{value:.{max(0, digits - 1 - size)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from rawperf.pieces import decompress_stream, read_whole_file
-from rawperf.registry import extract_head
+from rawperf.pieces import decompress_stream, extract_head, read_whole_file
 from rawperf.results.formats import RESULT_FORMATS, ResultFormat
 from rawperf.results.table import ResultTable
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import pandas as pd
 
@@ -85,6 +85,21 @@ class ResultTable:
         return wide.drop(columns="repetition").rename_axis(columns=None)
 
 
+class _Kind(TypedDict, total=False):
+    """What a number is, and the run that it is of."""
+
+    unit: str
+    better: Better
+    run: int
+
+
+class _About(_Kind, total=False):
+    """The same, and where the file has it."""
+
+    field: str
+    line: int
+
+
 class ResultBuilder:
     """Collects the numbers of a file; times are converted to seconds, amounts to bytes.
 
@@ -147,16 +162,8 @@ class ResultBuilder:
         self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0
     ) -> None:
         """Add whether an execution failed; the mean over several is the share of failures."""
-        self.add(
-            keys,
-            "failures",
-            float(failed),
-            unit="1",
-            better="lower",
-            field=field,
-            line=line,
-            run=run,
-        )
+        share = float(failed)
+        self.add(keys, "failures", share, unit="1", better="lower", field=field, line=line, run=run)
 
     def add_node(
         self,
@@ -165,22 +172,13 @@ class ResultBuilder:
         node: Node,
         *,
         factor: float = 1.0,
-        unit: str = "",
-        better: Better = "",
-        field: str = "",
-        run: int = 0,
+        **about: Unpack[_About],
     ) -> None:
-        """Add the number of a JSON document, times `factor`; raises as `add` and `Node.number` do."""
-        self.add(
-            keys,
-            quantity,
-            node.number() * factor,
-            unit=unit,
-            better=better,
-            field=field,
-            line=node.line,
-            run=run,
-        )
+        """Add the number of a JSON document, times `factor`; takes and raises as `add` does, and
+        raises as `Node.number` does.
+        """
+        about["line"] = node.line
+        self.add(keys, quantity, node.number() * factor, **about)
 
     def add_text(
         self,
@@ -189,22 +187,13 @@ class ResultBuilder:
         text: str,
         field: str,
         line: int,
-        *,
-        unit: str = "",
-        better: Better = "",
-        run: int = 0,
+        **about: Unpack[_Kind],
     ) -> None:
-        """Add the number of a text; raises as `add` and `parse_number` do, which names it `field`."""
-        self.add(
-            keys,
-            quantity,
-            parse_number(text, field, self._file, line),
-            unit=unit,
-            better=better,
-            field=field,
-            line=line,
-            run=run,
-        )
+        """Add the number of a text; takes and raises as `add` does, and raises as `parse_number`,
+        which names it `field`.
+        """
+        value = parse_number(text, field, self._file, line)
+        self.add(keys, quantity, value, field=field, line=line, **about)
 
     def add_cell(
         self,
@@ -212,13 +201,12 @@ class ResultBuilder:
         quantity: str,
         row: Row,
         column: str,
-        *,
-        unit: str = "",
-        better: Better = "",
+        **about: Unpack[_Kind],
     ) -> None:
-        """Add the number of a row's cell; raises as `add_text` does."""
+        """Add the number of a row's cell; takes and raises as `add_text` does."""
         cell = row.cells[column]
-        self.add_text(keys, quantity, cell, column, row.line, unit=unit, better=better, run=row.run)
+        about["run"] = row.run
+        self.add_text(keys, quantity, cell, column, row.line, **about)
 
     def build(
         self,

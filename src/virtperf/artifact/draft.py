@@ -46,7 +46,6 @@ MAX_LICENCE_BYTES = 200_000
 MIN_FOR_MEDIAN = 20
 """Fewest samples of each run for which the median is observed, and their distribution shown."""
 MAX_RATIOS = 50_000
-MAX_LISTED = 8
 _LICENCES = (
     ("Apache License 2.0", r"Apache License\s+Version 2\.0"),
     ("MIT License", r"MIT License|Permission is hereby granted, free of charge"),

@@ -13,11 +13,12 @@ from typing import Any, Literal
 import yaml
 
 from rawperf.core.errors import RawperfError, visible
-from rawperf.pieces import CHUNK_BYTES
-from rawperf.registry import choose_format, extract_head
+from rawperf.pieces import CHUNK_BYTES, extract_head
+from rawperf.registry import choose_format
 from virtperf.artifact.files import OpenedArtifact
 from virtperf.artifact.tables import MAX_TABLE_BYTES, Roles, Table, find_roles, parse_table
 from virtperf.core.grouping import grouped
+from virtperf.runs.ingest.documents import is_number
 
 Kind = Literal["format", "table", "unread", "empty", "beside"]
 
@@ -154,7 +155,7 @@ def suggest_json(path: Path, size: int) -> str:
     where, objects = rows
     if not isinstance(objects[0], dict):
         return ""
-    names = [n for n, v in objects[0].items() if _is_json_number(v)][:MAX_FIELDS]
+    names = [n for n, v in objects[0].items() if is_number(v)][:MAX_FIELDS]
     if not names:
         return ""
     entry: dict[str, Any] = {"name": "mine", "reads": "json"}
@@ -169,18 +170,12 @@ def _lists(value: Any, where: str, depth: int) -> list[tuple[str, list[Any]]]:
     if depth > 5:
         return []
     if isinstance(value, list):
-        has_numbers = [
-            v for v in value if isinstance(v, dict) and any(map(_is_json_number, v.values()))
-        ]
+        has_numbers = [v for v in value if isinstance(v, dict) and any(map(is_number, v.values()))]
         return [(f"{where}/*".lstrip("/"), has_numbers)] if has_numbers else []
     found = []
     for name, inner in value.items() if isinstance(value, dict) else ():
         found += _lists(inner, f"{where}/{name.replace('/', '~1')}", depth + 1)
     return found
-
-
-def _is_json_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def flow(value: Any) -> str:

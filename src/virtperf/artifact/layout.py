@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from virtperf.artifact.factor_names import name_by_folder, name_by_word_before, names_by_levels
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.tables import conditions
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 
@@ -160,9 +161,7 @@ def _split(paths: list[_Path], joined: Mapping[int, int]) -> list[_Group]:
         start = _join_at(paths, place, places, lengths, factors)
         if start is not None:
             return _split(paths, {**joined, segment: start})
-        parts: dict[str, list[_Path]] = defaultdict(list)
-        for path in paths:
-            parts[path.level(place, lengths)].append(path)
+        parts = grouped((path.level(place, lengths), path) for path in paths)
         return [group for level in sorted(parts) for group in _split(parts[level], joined)]
     return [_Group(paths, lengths, factors)]
 

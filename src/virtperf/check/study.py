@@ -266,7 +266,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
         parts = {"expected": repr(study.id), "found": repr(claims.file.study)}
         report(claims.document.error("the claims belong to another study", "study", **parts))
     by_id = {claim.id: claim for claim in claims}
-    claimed = {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
+    claimed = {q for claim in claims for q in claim.quantities}
     for claim in claims:
         for other in claim.conflicts:
             if other in by_id and claim.id not in by_id[other].conflicts:

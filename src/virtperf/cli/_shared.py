@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rawperf.core.errors import RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from virtperf.core.environment import check_python
 from virtperf.core.levels import parse_level
@@ -377,7 +377,9 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
 
 def filter_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
     """Filter rows by a level, compared as numbers if both are numeric."""
-    require_columns(frame, [name], file)
+    from virtperf.core.schema import require_columns
+
+    require_columns(frame, [name], name="the table", file=file)
     level = parse_level(text)
     keep = [parse_level(str(cell)) == level for cell in frame[name]]
     if not any(keep):
@@ -389,18 +391,6 @@ def filter_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.Dat
             expected=f"one of {', '.join(known[:MAX_LISTED_LEVELS])}{more}",
         )
     return frame[keep]
-
-
-def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> None:
-    """Raise `RawperfError` for the first missing column."""
-    for name in names:
-        if name not in frame.columns:
-            raise RawperfError(
-                f"there is no column {name!r}",
-                file=file,
-                expected=f"one of {', '.join(map(str, frame.columns))}",
-                remedy=did_you_mean(name, frame.columns),
-            )
 
 
 def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
@@ -425,9 +415,10 @@ def filter_numeric(
     RawperfError
         A missing column, a cell that is neither empty nor a finite number, or no row with numbers.
     """
+    from virtperf.core.schema import require_columns
     from virtperf.runs.ingest.columns import to_numbers
 
-    require_columns(frame, names, file)
+    require_columns(frame, names, name="the table", file=file)
     numbers = {name: to_numbers(frame[name], name, file) for name in names}
     frame = frame.assign(**numbers)
     complete = frame[[*numbers]].notna().all(axis="columns")

@@ -15,7 +15,6 @@ from virtperf.cli._shared import (
     level_option,
     print_table,
     read_table,
-    require_columns,
     row_names,
     status,
     warn,
@@ -156,14 +155,13 @@ def _curve(
     from virtperf.models import Missing
 
     by = list(named_options.get("by", ())) or None
-    require_columns(frame, by or [], file)
     options = {
         name: named_options[name]
         for name in ("noise", "weights", "form", "robust")
         if name in named_options
     }
     if model == "closed":
-        options = _closed_options(named_options, frame, file)
+        options = _closed_options(named_options)
     function: Callable[..., models.Fits] = getattr(models, model)
     with _progress(model, frame):
         fits = function(f"{y} ~ {named_options['x']}", frame, by=by, **options)
@@ -190,7 +188,7 @@ def _curve(
             click.echo(f"warning: {label}: {fit.reason}", err=True)
 
 
-def _closed_options(options: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
+def _closed_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the closed queueing network: columns or numbers."""
 
     values: dict[str, Any] = {}
@@ -206,7 +204,6 @@ def _closed_options(options: Mapping[str, Any], frame: Any, file: str) -> dict[s
                     raise click.UsageError(f"--cv2 {text}: expected a number or 'free'.") from None
                 values[name] = None
             else:
-                require_columns(frame, [text], file)
                 values[name] = text
     return values
 
@@ -218,7 +215,6 @@ def _comparison(
     from virtperf import models
 
     group, by = named_options["group"], list(named_options.get("by", ())) or None
-    require_columns(frame, [group, *(by or []), *named_options.get("on", ())], file)
     levels = {
         side: {group: filter_level(frame, group, named_options[side], file)[group].iloc[0]}
         for side in ("of", "to")

@@ -14,6 +14,7 @@ import click
 
 from rawperf.core.errors import RawperfError, RunError
 from virtperf.cli._shared import clean, console, print_line, print_table, warn
+from virtperf.core.grouping import grouped
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -245,9 +246,7 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         far, far_state, _ = harness.hosts.described(runs)
         facts |= {**far, **far_state}
     experiments = {run.experiment.name: run.experiment for run in runs}
-    by_requirement: dict[str, list[str]] = {}
-    for name, experiment in experiments.items():
-        by_requirement.setdefault(repr(experiment.machine), []).append(name)
+    by_requirement = grouped((repr(each.machine), name) for name, each in experiments.items())
     unmet = 0
     for names in by_requirement.values():
         rows = fact_rows(experiments[names[0]].machine, facts)

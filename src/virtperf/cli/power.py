@@ -13,7 +13,6 @@ from virtperf.cli._shared import (
     level_option,
     print_shown,
     read_table,
-    require_columns,
     warn,
 )
 
@@ -131,6 +130,7 @@ def power(
 def _estimate_spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
+    from virtperf.core.schema import require_columns
     from virtperf.models.power import relative_spread
     from virtperf.models.replication import explaining_column
 
@@ -141,7 +141,7 @@ def _estimate_spread(
     if y is None:
         raise click.UsageError("pilot runs need --y, the column of observed values.")
     frame, _ = filter_numeric(read_table(str(file), where), [y], str(file))
-    require_columns(frame, [group] if group else [], str(file))
+    require_columns(frame, [group] if group else [], name="the table", file=file)
     parts = [rows for _, rows in frame.groupby(group, sort=False)] if group else [frame]
     samples = [rows[y] for rows in parts]
     deviation, df = relative_spread(*samples)

@@ -23,11 +23,11 @@ from virtperf.comparison.claim_samples import (
 )
 from virtperf.comparison.own_files import read_declared_forms
 from virtperf.comparison.row import Row
+from virtperf.comparison.side_reader import read_sides
 from virtperf.comparison.sides import (
     Side,
     TableOptions,
     equal_files_note,
-    read_sides,
     rows_offer,
     side_notes,
 )
@@ -40,7 +40,7 @@ from virtperf.runs.run_values import join_names
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.quantities import Instance, Quantity
+from virtperf.study.quantities import Instance, Quantity, quantities_of
 from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
 
@@ -113,8 +113,7 @@ class FoundClaim:
     @property
     def conditions(self) -> list[Quantity]:
         """Conditions that the claim compares, in its order."""
-        parts = (part for instance in self.claim.instances for part in instance.parts)
-        return list(dict.fromkeys(q for part in parts for _, q in part.terms))
+        return list(self.claim.quantities)
 
     @property
     def place(self) -> str:
@@ -149,9 +148,8 @@ class FoundClaim:
         """
 
         def fits(instance: Instance) -> bool:
-            quantities = {q for part in instance.parts for _, q in part.terms}
             return all(
-                any(dict(q.at).get(name) == level for q in quantities)
+                any(dict(q.at).get(name) == level for q in quantities_of(instance.parts))
                 for name, level in levels.items()
             )
 
@@ -163,12 +161,7 @@ class FoundClaim:
             for each in self.claim.instances[:10]
         ]
         taken = [
-            {
-                f"{name}={level}"
-                for part in each.parts
-                for _, q in part.terms
-                for name, level in q.at
-            }
+            {f"{name}={level}" for q in quantities_of(each.parts) for name, level in q.at}
             for each in self.claim.instances
         ]
         apart = sorted(taken[0] - taken[0].intersection(*taken))
@@ -325,7 +318,7 @@ def claim(
     """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``: one place for each
     condition, in the claim's order.
 
-    A place is what `comparison.sides.read_sides` reads; `quantity` is that of the runs which
+    A place is what `comparison.side_reader.read_sides` reads; `quantity` is that of the runs which
     corresponds to the paper's, by default the one with the same name, the metric by which the paper's
     study observes it, or the only one. A statistic of single values, such as a percentile, is computed
     from those of each run; `rows` says whether repeated rows of a table are repetitions within a run,

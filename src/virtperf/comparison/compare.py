@@ -18,15 +18,13 @@ from virtperf.comparison.ratio_rows import (
     contrast,
     ratio_rows,
 )
+from virtperf.comparison.side_reader import is_study, read_sides, require_raw
 from virtperf.comparison.sides import (
     Side,
     TableOptions,
     equal_files_note,
-    is_study,
     parse_factor,
     quantities_to_compare,
-    read_sides,
-    require_raw,
     rows_offer,
     side_notes,
     varied_names,

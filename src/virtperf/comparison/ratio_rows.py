@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
-from virtperf.comparison.row import Row, direction
+from virtperf.comparison.row import Row, direction, finite_or_none
 from virtperf.core.contrasts import (
     LinearRatio,
     LogRatio,
@@ -283,8 +283,8 @@ def _pair_row(
         kind.unit,
         "lower" if kind.is_failure else kind.better,
         is_failure=kind.is_failure,
-        mean_a=_none_if_infinite(a.mean),
-        mean_b=_none_if_infinite(b.mean),
+        mean_a=finite_or_none(a.mean),
+        mean_b=finite_or_none(b.mean),
         runs_a=a.n,
         runs_b=b.n,
         side=pair.side,
@@ -592,7 +592,3 @@ def _count_runs(sides: Sequence[Replicates]) -> int:
     if all(side.run_ids for side in sides):
         return len({run for side in sides for run in side.run_ids})
     return sum(side.n for side in sides)
-
-
-def _none_if_infinite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -207,7 +207,8 @@ def _read_runs(
     revision: str,
     date: str,
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
-    from virtperf.comparison.sides import is_study, read_sides, varied_names
+    from virtperf.comparison.side_reader import is_study, read_sides
+    from virtperf.comparison.sides import varied_names
 
     folder = Path(place)
     dated = [p for p in sorted(folder.iterdir()) if DATED.match(p.name)] if folder.is_dir() else []

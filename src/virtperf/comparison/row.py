@@ -42,12 +42,12 @@ class Row:
     @property
     def low(self) -> float | None:
         """Lower limit of the estimate; None without one, or if it is infinite."""
-        return _finite(self.estimate.low) if self.estimate else None
+        return finite_or_none(self.estimate.low) if self.estimate else None
 
     @property
     def high(self) -> float | None:
         """Upper limit of the estimate; None without one, or if it is infinite."""
-        return _finite(self.estimate.high) if self.estimate else None
+        return finite_or_none(self.estimate.high) if self.estimate else None
 
     @property
     def has_interval(self) -> bool:
@@ -107,7 +107,8 @@ def size_texts(change: Estimate, unit: str) -> tuple[str, str]:
     return f"{size}{unit}", f"{limits}{unit}"
 
 
-def _finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
+    """The value; None if it is infinite or NaN."""
     return value if math.isfinite(value) else None
 
 

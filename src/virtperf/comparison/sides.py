@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -15,37 +13,19 @@ from typing import TypeVar
 import numpy as np
 
 from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
-from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.order_statistics import is_percentile
-from virtperf.core.paths import Layout
-from virtperf.runs.addresses import Addresses
-from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder
-from virtperf.runs.run_reader import (
-    STATISTICS_FILE,
-    LoadedRun,
-    RunReader,
-    digest,
-    files_of,
-    raw_files_of,
-    require_bounded,
-)
 from virtperf.runs.run_values import (
     CellName,
     ComparedQuantity,
     RunValues,
-    choose_keys,
     join_names,
     match_quantities,
 )
 
-NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
-STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
-ITERATION = re.compile(r"iter-\d+")
 MAIN_PERCENTILE = re.compile(r"(?i)(^|[\W_])(p(50|95|99)|(50|95|99)th)($|\W)")
-IGNORED_SUFFIXES = (".md", ".rst", ".dvc")
 T = TypeVar("T")
 
 
@@ -229,269 +209,6 @@ def _replicates(values_of_runs: Sequence[tuple[float, RunValues]]) -> Replicates
         days if all(days) else (),
         tuple(run.place for run in runs),  # runs of both sides may have the same names
     )
-
-
-def is_study(place: str | Path, layout: Layout) -> bool:
-    """Whether a place is the id of a study of the repository."""
-    return not Path(place).exists() and str(place) in layout.studies()
-
-
-def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
-    """Raise `ParameterError` for a raw file format if no side has raw files."""
-    if format_name is not None and all(stored):
-        raise ParameterError(
-            "--input-format does not apply to a study's stored values",
-            remedy="leave it out, or give the folder of its runs",
-        )
-
-
-def read_sides(
-    places: Sequence[str | Path],
-    layout: Layout,
-    format_name: str | None = None,
-    where: Mapping[str, Level] | None = None,
-    *,
-    tables: TableOptions = TableOptions(),
-    singles: bool = False,
-    level: float = 0.95,
-) -> list[Side]:
-    """Read all runs of each side; those of studies as stored by the runs stage.
-
-    Parameters
-    ----------
-    places : sequence of str or Path
-        For each side a folder, one run folder, one raw file, a glob pattern, the id of a study of the
-        repository, or ``REVISION:`` followed by one of these.
-    layout : Layout
-        The repository, for studies and for run folders of its studies.
-    format_name : str, optional
-        Format of raw files without `run.yaml`, or a YAML file that declares one.
-    where : mapping, optional
-        Restrict to run folders at these factor levels, and to values with these levels of a key.
-    tables : TableOptions
-        Keys and repeated rows of tables.
-    singles : bool
-        Whether to keep single values, for percentiles.
-    level : float
-        Confidence level of the stored values of studies.
-
-    Raises
-    ------
-    RawperfError
-        A place has no runs, or a run can't be read, with file and line; no run has a factor or key of
-        `where`.
-    """
-    where = where or {}
-    stored = [is_study(place, layout) for place in places]
-    require_raw(format_name, stored)
-    others = [place for place, of_study in zip(places, stored, strict=True) if not of_study]
-    reader = RunReader(layout, format_name, singles=singles)
-    read = iter(_read_runs(others, layout, reader, where, tables) if others else ())
-    sides = []
-    for place, of_study in zip(places, stored, strict=True):
-        if of_study:
-            from virtperf.comparison.studies import measured_study
-
-            sides.append(measured_study(layout, str(place), level, where).all_runs(where))
-        else:
-            sides.append(next(read))
-    require_factors(sides, where)
-    names = Counter(side.name for side in sides)
-    return [
-        replace(side, name=str(place)) if names[side.name] > 1 else side
-        for side, place in zip(sides, places, strict=True)
-    ]
-
-
-def require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `RawperfError` for a factor or key in `where` that no run has."""
-    known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
-    for name in where:
-        if name not in known:
-            raise RawperfError(
-                f"no run has a factor {name!r}, and no table a column of keys of that name",
-                expected=", ".join(sorted(known)) or None,
-                remedy=did_you_mean(name, known),
-            )
-
-
-def _read_runs(
-    places: Sequence[str | Path],
-    layout: Layout,
-    reader: RunReader,
-    where: Mapping[str, Level],
-    tables: TableOptions,
-) -> list[Side]:
-    """Read the runs of places other than studies."""
-    with tempfile.TemporaryDirectory() as scratch:
-        resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
-        names = side_names(resolved)
-        addresses = Addresses(Path(scratch))
-
-        def written(path: str, place: Place) -> str:
-            path = addresses.address(path)
-            return _at_revision(path, place.revision, scratch) if place.revision else path
-
-        run_paths = [_run_paths(place.path, addresses) for place in resolved]
-        paths_by_side = [
-            [path for path in of_side if _at_levels(path, where)] for of_side, _ in run_paths
-        ]
-        notes = [[*no_runs] for _, no_runs in run_paths]
-        if len(resolved) > 1 and any(place.revision for place in resolved):
-            paths_by_side, again = _drop_identical_runs(paths_by_side, names)
-            notes[0] += again
-        loaded = []
-        for place, paths in zip(resolved, paths_by_side, strict=True):
-            try:
-                loaded.append(_load_runs(reader, place.written, paths))
-            except RawperfError as err:
-                if err.file and err.file.startswith(scratch):
-                    raise err.copy_as(type(err), file=written(err.file, place)) from err
-                raise
-        _require_columns([run for runs in loaded for run in runs], (*tables.keys, *tables.over))
-        keys = choose_keys(
-            [[t for run in runs for t in run.tables.values()] for runs in loaded],
-            tables.keys,
-            tables.over,
-        )
-        of_all = tuple(keys.sentences())
-        sides = []
-        for place, name, of_side, left_out in zip(resolved, names, loaded, notes, strict=True):
-            runs = []
-            for run in of_side:
-                for values in reader.values(
-                    run, keys, tables.over, rows_are_runs=tables.rows_are_runs
-                ):
-                    for (quantity, _), value in values.values.items():
-                        require_bounded(quantity, value, values.place)
-                    runs.append(values)
-            warnings = (*left_out, *reader.warnings_of(runs))
-            runs = [
-                replace(
-                    run,
-                    block=_block_at(run.block, place.revision),
-                    place=written(run.place, place),
-                )
-                for run in runs
-            ]
-            side = Side(name, tuple(runs), reader.quantities.known, warnings, of_all)
-            sides.append(side.at_keys(where))
-        reader.require_format_used()
-        reader.require_numeric([side.runs for side in sides])
-    return sides
-
-
-def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
-    """Raise `RawperfError` for a column of `--key` or `--over` that no table has."""
-    known = {
-        name
-        for run in runs
-        for table in run.tables.values()
-        for name in (*table.texts, *table.numbers)
-    }
-    for run in runs:
-        cells = [cell for of_file in run.cells.values() for cell in of_file.values]
-        cells += run.folder.values if run.folder else []
-        known.update(name for _, key in cells for name, _ in key)
-    for name in names:
-        if name not in known:
-            raise RawperfError(
-                f"no table has a column {name!r}", remedy=did_you_mean(name, sorted(known))
-            )
-
-
-def _load_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> list[LoadedRun]:
-    """Read the files of the runs of a place that are not excluded by hand."""
-    if not paths:
-        raise RawperfError("no run has the requested factor levels", file=written)
-    runs = [run for path in paths if (run := reader.load(path)) is not None]
-    if not runs:
-        raise RawperfError(
-            "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
-        )
-    return runs
-
-
-def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
-    if not where or not (path / RUN_FILE).is_file():
-        return True
-    from virtperf.runs.ingest.runs import load_run
-
-    factors = load_run(RunFolder(path), None, "measured", raw_files_of(path)).factors
-    return all(factors.get(name, level) == level for name, level in where.items())
-
-
-def _drop_identical_runs(
-    paths_by_side: Sequence[Sequence[Path]], names: Sequence[str]
-) -> tuple[list[list[Path]], list[str]]:
-    """Drop runs with the same files on all sides, which were not measured anew between revisions;
-    returns the rest and a note.
-    """
-    digests = [{path: digest(*files_of(path)) for path in paths} for paths in paths_by_side]
-    common = set.intersection(*(set(of_side.values()) for of_side in digests))
-    remaining = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
-    if len(common) and not all(remaining):
-        raise RawperfError(
-            f"no run was measured again between {names[0]} and {names[-1]}",
-            found=f"{len(common)} runs with identical files on both sides",
-            remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
-        )
-    note = f"{len(common)} runs have identical files on both sides and are left out"
-    return remaining, [note] if common else []
-
-
-def _block_at(block: str, revision: str) -> str:
-    """Prefix a run's block with the revision: rounds of the same name were run at another time."""
-    return f"{revision}: {block}" if block and revision else block
-
-
-def _at_revision(path: str, revision: str, scratch: str) -> str:
-    """Translate a path below `scratch` back to ``v1.0:results/6.1``."""
-    return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
-
-
-def _run_paths(text: str, addresses: Addresses) -> tuple[list[Path], list[str]]:
-    """List the folders and files that are runs, by name, with a note on skipped folders."""
-    place = Path(text)
-    notes: list[str] = []
-    if place.is_dir():
-        paths, notes = _runs_in_folder(place, addresses)
-    else:
-        paths = [path for path in addresses.find(text) if path == place or not _is_ignored(path)]
-    if not paths:
-        raise RawperfError("there are no runs", file=text, expected=NO_RUNS)
-    return paths, notes
-
-
-def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], list[str]]:
-    if (folder / RUN_FILE).is_file():
-        return [folder], []
-    entries = sorted(path for path in folder.iterdir() if not _is_ignored(path))
-    packed = addresses.runs_in(folder)
-    if with_file := [*(path for path in entries if (path / RUN_FILE).is_file()), *packed]:
-        skipped = {*with_file, *(folder / name for name in RESERVED)}
-        without = [path.name for path in entries if path.is_dir() and path not in skipped]
-        notes = [_skipped_note(without)] if without else []
-        return sorted(with_file, key=lambda path: path.name), notes
-    return [path for path in entries if _is_suite_run(path)] or entries, []
-
-
-def _skipped_note(names: Sequence[str]) -> str:
-    return f"left out: {join_names(names)} (no {RUN_FILE})"
-
-
-def _is_suite_run(path: Path) -> bool:
-    """Whether a path is a run of a test suite that keeps other files beside its runs: an iteration
-    of MMTests, or a folder with the statistics of lkp-tests.
-    """
-    return path.is_dir() and bool(
-        ITERATION.fullmatch(path.name) or (path / STATISTICS_FILE).is_file()
-    )
-
-
-def _is_ignored(path: Path) -> bool:
-    named = path.name.startswith(".") or path.name in STUDY_FILES
-    return named or path.name.lower().endswith(IGNORED_SUFFIXES)
 
 
 def rows_offer(sides: Sequence[Side], tables: TableOptions) -> str:

@@ -43,6 +43,7 @@ import numpy as np
 from scipy import special
 
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.statistics import fieller, t_quantile, welch_df
 
 BLOCK = "block"
@@ -123,9 +124,7 @@ class Replicates:
     @cached_property
     def by_block(self) -> dict[str, float]:
         """Block means, sorted by block name."""
-        gathered: dict[str, list[float]] = {}
-        for block, value in sorted(zip(self.blocks, self.values.tolist(), strict=True)):
-            gathered.setdefault(block, []).append(value)
+        gathered = grouped(sorted(zip(self.blocks, self.values.tolist(), strict=True)))
         return {block: math.fsum(runs) / len(runs) for block, runs in gathered.items()}
 
     @property

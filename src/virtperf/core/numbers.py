@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import format_number as number
+from rawperf.core.numbers import plural as plural
 
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations
@@ -147,8 +148,3 @@ def join_words(parts: Iterable[str]) -> str:
     return (
         items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
     )
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """``1 run``, ``3 runs``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

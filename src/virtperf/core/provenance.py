@@ -34,6 +34,10 @@ class Provenance(StrEnum):
         return member
 
 
+RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
+"""Provenances of runs; published values are the paper's."""
+
+
 class ProvenanceError(RawperfError):
     """Values of different provenances in one estimate, or a provenance that contradicts its runs."""
 

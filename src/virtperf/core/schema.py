@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from rawperf.core.files import replace_file
 from rawperf.core.tables import round_digits
 from virtperf.core.levels import level_text, parse_level
@@ -258,3 +258,26 @@ def _stored(kind: CellKind) -> pa.DataType:
 
 def _schema(kinds: Mapping[str, CellKind]) -> pa.Schema:
     return pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
+
+
+def require_columns(
+    frame: pd.DataFrame, names: Iterable[str], *, name: str = "the frame", file: str | None = None
+) -> None:
+    """Raise `ParameterError` for a missing column of a frame, called `name` and perhaps read from
+    `file`, listing the existing ones; also for an argument that is not a frame.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise ParameterError(
+            "the table is not a DataFrame",
+            expected="a pandas DataFrame with one row per run",
+            found=f"{type(frame).__name__} {frame!r}",
+            remedy="read a file by virtperf.read(path) or pandas.read_csv(path)",
+        )
+    for column in names:
+        if column not in frame.columns:
+            raise ParameterError(
+                f"{name} has no column {column!r}",
+                file=file,
+                expected=f"one of {', '.join(map(str, frame.columns))}",
+                remedy=did_you_mean(column, frame.columns),
+            )

@@ -23,6 +23,7 @@ import yaml
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import NO_SPACE_ERRORS, json_text, write_atomically
 from rawperf.core.model import Level
+from virtperf.core.grouping import grouped
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE, Definition
@@ -151,10 +152,8 @@ class Harness:
         """Names of the run folders that can be packed: those of experiments, and levels of the
         study's machine factor, of which no run in `runs` is missing.
         """
-        groups: dict[tuple[str, Level], list[PlannedRun]] = {}
-        for run in runs:
-            level = run.levels.get(self.study.machine_factor or "", "")
-            groups.setdefault((run.experiment.name, level), []).append(run)
+        factor = self.study.machine_factor or ""
+        groups = grouped(((run.experiment.name, run.levels.get(factor, "")), run) for run in runs)
         return [
             run.run_id
             for group in groups.values()

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from rawperf.core.errors import ModelError
 from rawperf.core.model import Level
 from virtperf.core.contrasts import Replicates
+from virtperf.core.grouping import grouped
 from virtperf.measure.definition import PHASES, Experiment
 from virtperf.measure.plan import PlannedRun
 from virtperf.models.power import detectable_effect, relative_spread
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Quantity, quantities_of
 
 POWER = 0.8
 
@@ -42,9 +43,7 @@ class ExperimentOverview:
 
 def experiment_overviews(runs: Sequence[PlannedRun]) -> Iterator[ExperimentOverview]:
     """Yield each experiment of a plan, in its order."""
-    by_name: dict[str, list[PlannedRun]] = {}
-    for run in runs:
-        by_name.setdefault(run.experiment.name, []).append(run)
+    by_name = grouped((run.experiment.name, run) for run in runs)
     for name, of_experiment in by_name.items():
         experiment = of_experiment[0].experiment
         varied = {
@@ -107,8 +106,8 @@ def hypothesis_overviews(
     """Yield what each claim compares; `samples` has the earlier runs of each quantity."""
     planned = Counter(tuple(run.levels[factor] for factor in study.factors) for run in runs)
     for claim in claims:
-        instances = [_quantities(instance.parts) for instance in claim.instances]
-        quantities = list(dict.fromkeys(q for instance in instances for q in instance))
+        instances = [quantities_of(instance.parts) for instance in claim.instances]
+        quantities = list(claim.quantities)
         counts = {q: _count(study, q, planned) for q in quantities}
         missing = next((q.key() for q, count in counts.items() if not count), "")
         blocks = min(counts.values(), default=0)
@@ -120,10 +119,6 @@ def hypothesis_overviews(
             any(len(instance) > 1 for instance in instances),
         )
         yield _with_power(overview, _earlier(quantities, samples))
-
-
-def _quantities(parts: Iterable[Expression]) -> list[Quantity]:
-    return list(dict.fromkeys(q for part in parts for _, q in part.terms))
 
 
 def _count(study: Study, quantity: Quantity, planned: Mapping[tuple[Level, ...], int]) -> int:

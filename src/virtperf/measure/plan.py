@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
+from virtperf.core.grouping import grouped
 from virtperf.measure.commands import Call, calls, filled_command
 from virtperf.measure.definition import (
     FIELDS_FILE,
@@ -303,9 +304,7 @@ def plan(
 
 def _blocks(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
     """Runs by block, in the order of blocks."""
-    blocks: dict[int, list[PlannedRun]] = {}
-    for run in runs:
-        blocks.setdefault(run.replicate, []).append(run)
+    blocks = grouped((run.replicate, run) for run in runs)
     return [blocks[number] for number in sorted(blocks)]
 
 

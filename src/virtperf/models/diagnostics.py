@@ -1,4 +1,4 @@
-"""Regression diagnostics: influence of single rows (outliers), and autocorrelated residuals.
+"""Regression diagnostics: outliers, and autocorrelated residuals.
 
 Both are based on the fit's tangent: residuals and Jacobian of the curve, scaled by the standard
 deviation of each row.
@@ -15,21 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.statistics import t_pvalue
 from virtperf.models.checks import Array
+from virtperf.models.result import FitResult, column_basis
 
-if TYPE_CHECKING:
-    from virtperf.models.result import FitResult
-
-Fitted = TypeVar("Fitted", bound="FitResult")
+Fitted = TypeVar("Fitted", bound=FitResult)
 
 OUTLIER_LEVEL = 0.0075
 """Bonferroni-adjusted p-value (times the number of rows) below which a row is an outlier."""
@@ -60,48 +57,6 @@ class RowNote(str):
     def named(self, name: str) -> RowNote:
         """Return the same warning with another row name."""
         return RowNote(self.row, self.text, name)
-
-
-def influence(fit: FitResult) -> pd.DataFrame:
-    """Return regression diagnostics of each row: residual, leverage and influence.
-
-    Returns
-    -------
-    DataFrame
-        One row per row of the fit: ``x, y, fitted``; ``leverage``, the diagonal of the hat matrix;
-        ``studentized``, the externally studentized residual (Student's t with ``df_resid - 1``
-        degrees of freedom); ``cooks_distance``. NaN where undefined.
-    """
-    from statsmodels.regression.linear_model import OLS
-
-    residual, tangent = fit.tangent()
-    df = fit.df_resid
-    with np.errstate(all="ignore"):
-        # near the estimate, a fit is the linear regression of its residuals on its tangent
-        found = OLS(residual, _basis(tangent)).fit().get_influence()
-        leverage = found.hat_matrix_diag
-        known = leverage < 1 - 1e-9
-        internal = np.where(known, found.resid_studentized_internal, math.nan)
-        remaining = np.where(internal**2 < df, df - internal**2, 0.0)
-        external = internal * (np.sqrt((df - 1) / remaining) if df > 1 else math.nan)
-        cooks = np.where(known, found.cooks_distance[0], math.nan)
-    return pd.DataFrame(
-        {
-            "x": fit.x,
-            "y": fit.y,
-            "fitted": fit.fittedvalues,
-            "leverage": leverage,
-            "studentized": external,
-            "cooks_distance": cooks,
-        }
-    )
-
-
-def _basis(tangent: Array) -> Array:
-    """Orthonormal basis of the column space."""
-    norms = np.linalg.norm(tangent, axis=0)
-    u, s, _ = np.linalg.svd(tangent / np.where(norms > 0, norms, 1.0), full_matrices=False)
-    return u[:, s > 1e-10 * s[:1]]
 
 
 def with_notes(fit: Fitted, refit: Callable[[NDArray[np.bool_]], Fitted]) -> Fitted:
@@ -156,7 +111,7 @@ def _leave_one_out_deviances(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
     """Return candidate outliers, and the deviance of the fit without each of them."""
     rows = np.arange(fit.nobs)
     if fit.nobs > MAX_REFITS:
-        size = np.nan_to_num(influence(fit)["studentized"].abs().to_numpy())
+        size = np.nan_to_num(fit.influence()["studentized"].abs().to_numpy())
         rows = np.sort(np.argsort(-size, kind="stable")[: MAX_REFITS // 2])
     deviances = fit.deviances_without(rows)
     known = np.isfinite(deviances)
@@ -211,7 +166,7 @@ def durbin_watson_test(fit: FitResult) -> tuple[float, float]:
 
     residual, tangent = fit.tangent()
     order = np.argsort(fit.x, kind="stable")
-    residual, q = residual[order], _basis(tangent[order])
+    residual, q = residual[order], column_basis(tangent[order])
     size = float(residual @ residual)
     if not size > 0:
         return math.nan, 1.0

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rawperf.core.errors import ModelError, ParameterError, did_you_mean
 from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, common_origin, origin_of
+from virtperf.core.schema import require_columns
 from virtperf.models.result import FitResult, call_with_origin
 
 Levels = Mapping[str, Any]
@@ -140,31 +141,11 @@ def quantity(fit: FitResult | Missing, name: str, *arguments: Any, **named: Any)
     return call_with_origin(fit.origin, method, *arguments, **named)
 
 
-def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise `ParameterError` for a missing column, listing the existing ones, or for an argument that
-    is not a frame.
-    """
-    if not isinstance(frame, pd.DataFrame):
-        raise ParameterError(
-            "the table is not a DataFrame",
-            expected="a pandas DataFrame with one row per run",
-            found=f"{type(frame).__name__} {frame!r}",
-            remedy="read a file by virtperf.read(path) or pandas.read_csv(path)",
-        )
-    for name in names:
-        if name not in frame.columns:
-            raise ParameterError(
-                f"the frame has no column {name!r}",
-                expected=f"one of {', '.join(map(str, frame.columns))}",
-                remedy=did_you_mean(name, frame.columns),
-            )
-
-
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     """Select the rows at the given levels; raises `ParameterError` for an unknown column, and for a
     level that occurs neither in the rows nor in the categories.
     """
-    require_columns(frame, *levels)
+    require_columns(frame, levels)
     rows = frame
     for name, level in levels.items():
         column = frame[name]
@@ -188,7 +169,7 @@ def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame
     labels, several give tuples.
     """
     names = names_of(by)
-    require_columns(frame, *names)
+    require_columns(frame, names)
     if not names:
         yield None, frame
         return
@@ -234,7 +215,7 @@ def compare_sides(
     `function` takes the rows of both sides, and the columns of `by` with their level; it needs the
     `columns`. `label` is that of `virtperf.models.ratios`.
     """
-    require_columns(frame, *columns, *names_of(by), *of, *to)
+    require_columns(frame, (*columns, *names_of(by), *of, *to))
     estimates = Estimates()
     if frame.empty:
         return estimates

@@ -16,6 +16,7 @@ import pandas as pd
 
 from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.core.schema import require_columns
 from virtperf.models import ratio
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
@@ -25,7 +26,6 @@ from virtperf.models.fits import (
     compare_sides,
     groups,
     names_of,
-    require_columns,
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
@@ -276,7 +276,7 @@ def _fits(
 ) -> Fits:
     """Fit each group; options named in `PER_ROW` are columns or per-row numbers."""
     y, x = _formula_sides(formula)
-    require_columns(frame, y, x, *names_of(by))
+    require_columns(frame, (y, x, *names_of(by)))
     per_row = {
         name: _per_row(options.pop(name), frame, name)
         for name in PER_ROW
@@ -295,7 +295,7 @@ def _fits(
 
 def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if isinstance(values, str):
-        require_columns(frame, values)
+        require_columns(frame, [values])
         values = frame[values]
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)

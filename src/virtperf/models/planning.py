@@ -25,9 +25,10 @@ from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate
+from virtperf.core.schema import require_columns
 from virtperf.core.statistics import t_quantile
 from virtperf.models import checks
-from virtperf.models.fits import names_of, require_columns
+from virtperf.models.fits import names_of
 from virtperf.models.result import exp, t_interval
 
 MIN_BLOCKS = 6
@@ -176,7 +177,7 @@ def variance_components(
     sum_k variance[k] * sum_groups(sum(size of its parts at level k)**2 / size)``.
     """
     names = names_of(levels)
-    require_columns(frame, value, *names)
+    require_columns(frame, (value, *names))
     for name in names:
         if frame[name].isna().any():
             raise ModelError(

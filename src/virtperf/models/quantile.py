@@ -24,8 +24,9 @@ import pandas as pd
 
 from rawperf.core.errors import ModelError
 from virtperf.core.estimate import Estimates, mean_over_runs
+from virtperf.core.schema import require_columns
 from virtperf.models import checks
-from virtperf.models.fits import By, groups, names_of, require_columns, source
+from virtperf.models.fits import By, groups, names_of, source
 from virtperf.models.result import t_interval
 
 MIN_LEVELS = 3
@@ -91,7 +92,7 @@ def quantile_regression(
                 for term in fit.params.index
             }
         )
-    require_columns(frame, *names_of(over))
+    require_columns(frame, names_of(over))
     fits = [_fitted(formula, rows, share) for _, rows in groups(frame, over)]
     if len(fits) < MIN_LEVELS:
         raise ModelError(

@@ -352,12 +352,38 @@ class FitResult(ABC):
         return self.param_names[-1], float(self.theta[-1])
 
     def influence(self) -> pd.DataFrame:
-        """Leverage, studentized residual and Cook's distance of each row; see
-        `virtperf.models.diagnostics.influence`.
-        """
-        from virtperf.models.diagnostics import influence
+        """Return regression diagnostics of each row: residual, leverage and influence.
 
-        return influence(self)
+        Returns
+        -------
+        DataFrame
+            One row per row of the fit: ``x, y, fitted``; ``leverage``, the diagonal of the hat
+            matrix; ``studentized``, the externally studentized residual (Student's t with
+            ``df_resid - 1`` degrees of freedom); ``cooks_distance``. NaN where undefined.
+        """
+        from statsmodels.regression.linear_model import OLS
+
+        residual, tangent = self.tangent()
+        df = self.df_resid
+        with np.errstate(all="ignore"):
+            # near the estimate, a fit is the linear regression of its residuals on its tangent
+            found = OLS(residual, column_basis(tangent)).fit().get_influence()
+            leverage = found.hat_matrix_diag
+            known = leverage < 1 - 1e-9
+            internal = np.where(known, found.resid_studentized_internal, math.nan)
+            remaining = np.where(internal**2 < df, df - internal**2, 0.0)
+            external = internal * (np.sqrt((df - 1) / remaining) if df > 1 else math.nan)
+            cooks = np.where(known, found.cooks_distance[0], math.nan)
+        return pd.DataFrame(
+            {
+                "x": self.x,
+                "y": self.y,
+                "fitted": self.fittedvalues,
+                "leverage": leverage,
+                "studentized": external,
+                "cooks_distance": cooks,
+            }
+        )
 
     def lack_of_fit(self) -> FTest:
         """Lack-of-fit F test against the pure error of replicates (rows of equal conditions).
@@ -457,6 +483,13 @@ class FitResult(ABC):
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Return values, shape (m,), and their gradient in the parameters, shape (m, p)."""
+
+
+def column_basis(tangent: Array) -> Array:
+    """Orthonormal basis of the column space."""
+    norms = np.linalg.norm(tangent, axis=0)
+    u, s, _ = np.linalg.svd(tangent / np.where(norms > 0, norms, 1.0), full_matrices=False)
+    return u[:, s > 1e-10 * s[:1]]
 
 
 def delta_errors(gradient: Array, covariance: Array) -> Array:

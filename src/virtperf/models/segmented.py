@@ -160,8 +160,8 @@ def _best_breakpoint(x: Array, y: Array, weights: Array, form: str) -> tuple[flo
 
 
 @lru_cache(maxsize=8)
-def _normal_numbers(n_sim: int, rows: int, seed: int) -> Array:
-    return np.random.default_rng(seed).standard_normal((n_sim, rows))
+def _normal_numbers(rows: int) -> Array:
+    return np.random.default_rng(SEED).standard_normal((SIMULATIONS, rows))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -271,9 +271,7 @@ class SegmentedResult(FitResult):
 
     def _simulated(self, at: float, alpha: float) -> float:
         """Simulated threshold of the scaled excess sum of squares for a true kink at `at`."""
-        drawn = self._search.excess(
-            at, self.df_resid, _normal_numbers(SIMULATIONS, self.nobs, SEED)
-        )
+        drawn = self._search.excess(at, self.df_resid, _normal_numbers(self.nobs))
         return float(np.quantile(drawn, 1 - alpha))
 
     def _quantile(self, alpha: float) -> float:

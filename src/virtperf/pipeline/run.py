@@ -29,6 +29,7 @@ from typing import Literal
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
 from virtperf.core.environment import FIXED_VARIABLES
+from virtperf.core.grouping import grouped
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_file, wait_for_dvc
@@ -270,9 +271,7 @@ def run_pipeline(
         layout.known(study)
     root = layout.root
     names = stage_names(root)
-    stages: dict[str, list[str]] = {}
-    for name in names:
-        stages.setdefault(study_of(name), []).append(name)
+    stages = grouped((study_of(name), name) for name in names)
     shared_stages = stages.pop(SHARED, [])
     for study in studies or layout.studies():
         if study not in stages:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from virtperf.core.grouping import grouped
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import TABLE_ROW, Claim
 
@@ -121,10 +122,7 @@ def smallest_resolutions(
     """
     order = {c: k for k, c in enumerate(sentences)}
     stated = frozenset(c for c in sentences if sentences[c])
-    stated_by: dict[str, list[str]] = {}  # by sentence
-    for c, keys in sentences.items():
-        for key in keys:
-            stated_by.setdefault(key, []).append(c)
+    stated_by = grouped((key, c) for c, keys in sentences.items() for key in keys)
     known_feasible: dict[tuple[int, frozenset[str]], bool] = {}
 
     def without(aside: frozenset[str]) -> tuple[str, ...]:
@@ -261,11 +259,8 @@ def groups_sharing_keys(
     graph = coo_array(
         (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
     )
-    groups: dict[int, list[Item]] = {}
     of = connected_components(graph, directed=False)[1].tolist()
-    for item, group in zip(items, of, strict=False):
-        groups.setdefault(group, []).append(item)
-    return list(groups.values())
+    return list(grouped(zip(of, items, strict=False)).values())
 
 
 @lru_cache(maxsize=4096)  # groups grow one at a time; the others recur unchanged

@@ -22,7 +22,7 @@ from virtperf.reconstruct.ranges import Answers
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import derivations
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Quantity, quantities_of
 
 MIN_MOVED_SHARE = 0.05
 """Minimum change of an end, as a share of the range's width, or of the end itself if the range is
@@ -178,7 +178,7 @@ def _derived(
     in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
     feasible = other.feasible
     for derivation in derivations(feasible.study):
-        named = dict.fromkeys(q for part in derivation.parts for _, q in part.terms)
+        named = quantities_of(derivation.parts)
         changed_quantities = [q for q in named if _system_changed(alone, feasible, q)]
         if derivation.of_itself or not changed_quantities:
             continue
@@ -217,12 +217,7 @@ def _nearest_first(
 ) -> list[str]:
     """Ids of the wanted claims: those that name an asked quantity first, then indirect ones."""
     selected = [claim for claim in claims if claim.id in claim_ids]
-    return [c.id for c in sorted(selected, key=lambda c: quantities.isdisjoint(_quantities_of(c)))]
-
-
-def _quantities_of(claim: Claim) -> set[Quantity]:
-    terms = (term for at in claim.instances for part in at.parts for term in part.terms)
-    return {quantity for _, quantity in terms}
+    return [c.id for c in sorted(selected, key=lambda c: quantities.isdisjoint(c.quantities))]
 
 
 def _system_changed(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:

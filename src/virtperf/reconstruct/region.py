@@ -11,7 +11,7 @@ from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.constraints import Inequality, combined_row, natural_rows
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Expression, Quantity, quantities_of
 
 LARGEST_VALUE = Expression(((1.0, Quantity("<largest>", ())),))
 
@@ -87,7 +87,7 @@ class Regions:
 
     def of(self, feasible: Feasible, parts: Iterable[Expression]) -> Region:
         """The region of all quantities in the sums."""
-        named = dict.fromkeys(q for part in parts for _, q in part.terms)
+        named = quantities_of(parts)
         systems = list(dict.fromkeys(s for s in map(feasible.system_of, named) if s is not None))
         alone = tuple(q for q in named if feasible.system_of(q) is None)
         masks = feasible.masks(*systems) if systems else [np.empty(0, dtype=bool)]

@@ -40,7 +40,7 @@ def caption(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         point among others.
     `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
-    rows: list[Any] = list(points.itertuples(index=False))
+    rows: list[Any] = [row for _, row in points.iterrows()]
     of_text = [p for p in rows if p.known or math.isfinite(p.printed)]
     described = of_text or [p for p in rows if math.isfinite(p.measured)]
     lead = (

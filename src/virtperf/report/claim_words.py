@@ -16,7 +16,7 @@ from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Instance, Quantity
+from virtperf.study.quantities import Instance, Quantity, quantities_of
 
 _WITHOUT_NUMBER: Mapping[str, str] = {
     Verdict.CORROBORATED: "this claim",
@@ -129,4 +129,4 @@ def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) ->
 
 def quantities(instance: Instance) -> set[Quantity]:
     """Quantities in a relation."""
-    return {quantity for part in instance.parts for _, quantity in part.terms}
+    return set(quantities_of(instance.parts))

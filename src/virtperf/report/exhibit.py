@@ -7,8 +7,7 @@ from typing import Any
 
 from virtperf.core.estimate import Estimates
 from virtperf.core.numbers import plural, pretty
-from virtperf.core.provenance import Provenance
-from virtperf.report import frames
+from virtperf.core.provenance import RUN_KINDS, Provenance
 from virtperf.report.axis_words import level_words
 from virtperf.report.frames import StudyData
 from virtperf.report.from_runs import ratio_of_runs
@@ -179,7 +178,7 @@ def ratios_to_baseline(
     """
     factor = data.study.factors[exhibit.series[0].over]
     points = [(series.label, at, q) for series, at, q in data.study.points(exhibit)]
-    kinds = (kind for kind in frames.RUN_KINDS if any(q in data.samples(kind) for *_, q in points))
+    kinds = (kind for kind in RUN_KINDS if any(q in data.samples(kind) for *_, q in points))
     provenance = next(kinds, Provenance.MEASURED)
     samples = data.samples(provenance)
     if column == "series":

@@ -24,8 +24,9 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, pretty
-from virtperf.core.provenance import Provenance
+from virtperf.core.provenance import RUN_KINDS, Provenance
 from virtperf.core.schema import TableSchema
 from virtperf.report.axis_words import axis_metadata
 from virtperf.study.claims import Claim, Claims
@@ -41,7 +42,7 @@ from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.derived import derivations
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Quantity, quantities_of
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
 _INPUT_FOLDERS = ("measured", "published")  # data folders; all others are stage outputs
@@ -136,10 +137,9 @@ class StudyData:
         """Row positions in `observations` by quantity; rows at levels removed from the study are
         left out.
         """
-        places: dict[Quantity, list[int]] = {}
-        for row, quantity in rows_by_quantity(self.study, self.observations):
-            places.setdefault(quantity, []).append(row)
-        return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in places.items()}
+        rows = rows_by_quantity(self.study, self.observations)
+        places = grouped((quantity, row) for row, quantity in rows)
+        return {quantity: np.array(of, dtype=np.intp) for quantity, of in places.items()}
 
     @cached_property
     def levels_of_runs(self) -> dict[str, dict[str, Level]]:
@@ -150,7 +150,7 @@ class StudyData:
     def shown(self) -> frozenset[Quantity]:
         """Quantities that a figure plots, or that a derived number compares."""
         plotted = {q for e in self.study.exhibits for _, _, q in self.study.points(e)}
-        derived = {q for d in derivations(self.study) for part in d.parts for _, q in part.terms}
+        derived = quantities_of(part for d in derivations(self.study) for part in d.parts)
         return frozenset(plotted | derived)
 
     @cached_property
@@ -298,8 +298,6 @@ class _StageFiles:
         return self.examples or provenance != Provenance.EXAMPLE
 
 
-RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
-"""Provenances of runs; published values are the paper's."""
 _NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 
 

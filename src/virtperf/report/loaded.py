@@ -21,8 +21,9 @@ from virtperf.report.exhibit import (
     joined_record,
     ratios_to_baseline,
 )
+from virtperf.report.exhibit_output import ExhibitOutput, ExhibitOutputs
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
-from virtperf.report.records import ExhibitOutput, ExhibitOutputs, Record
+from virtperf.report.records import Record
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
@@ -88,11 +89,11 @@ def load_study(
     return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
 
 
-def find_data(start: Path | None = None) -> Path:
+def find_data() -> Path:
     """Find the `data` folder of the nearest folder upwards with data/published, else of the
     package's repository.
     """
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd().resolve()
     package = Path(__file__).resolve()
     for folder in (here, *here.parents, *package.parents):
         if (folder / "data" / "published").is_dir():

@@ -8,7 +8,14 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import did_you_mean
-from virtperf.core.provenance import Origin, Provenance, ProvenanceError, common_origin, origin_of
+from virtperf.core.provenance import (
+    RUN_KINDS,
+    Origin,
+    Provenance,
+    ProvenanceError,
+    common_origin,
+    origin_of,
+)
 from virtperf.report import frames
 from virtperf.report.frames import StudyData
 
@@ -93,20 +100,20 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             raise ProvenanceError(
                 f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
             )
-        if word not in frames.RUN_KINDS or runs[run] != word:
+        if word not in RUN_KINDS or runs[run] != word:
             raise ProvenanceError(
                 f"{label}: its provenance is {word}, but run {run} is {runs[run]}",
                 expected=runs[run],
                 found=str(word),
                 remedy="leave the column `provenance` as it is.",
             )
-    if word in frames.RUN_KINDS and not origin.runs:
+    if word in RUN_KINDS and not origin.runs:
         raise ProvenanceError(
             f"{label}: its provenance is {word}, but it names no run",
             expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )
-    if word in frames.RUN_KINDS:
+    if word in RUN_KINDS:
         return
     if not origin.exhibits:
         raise ProvenanceError(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +13,9 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import NO_BREAK, join_words, number, plural
+from virtperf.core.provenance import RUN_KINDS
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import trace_key
@@ -164,11 +165,10 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
     """Yield the trace of every point of every figure, in the study's order; `assumptions` False
     uses the text alone.
     """
-    lineage: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in data.lineage.to_dict("records"):
-        lineage[row["run_id"], row["quantity"]].append(
-            {str(name): cell for name, cell in row.items()}
-        )
+    lineage = grouped(
+        ((row["run_id"], row["quantity"]), {str(name): cell for name, cell in row.items()})
+        for row in data.lineage.to_dict("records")
+    )
     headings = {(run, file, line): heading for run, file, line, heading, _ in _rows(data.raw_lines)}
     claims = {c.id: c for c in data.claims or ()}
     refused = tuple(
@@ -181,7 +181,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
             used, unseen = _runs(data, quantity, lineage, headings)
-            means = (data.mean(quantity, kind) for kind in frames.RUN_KINDS)
+            means = (data.mean(quantity, kind) for kind in RUN_KINDS)
             ends = {
                 name: limit(data, claims, row[name])
                 for name in ("low_by", "high_by", "low_text_by", "high_text_by")
@@ -293,7 +293,7 @@ def _runs(
     # runs without a run of their reference have no relative value
     column = "relative" if data.study.quantities[quantity.name].references else "value"
     rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
-    rows.sort(key=lambda row: (frames.RUN_KINDS.index(row["provenance"]), row["run_id"]))
+    rows.sort(key=lambda row: (RUN_KINDS.index(row["provenance"]), row["run_id"]))
     used, unseen = [], []
     for row in rows:
         if _finite(row[column]) is None:

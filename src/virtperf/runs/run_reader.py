@@ -25,7 +25,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
 from rawperf.core.numbers import MAX_NUMBER
-from rawperf.pieces import peek_stream
+from rawperf.pieces import HEAD_BYTES, peek_stream
 from rawperf.results.table import ResultTable
 from rawperf.tidy import open_input
 from virtperf.core.grouping import grouped
@@ -454,7 +454,6 @@ class RunReader:
         """Single values of a run folder within its window, over all drivers."""
         from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
         from rawperf.hdrhistogram import YEAR_S
-        from rawperf.registry import HEAD_BYTES
         from rawperf.tidy import read
 
         begin, end = run.window

@@ -484,11 +484,12 @@ def table_cells(table: PlainTable, keys: TableKeys, *, singles: bool) -> Cells:
         own = name in keys.as_written and name in table.numbers
         if (levels_of := table.levels(name, as_written=own)) is not None:
             columns[table.written[name][0] if own else name] = levels_of
-    rows_by_key: dict[Condition, list[int]] = {}
+    rows_by_key: dict[Condition, list[int]] = grouped(
+        (tuple(zip(columns, levels, strict=True)), row)
+        for row, levels in enumerate(zip(*columns.values(), strict=True))
+    )
     if not columns and table.rows:
         rows_by_key[()] = [*range(table.rows)]
-    for row, levels in enumerate(zip(*columns.values(), strict=True)):
-        rows_by_key.setdefault(tuple(zip(columns, levels, strict=True)), []).append(row)
     if len(rows_by_key) > MAX_KEYS:
         counts = ", ".join(f"{name} ({len({*levels})})" for name, levels in columns.items())
         raise RawperfError(

@@ -30,12 +30,13 @@ from virtperf.core.estimate import (
     Estimate,
     mean_over_bucketed,
     mean_over_runs,
+    quotient,
     student,
 )
 from virtperf.core.levels import Level, level_text
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
-from virtperf.core.statistics import error_of_sum, holm
+from virtperf.core.statistics import holm
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity
@@ -268,15 +269,10 @@ def _with_reference(relative: Estimate, numerator: Estimate, reference: Estimate
 
     They replace the spread of its own runs.
     """
-    share, unit = (
-        numerator.value / reference.value,
-        relative.value / numerator.value if numerator.value else 0.0,
-    )
-    variances = [numerator.se**2, (share * reference.se) ** 2]
-    error, df = error_of_sum(variances, [numerator.df, reference.df])
-    se = abs(unit) * error if numerator.value else relative.se
+    share = quotient(numerator, reference)
+    se = abs(relative.value / share.value) * share.se if share.value else relative.se
     return student(
-        relative.value, se, df, level=relative.level, n=relative.n, method=relative.method
+        relative.value, se, share.df, level=relative.level, n=relative.n, method=relative.method
     )
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass
 
 from virtperf.core.levels import Level, level_text, parse_level
@@ -55,6 +55,11 @@ class Expression:
     def minus(self, *others: Expression) -> Expression:
         """The difference of this expression and others."""
         return Expression(self.terms + tuple((-c, q) for other in others for c, q in other.terms))
+
+
+def quantities_of(parts: Iterable[Expression]) -> KeysView[Quantity]:
+    """Quantities in expressions, in order of first occurrence."""
+    return dict.fromkeys(q for part in parts for _, q in part.terms).keys()
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:

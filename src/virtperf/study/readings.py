@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Model, NonNegative, Positive, load_model
+from virtperf.core.grouping import grouped
 from virtperf.core.params import WordReading
 
 _DIRECTION_WORDS = frozenset(
@@ -206,11 +207,7 @@ class Readings:
     @cached_property
     def _sizes_by_token(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
         """Words with their sizes, by the first token of the size."""
-        sizes: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-        for name, size in self._sizes.items():
-            if size:
-                sizes.setdefault(size[0], []).append((name, size))
-        return sizes
+        return grouped((size[0], (name, size)) for name, size in self._sizes.items() if size)
 
     def number_limits(
         self, name: str, value: float | None, room: float = 0.0, unit: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from virtperf.core.grouping import grouped
 from virtperf.study.definition import Study
 
 PROTOCOL = "protocol"
@@ -128,9 +129,7 @@ def _facts(
         if name == study.machine_factor
         or any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
     ]
-    levels: dict[str, list[RunEntry]] = {}
-    for entry in group:
-        levels.setdefault(repr([entry["factors"].get(n) for n in declared]), []).append(entry)
+    levels = grouped((repr([e["factors"].get(n) for n in declared]), e) for e in group)
     for part in levels.values():
         yield "host", "host", _by_value(part, lambda e: (e.get("protocol") or {}).get("host"))
         for kind in ("machine", "tools"):
@@ -148,11 +147,8 @@ def _recorded(entry: RunEntry) -> str:
 
 
 def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
-    by_value: dict[str, list[str]] = {}
-    for entry in group:
-        if (fact := value(entry)) is not None:
-            by_value.setdefault(str(fact), []).append(str(entry["run_id"]))
-    return by_value
+    facts = ((value(entry), str(entry["run_id"])) for entry in group)
+    return grouped((str(fact), run) for fact, run in facts if fact is not None)
 
 
 def join_runs(runs: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from virtperf.core.contrasts import (
     pooled_error,
 )
 from virtperf.core.estimate import BUCKETED, Estimate, mean_over_bucketed, mean_over_runs
+from virtperf.core.grouping import grouped
 from virtperf.core.provenance import Provenance
 from virtperf.study.conditions import rows_by_quantity, run_mean
 from virtperf.study.definition import Study
@@ -146,9 +147,7 @@ def samples_by_quantity(
     table = observations[of_kind & np.isfinite(observations["value"])]
     columns = [table[name].tolist() for name in ("value", "block", "day", "run_id")]
     bucketed = (table["method"] == BUCKETED).to_numpy()
-    places: dict[Quantity, list[int]] = {}
-    for place, quantity in rows_by_quantity(study, table):
-        places.setdefault(quantity, []).append(place)
+    places = grouped((quantity, place) for place, quantity in rows_by_quantity(study, table))
     independent: dict[Quantity, Estimate] = {}
     for quantity, rows in places.items():
         if bucketed[rows].all():

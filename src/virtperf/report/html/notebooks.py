@@ -177,7 +177,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     write_atomically(notebook, serialize(normalise(source)))
 
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
@@ -235,7 +235,7 @@ def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
 def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> RawperfError:
     # papermill injects its cell behind the parameters, before all cells that can fail
     number = err.cell_index + (0 if injected else 1)
-    traceback = _ANSI.sub("", "\n".join(err.traceback))
+    traceback = ANSI.sub("", "\n".join(err.traceback))
     lines = [
         int(n)
         for n in re.findall(
@@ -251,7 +251,7 @@ def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool)
     )
     return RawperfError(
         f"cell {number} failed at line {line or 1} ({shown}) with {err.ename}: "
-        f"{_ANSI.sub('', str(err.evalue))}",
+        f"{ANSI.sub('', str(err.evalue))}",
         file=notebook.name,
         remedy="open the notebook in JupyterLab and run it up to that cell.",
     )

@@ -23,6 +23,7 @@ from rawperf.core.files import write_atomically
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
 from virtperf.report.html.markdown import ContentsEntry, Writer, render_cells
 from virtperf.report.html.notebooks import (
+    ANSI,
     for_notebook_only,
     normalise,
     output_record,
@@ -121,7 +122,6 @@ def _read(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _SUMMARY_WIDTH = 72
 _PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
@@ -328,4 +328,4 @@ def _candidates(data: NotebookNode) -> Iterator[Output]:
 
 
 def _plain(text: str) -> str:
-    return _ANSI.sub("", text).rstrip("\n")
+    return ANSI.sub("", text).rstrip("\n")

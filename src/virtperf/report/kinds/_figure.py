@@ -16,7 +16,6 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.captions import caption, is_wide
-from virtperf.report.claim_words import quantities
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value
 from virtperf.report.kinds import (
     Context,
@@ -282,8 +281,7 @@ def _text_statements(
         lines += [
             claim.says
             for claim in context.data.paper_claims
-            if exhibit.id in claim.exhibits
-            and names & {q.name for i in claim.instances for q in quantities(i)}
+            if exhibit.id in claim.exhibits and names & {q.name for q in claim.quantities}
         ][:MAX_SENTENCES]
     strict = [line for line in orders if STRICTLY in line] or orders
     lead = "Statements of the text, the greatest first:" if orders else "Statements of the text:"

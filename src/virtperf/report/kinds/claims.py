@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from virtperf.core.numbers import plural
 from virtperf.core.verdicts import Verdict
-from virtperf.report.claim_words import claim_in_words, quantities, verdict_words
+from virtperf.report.claim_words import claim_in_words, verdict_words
 from virtperf.report.frames import StudyData, find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.records import Block, Grid, Paragraph, Record, Span, Words
@@ -62,9 +62,7 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
         plotted = _plotted_quantities(data.study, exhibit)
         if plotted:
             counted = [
-                claim
-                for claim in selected
-                if any(q.name in plotted for i in claim.instances for q in quantities(i))
+                claim for claim in selected if any(q.name in plotted for q in claim.quantities)
             ]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if selected:

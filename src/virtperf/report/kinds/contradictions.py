@@ -8,8 +8,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, join_words, plural
-from virtperf.report.claim_words import implied, quantities, relations
+from virtperf.report.claim_words import implied, relations
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
@@ -113,11 +114,11 @@ def contradictions_by_origin(data: StudyData) -> dict[Origin, int]:
 
 def contradiction_numbers(data: StudyData) -> dict[str, list[int]]:
     """Numbers of the contradictions that each claim takes part in, for links on the page."""
-    numbers: dict[str, list[int]] = {}
-    for k, entry in enumerate(contradiction_entries(data), 1):
-        for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict):
-            numbers.setdefault(claim, []).append(k)
-    return numbers
+    return grouped(
+        (claim, k)
+        for k, entry in enumerate(contradiction_entries(data), 1)
+        for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict)
+    )
 
 
 def claim_link(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
@@ -293,7 +294,7 @@ def _groups(data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]) ->
     conflicts: Sequence[Sequence[str]] = entry["conflicts"]
     lists = [Listing(items=tuple(claim_link(claims.get(c), c) for c in one)) for one in conflicts]
     members = [claims[c] for c in conflicts[0] if c in claims]
-    of = [{q for i in c.instances for q in quantities(i)} for c in members]
+    of = [c.quantities for c in members]
     # quantities that the first claim shares with the others
     about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))] if of else []
     written: list[Words] = [

@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.core.numbers import PROSE_SIGNIFICANT, plural, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
-from virtperf.report.claim_words import claim_in_words, measured_verdict, quantities
+from virtperf.report.claim_words import claim_in_words, measured_verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
@@ -98,7 +98,7 @@ def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tupl
     reason = str(result.get("reason") or "")
     if not reason:
         return ()
-    study, claim_quantities = data.study, {q for i in claim.instances for q in quantities(i)}
+    study, claim_quantities = data.study, claim.quantities
     for exhibit in map(study.exhibit, claim.exhibits):
         shown = [point for point in study.points(exhibit) if point[2] in claim_quantities]
         if not shown:

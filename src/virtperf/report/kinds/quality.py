@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import as_precise, join_words, plural, pretty
 from virtperf.report.kinds import Context, ExhibitKind, register
 from virtperf.report.records import (
@@ -34,6 +35,7 @@ from virtperf.study.conditions import (
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
+MAX_NAMED_RUNS = 4  # runs named in a sentence
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
 """Units by the last word of a fact's name."""
@@ -164,9 +166,7 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     groups = run_groups(measured) if any(_has_description(run) for run in measured) else []
     if not groups:
         return []
-    machines: dict[Any, list[RunGroup]] = {}
-    for group in groups:
-        machines.setdefault(_machine_key(group), []).append(group)
+    machines = grouped((_machine_key(group), group) for group in groups)
     numbers = {key: str(number) for number, key in enumerate(machines, start=1)}
     varied = _varying_facts([group.machine for group in groups])
     machine_rows = [
@@ -208,10 +208,7 @@ def _machine_key(group: RunGroup) -> tuple[str, str]:
 
 def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Clock offsets by which the files of each host were corrected, one row a host."""
-    of_hosts: dict[str, list[Mapping[str, float]]] = {}
-    for run in runs:
-        for host, clock in (run.get("clocks") or {}).items():
-            of_hosts.setdefault(host, []).append(clock)
+    of_hosts = grouped(clock for run in runs for clock in (run.get("clocks") or {}).items())
     if not of_hosts:
         return []
     rows = []
@@ -412,12 +409,12 @@ def _value_range(values: pd.Series) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _run_list(runs: Iterable[str], most: int = 4) -> str:
+def _run_list(runs: Iterable[str]) -> str:
     named = list(runs)
-    more = len(named) - most
-    return (
-        join_words(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
-    )
+    more = len(named) - MAX_NAMED_RUNS
+    if more <= 0:
+        return join_words(named)
+    return f"{', '.join(named[:MAX_NAMED_RUNS])} and {plural(more, 'other')}"
 
 
 def _capitalize(words: object) -> str:

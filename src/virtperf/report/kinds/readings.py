@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, plural
 from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
@@ -188,9 +189,8 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     """Table of the words in the study's claims, with their limits under every reading."""
     under = [load_repository_readings(data.study.folder, reading) for reading in READING_NAMES]
-    alike: dict[str, list[str]] = {}  # synonyms by their reason; each word has one
-    for name in sorted({c.word for c in worded}):
-        alike.setdefault(under[0][name].why, []).append(name)
+    # synonyms by their reason; each word has one
+    alike = grouped((under[0][name].why, name) for name in sorted({c.word for c in worded}))
     rows: list[tuple[Words, ...]] = []
     for why, names in alike.items():
         cells = [_limits(each, names[0]) for each in under]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, join_words, plural, pretty
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import measured_verdict, verdict_counts, verdict_words
@@ -238,10 +239,9 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
     """Claims that hold in the data published by the paper's authors, claims that do not, and claims
     that the data can't decide.
     """
-    by_word: dict[str, list[Claim]] = {}
-    for claim in data.paper_claims:
-        _, word = verdict_words(claim, data.result(claim.id))
-        by_word.setdefault(word, []).append(claim)
+    by_word = grouped(
+        (verdict_words(claim, data.result(claim.id))[1], claim) for claim in data.paper_claims
+    )
     for words, lead in _ANSWERS:
         claims = [(claim, word) for word in words for claim in by_word.get(word, ())]
         if not claims:
@@ -277,12 +277,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     estimate = float(data.result(claim.id).get("estimate", math.nan))
     if not math.isfinite(estimate):
         return ""
-    units = {
-        data.study.quantities[quantity.name].unit
-        for instance in claim.instances
-        for part in instance.parts
-        for _, quantity in part.terms
-    }
+    units = {data.study.quantities[quantity.name].unit for quantity in claim.quantities}
     unit = f" {units.pop()}" if claim.numbered and not claim.unit_cancels else ""
     return f" (the data: {short_number(estimate)}{unit})"
 

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from virtperf.core.numbers import pretty
 from virtperf.core.order_statistics import band_half_width, percentile
+from virtperf.core.schema import require_columns
 from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.long import require_columns
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,

@@ -8,14 +8,15 @@ range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError
 from virtperf.core.provenance import Provenance
+from virtperf.core.schema import require_columns
 from virtperf.report.axis_words import AxisWords
 
 RANGE, MARK, RUN = "range", "mark", "run"  # layers
@@ -77,7 +78,7 @@ def long_frame(
     for name, frame in frames.items():
         values = () if name in ("points", "printed") else (y,)
         unit = units if name == "runs" else None
-        require_columns(frame, filter(None, (row, hue, x, unit, *values)), name)
+        require_columns(frame, filter(None, (row, hue, x, unit, *values)), name=name)
     if points is not None:
         _require_ranges(points)
     axes = AxisWords.of(frames.values(), labels)
@@ -126,18 +127,6 @@ def long_frame(
         axes,
         x,
     )
-
-
-def require_columns(
-    frame: pd.DataFrame, columns: Iterable[str | None], name: str = "the frame"
-) -> None:
-    """Raise `RawperfError` with close matches if a column is missing."""
-    for column in columns:
-        if column not in frame.columns:
-            raise RawperfError(
-                f"{name} has no column {column!r}",
-                remedy=did_you_mean(str(column), frame.columns),
-            )
 
 
 def _column_rows(points: pd.DataFrame, name: str, kind: str) -> pd.DataFrame:

@@ -388,7 +388,7 @@ def layer_entries(
         (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
     ):
         if (bands["kind"] == kind).any():
-            entries.append((range_handle(INK_COLOUR, kind), words))
+            entries.append((range_handle(kind), words))
     if is_wide(bands).any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
@@ -423,9 +423,9 @@ def layer_entries(
     return entries
 
 
-def range_handle(colour: str, kind: str) -> Patch:
+def range_handle(kind: str) -> Patch:
     """Legend handle of a kind of ranges."""
-    fill, edge = to_rgba(colour, FILL_ALPHAS[kind]), to_rgba(colour, EDGE_ALPHAS[kind])
+    fill, edge = to_rgba(INK_COLOUR, FILL_ALPHAS[kind]), to_rgba(INK_COLOUR, EDGE_ALPHAS[kind])
     return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval
 from virtperf.report.plot.long import (
     CROSS,
@@ -56,9 +57,10 @@ def tip_text(rows: pd.DataFrame) -> str:
     """
     bands, points = (rows[rows["layer"] == layer] for layer in (RANGE, MARK))
     parts = []
-    ranges: dict[str, list[str]] = {}
-    for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
-        ranges.setdefault(str(kind), []).append(interval(float(low), float(high)))
+    ranges = grouped(
+        (str(kind), interval(float(low), float(high)))
+        for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True)
+    )
     descriptions = {kind: " or ".join(texts) for kind, texts in ranges.items()}
     if descriptions.get(WITH_ASSUMPTIONS) == descriptions.get(TEXT):
         descriptions.pop(WITH_ASSUMPTIONS, None)

@@ -140,10 +140,8 @@ def _load_backend() -> None:
     plt.switch_backend(mpl.get_backend())
 
 
-def create_panels(
-    count: int = 1, *, share_x: bool = True, height: float = PANEL_HEIGHT
-) -> tuple[Figure, list[Axes]]:
-    """Create a pyplot figure of `count` stacked panels, with a common x axis if `share_x`.
+def create_panels(count: int = 1, *, height: float = PANEL_HEIGHT) -> tuple[Figure, list[Axes]]:
+    """Create a pyplot figure of `count` stacked panels with a common x axis.
 
     The layout is constrained: labels and the legend below take the space that they need, and the
     figure grows with them.
@@ -152,7 +150,7 @@ def create_panels(
     figure, axes = plt.subplots(
         count,
         1,
-        sharex=share_x,
+        sharex=True,
         squeeze=False,
         figsize=(FIGURE_WIDTH / 72, total_height / 72),
         dpi=100,

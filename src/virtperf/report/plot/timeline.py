@@ -12,9 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
+from virtperf.core.schema import require_columns
 from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
-from virtperf.report.plot.long import TEXT, WITH_ASSUMPTIONS, range_rows, require_columns
+from virtperf.report.plot.long import TEXT, WITH_ASSUMPTIONS, range_rows
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, series_styles, theme
 from virtperf.report.wording import clock
 

@@ -14,12 +14,12 @@ from rawperf.core.errors import StudyError
 from virtperf.core.numbers import join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
+from virtperf.report.exhibit_output import ExhibitOutput
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
 from virtperf.report.records import (
     Block,
-    ExhibitOutput,
     Grid,
     Heading,
     Listing,

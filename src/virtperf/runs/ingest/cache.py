@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import virtperf
 from rawperf import ExternalFormat, all_formats
 from rawperf.core.files import hash_file, write_atomically
 
@@ -36,7 +35,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
     Environment variables of the package that name a file or a folder (user-defined layouts and
     declarations) are included by content, external programs of a format by version.
     """
-    source = Path(virtperf.__file__).parent.parent
+    source = Path(__file__).parents[3]
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
     for name in SOURCES:
         files = sorted(

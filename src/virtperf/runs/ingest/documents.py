@@ -102,9 +102,9 @@ def _rows_of_object(content: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]]
             remedy="write the list to compare to a file of its own: jq .NAME FILE",
         )
     if named:
-        beside = [name for name, value in cells.items() if _is_number(value)]
+        beside = [name for name, value in cells.items() if is_number(value)]
         return cells[named[0]], beside
-    if not any(map(_is_number, cells.values())):
+    if not any(map(is_number, cells.values())):
         lists = ", ".join(name for name, value in cells.items() if isinstance(value, list))
         raise TableError(
             "the JSON document has no rows",
@@ -120,7 +120,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> pd.DataF
     lists = dict.fromkeys(
         name for row in flat for name, value in row.items() if isinstance(value, list)
     )
-    if lists and not any(_is_number(value) for row in flat for value in row.values()):
+    if lists and not any(is_number(value) for row in flat for value in row.values()):
         raise TableError(
             "the rows have no numbers outside of lists",
             expected="a number beside the name of a row",
@@ -168,7 +168,8 @@ def _are_named(rows: Sequence[Mapping[str, Any]]) -> bool:
     return False
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value of a JSON document is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

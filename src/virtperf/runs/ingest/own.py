@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf import extract_head, rank_formats
 from rawperf.core.errors import RawperfError, decode_error_parts
-from rawperf.pieces import decompress_stream, peek_stream, read_whole_file
-from rawperf.registry import (
+from rawperf.pieces import (
     HEAD_BYTES,
+    decompress_stream,
+    extract_head,
+    peek_stream,
+    read_whole_file,
+)
+from rawperf.registry import (
     METRICS,
     MIN_CERTAINTY,
     build_dictionary,
     detect_csv_columns,
+    rank_formats,
 )
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable

@@ -32,7 +32,7 @@ from rawperf.core.yamlio import Document
 from rawperf.registry import format_names
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, owner
 from virtperf.study.definition import Study
-from virtperf.study.parts import EVERY
+from virtperf.study.parts import EVERY, Text
 
 MAX_SECONDS = 1e12
 MAX_RUN_S = 366 * 86400.0
@@ -46,7 +46,6 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
 
 Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
 SignedSeconds = Annotated[float, Strict(), Field(ge=-MAX_SECONDS, le=MAX_SECONDS)]
-Text = Annotated[str, Field(min_length=1)]
 HASH_DIGITS = 12
 Hash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{HASH_DIGITS}}}$")]
 """First digits of SHA-256, in hexadecimal."""

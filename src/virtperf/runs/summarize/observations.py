@@ -12,8 +12,9 @@ import numpy as np
 
 from rawperf.core.buckets import BUCKET
 from virtperf.core.estimate import Estimate, quotient
+from virtperf.core.grouping import grouped
 from virtperf.core.order_statistics import is_percentile
-from virtperf.core.provenance import Provenance
+from virtperf.core.provenance import RUN_KINDS
 from virtperf.core.statistics import error_of_sum
 from virtperf.runs.summarize.distributions import bucket_flags, bucket_mean, run_buckets
 from virtperf.runs.summarize.events import count_edges, per_second
@@ -27,7 +28,6 @@ from virtperf.runs.summarize.series import (
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
-from virtperf.study.quantities import Quantity
 
 ObservationRow = dict[str, Any]
 
@@ -277,12 +277,16 @@ def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
     its error with it, so a single reference run has none. Degrees of freedom are
     Welch-Satterthwaite's over the same terms, the run's and those of its reference.
     """
-    by_point: dict[tuple[str, Quantity], list[ObservationRow]] = {}
-    for row in rows:
-        quantity = study.quantity_at(
-            row["quantity"], {factor: row[factor] for factor in study.factors}
+    by_point = grouped(
+        (
+            (
+                row["provenance"],
+                study.quantity_at(row["quantity"], {f: row[f] for f in study.factors}),
+            ),
+            row,
         )
-        by_point.setdefault((row["provenance"], quantity), []).append(row)
+        for row in rows
+    )
     for (provenance, quantity), group in by_point.items():
         reference_at = study.reference_for(quantity)
         if reference_at is None or not study.quantities[quantity.name].observed.get("relative"):
@@ -356,7 +360,6 @@ def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str
         }
 
 
-ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
 THUMBNAIL_STEPS = 80
 """Maximum number of steps of a thumbnail; longer series are averaged."""
 MIN_SAMPLES = 3
@@ -364,11 +367,11 @@ MIN_SAMPLES = 3
 
 def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Select, for each provenance, the first run by id at the condition of a figure over time; in
-    the order of `ORDER`.
+    the order of `RUN_KINDS`.
     """
     levels = study.filled(exhibit.run.at if exhibit.run else {})
     chosen: dict[str, str] = {}
-    for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
+    for run in sorted(runs, key=lambda run: (RUN_KINDS.index(run["provenance"]), run["run_id"])):
         if all(run["factors"].get(name) == level for name, level in levels.items()):
             chosen.setdefault(run["provenance"], run["run_id"])
     return list(chosen.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -21,7 +21,7 @@ from virtperf.core.levels import Level
 from virtperf.core.numbers import NO_BREAK, interval, pretty
 from virtperf.study.compared_numbers import ComparedNumber
 from virtperf.study.constraints import Inequality
-from virtperf.study.quantities import Expression, Instance, Quotient
+from virtperf.study.quantities import Expression, Instance, Quantity, Quotient, quantities_of
 from virtperf.study.readings import Read, Readings
 
 if TYPE_CHECKING:
@@ -320,15 +320,18 @@ class Claim(Model):
         """Whether one compared number, of `n_numbers`, is the claim's own."""
         return self.numbered
 
+    @property
+    def quantities(self) -> KeysView[Quantity]:
+        """Quantities in its relations, in order of first occurrence."""
+        return quantities_of(part for instance in self.instances for part in instance.parts)
+
     # ---- words
 
     def unit_suffix(self, study: Study) -> str:
         """Unit suffix of percentages (`` %``) and their differences (`` points``), else ""; other
         units are part of the claim's wording.
         """
-        names = {
-            q.name for instance in self.instances for part in instance.parts for _, q in part.terms
-        }
+        names = {q.name for q in self.quantities}
         percent = bool(names) and all(study.quantities[name].unit.startswith("%") for name in names)
         return (
             f"{NO_BREAK}{self.unit_of_percentages}" if percent and self.unit_of_percentages else ""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.core.grouping import grouped
 from virtperf.core.numbers import join_words, plural, pretty
 from virtperf.report.html.record import make_ids_distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
@@ -67,10 +68,7 @@ def _groups(facts: StudyFacts, runs: Sequence[dict[str, Any]]) -> list[_RunGroup
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
     )
     experiments = sorted({run["protocol"]["experiment"] for run in runs if run.get("protocol")})
-    members: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
-        name = experiment_of(run, experiments)
-        members.setdefault(name, []).append(run)
+    members = grouped((experiment_of(run, experiments), run) for run in runs)
     return [
         _RunGroup(
             name,
