@@ -109,6 +109,12 @@ def _lookup_unit(unit: str) -> tuple[Dimension, float] | None:
 _BASE_UNITS = {(1, 0): "s", (0, 1): "B", (-1, 0): "1/s", (-1, 1): "B/s"}
 
 
+def measured_by(unit: str) -> str:
+    """What a unit measures, such as ``time`` or ``information rate``; "" for an unknown unit."""
+    known = _lookup_unit(unit)
+    return _DIMENSIONS.get(known[0], "") if known else ""
+
+
 def is_unit(unit: str) -> bool:
     """Whether a unit is known; ``requests/s`` is, as a rate of counted items."""
     return _lookup_unit(unit) is not None

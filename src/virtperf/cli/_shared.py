@@ -18,7 +18,8 @@ import click
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from virtperf.core.environment import check_python
-from virtperf.core.levels import parse_level
+from virtperf.core.grouping import grouped
+from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -165,17 +166,26 @@ def level_option(what: str) -> Callable[[Any], Any]:
     )
 
 
-def levels_option(name: str, text: str) -> Callable[[CliCommand], CliCommand]:
-    """A repeatable option with ``NAME=LEVEL``: levels by name."""
-    return click.option(
-        name,
-        multiple=True,
-        metavar="NAME=LEVEL",
-        callback=lambda _, option, texts: {
-            level_name: parse_level(level)
+def levels_option(
+    name: str, text: str, *, several: bool = False
+) -> Callable[[CliCommand], CliCommand]:
+    """A repeatable option with ``NAME=LEVEL``: levels by name; with `several`, a name that is given more
+    than once has a tuple of them.
+    """
+
+    def levels(
+        _: click.Context, option: click.Parameter, texts: Sequence[str]
+    ) -> dict[str, Level | tuple[Level, ...]]:
+        given = grouped(
+            (level_name, parse_level(level))
             for level_name, level in _split(texts, option.opts[0], "NAME=LEVEL")
-        },
-        help=f"{text}; repeatable.",
+        )
+        if repeated := [n for n, of in given.items() if len(of) > 1 and not several]:
+            raise click.UsageError(f"{option.opts[0]} {repeated[0]} is given twice.")
+        return {n: tuple(of) if len(of) > 1 else of[0] for n, of in given.items()}
+
+    return click.option(
+        name, multiple=True, metavar="NAME=LEVEL", callback=levels, help=f"{text}; repeatable."
     )
 
 
@@ -192,6 +202,14 @@ def input_format_option(name: str) -> Callable[[CliCommand], CliCommand]:
     )
 
 
+key_option = click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column that tells the rows of tables apart, such as the name of a benchmark; repeatable. "
+    "Default: texts that do, and settings that are equal row by row.",
+)
 rows_option = click.option(
     "--rows",
     type=click.Choice(("repetitions", "runs")),

@@ -10,11 +10,11 @@ import click
 from virtperf.cli._shared import (
     exit_by_verdict,
     input_format_option,
+    key_option,
     level_option,
     levels_option,
     result_options,
     rows_option,
-    where_option,
     write_and_print,
 )
 from virtperf.core.levels import Level
@@ -73,7 +73,13 @@ def show(layout: Layout, name: str, output_format: str, output: tuple[Path, ...]
     metavar="NAME",
     help="Quantity of your runs that corresponds to the paper's; default: the one of the same name.",
 )
-@where_option
+@levels_option(
+    "--where",
+    "Use only rows or runs at this level; given once for each condition, in the claim's order, it tells "
+    "the conditions apart in one file or folder",
+    several=True,
+)
+@key_option
 @input_format_option("input_format")
 @rows_option
 @click.option(
@@ -99,7 +105,12 @@ def test(
     """Test a claim on your runs: holds here, does not hold here, or undecided.
 
     RUNS are folders of run folders or raw files, files, or quoted patterns: one for each condition of the
-    claim, in its order (`virtperf claim show`). The verdict is by the rule and the error rates of the
+    claim, in its order (`virtperf claim show`); or one with the runs of all, which --where tells apart:
+
+    \b
+        virtperf claim test PAPER/CLAIM results.csv --where tls=on --where tls=off
+
+    The verdict is by the rule and the error rates of the
     studies' own verdicts. That your conditions correspond to the paper's is your assumption. With --keep
     the correspondence is written to a file, and `virtperf claim test FILE.yaml` tests the claim again.
     """

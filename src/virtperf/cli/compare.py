@@ -11,6 +11,7 @@ from virtperf.cli._shared import (
     FiniteRange,
     benchmark_options,
     exit_by_verdict,
+    key_option,
     level_option,
     result_options,
     rows_option,
@@ -55,14 +56,7 @@ class _Percent(click.ParamType[float]):
     help="Compare A at two git revisions (give it twice), or at one with the working tree.",
 )
 @benchmark_options
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="COLUMN",
-    help="Column that tells the rows of tables apart, such as the name of a benchmark; repeatable. "
-    "Default: texts that do, and settings that are equal row by row.",
-)
+@key_option
 @click.option(
     "--over",
     multiple=True,

@@ -14,11 +14,14 @@ from pydantic import Field
 from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
 from rawperf.core.model import Model, load_model
+from rawperf.registry import build_dictionary
 from virtperf.comparison.claim_samples import (
     choose_quantity,
     failure_notes,
+    machine_notes,
     needs_single_values,
     own_samples,
+    require_comparable,
     run_notes,
 )
 from virtperf.comparison.own_files import read_declared_forms
@@ -36,6 +39,7 @@ from virtperf.core.levels import Level
 from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.run_values import join_names
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
@@ -46,17 +50,20 @@ from virtperf.verdicts.regions import Decision
 
 FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")
 """Facts of the runs' machine beside those of the paper's."""
+Levels = Level | tuple[Level, ...]
+"""A level of all conditions, or one for each of them, in the claim's order."""
 MAX_WORDS = 100
-PACKAGED = Layout(Path(__file__).parents[1] / "papers")
-"""The papers' claims in an installed package; a repository has its own."""
+WITH_PAPERS = (Layout(Path(__file__).parents[1] / "papers"), Layout(Path(__file__).parents[3]))
+"""The papers' claims in a package installed from a wheel, and in the clone of an editable one; a repository
+has its own."""
 
 
 def with_papers(layout: Layout) -> Layout:
-    """The layout itself if it has papers, else that of the installed package.
+    """The layout itself if it has papers, else that of the installed package or of its clone.
 
     Raises `RawperfError` if neither has any.
     """
-    found = next((each for each in (layout, PACKAGED) if each.published("").is_dir()), None)
+    found = next((each for each in (layout, *WITH_PAPERS) if each.published("").is_dir()), None)
     if found is None:
         layout.require()
         raise RawperfError("no claims", file=layout.root, expected="data/published with a paper")
@@ -72,14 +79,15 @@ class ClaimTest(Model):
     runs: Annotated[tuple[str, ...], Field(min_length=1)]
     at: dict[str, Level] = {}
     quantity: str = ""
-    where: dict[str, Level] = {}
+    where: dict[str, Levels] = {}
+    keys: tuple[str, ...] = ()
     input_format: str | None = None
     rows: Literal["repetitions", "runs"] = "repetitions"
 
     @property
     def settings(self) -> dict[str, Any]:
         """What `claim` takes besides its name and the runs."""
-        names = ("at", "quantity", "where", "input_format", "rows")
+        names = ("at", "quantity", "where", "keys", "input_format", "rows")
         return {name: getattr(self, name) for name in names}
 
     def write(self, path: Path) -> None:
@@ -309,14 +317,16 @@ def claim(
     *places: str | Path,
     at: Mapping[str, Level] | None = None,
     quantity: str = "",
-    where: Mapping[str, Level] | None = None,
+    where: Mapping[str, Levels] | None = None,
+    keys: Sequence[str] = (),
     input_format: str | None = None,
     rows: Literal["repetitions", "runs"] = "repetitions",
     level: float = 0.95,
     root: str | Path = ".",
 ) -> ClaimVerdict:
     """Test the claim ``paper/claim`` on runs of one's own, as ``virtperf claim test``: one place for each
-    condition, in the claim's order.
+    condition, in the claim's order; or one place with the runs of all conditions, which `where` tells
+    apart: ``where={"system": ("xen", "kvm")}`` has a level for each condition.
 
     A place is what `comparison.side_reader.read_sides` reads; `quantity` is that of the runs which
     corresponds to the paper's, by default the one with the same name, the metric by which the paper's
@@ -330,7 +340,7 @@ def claim(
     ------
     ParameterError
         An unknown claim, one that is stated for several sets of conditions, another number of places
-        than that of the conditions, an unknown quantity, or one with several values in a run.
+        or levels than that of the conditions, an unknown quantity, or one with several values in a run.
     RawperfError
         Runs can't be read, one is given twice, or the claim is relative to a condition that it does not
         name.
@@ -341,17 +351,24 @@ def claim(
         found = found.at(at or {})
     conditions = found.conditions
     needed = "; ".join(f"{n}. {found.condition(q)}" for n, q in enumerate(conditions, 1))
+    levels = _levels_of_conditions(where or {}, len(conditions), needed)
+    tables = TableOptions(tuple(keys), rows_are_runs=rows == "runs")
+    if len(places) == 1 and any(isinstance(of, (tuple, list)) for of in (where or {}).values()):
+        places *= len(conditions)
     if len(places) != len(conditions):
+        offers = _offered_levels(places, len(conditions), layout, input_format, tables)
         raise ParameterError(
             f"{found.name} compares {plural(len(conditions), 'condition')}, and "
             f"{plural(len(places), 'place')} {'is' if len(places) == 1 else 'are'} given",
             expected=f"runs of {needed}",
-            remedy="give one folder, file or pattern for each, in this order; quote patterns, such as 'a-*.json'",
+            remedy=offers
+            or "give one folder, file or pattern for each, in this order; quote patterns, such as "
+            "'a-*.json'. If one file has all, --where NAME=LEVEL once for each condition tells them apart",
         )
     study = found.study.model_copy(update={"artifact": None})  # the runs are not the authors'
     notes: list[str] = []
     declared, offer = None, ""
-    if not (quantity or where or input_format or rows == "runs"):
+    if not (quantity or where or keys or input_format or rows == "runs"):
         declared = read_declared_forms(study, conditions, places, layout, level)
     if declared is not None:
         samples, sides = declared
@@ -365,7 +382,6 @@ def claim(
                 )
         notes = equal_files_note(sides) if len({q.name for q in conditions}) == 1 else []
     else:
-        tables = TableOptions(rows_are_runs=rows == "runs")
         kinds = {q.name: study.quantities[q.name] for q in conditions}
         if len({kind.unit for kind in kinds.values()}) > 1:
             raise ParameterError(
@@ -377,17 +393,22 @@ def claim(
             places,
             layout,
             input_format,
-            where,
+            levels,
             tables=tables,
             singles=of_single_values,
         )
         chosen = quantity or choose_quantity(sides, kinds.values())
+        dictionary = build_dictionary(layout.metrics, study_inputs(study))
+        for side in sides:
+            if chosen in side.quantity_names:
+                require_comparable(chosen, side, kinds.values(), dictionary)
         pairs = [(q, kinds[q.name]) for q in conditions]
         samples, computed = own_samples(found.claim, pairs, sides, chosen, level)
         offer = "" if of_single_values else rows_offer(sides, tables)
         notes = [
-            *equal_files_note(sides),
+            *equal_files_note(sides, chosen),
             *side_notes(sides, [side.name for side in sides]),
+            *machine_notes(sides, FACTS),
             *run_notes(sides, [samples[q] for q in conditions], chosen),
             *computed,
         ]
@@ -415,6 +436,49 @@ def claim(
         numbers=numbers,
         notes=tuple(notes),
     )
+
+
+def _levels_of_conditions(
+    where: Mapping[str, Levels], count: int, needed: str
+) -> list[dict[str, Level]]:
+    """The levels for each of `count` conditions.
+
+    Raises `ParameterError` for a name with another number of levels.
+    """
+    for name, levels in where.items():
+        if isinstance(levels, (tuple, list)) and len(levels) != count:
+            raise ParameterError(
+                f"{name} has {plural(len(levels), 'level')}: {', '.join(map(str, levels))}",
+                expected=f"one for all conditions, or one for each of the {count}: {needed}",
+            )
+    return [
+        {n: of[number] if isinstance(of, (tuple, list)) else of for n, of in where.items()}
+        for number in range(count)
+    ]
+
+
+def _offered_levels(
+    places: Sequence[str | Path],
+    count: int,
+    layout: Layout,
+    input_format: str | None,
+    tables: TableOptions,
+) -> str:
+    """How to tell `count` conditions apart in one place: the factors and keys that have as many levels;
+    "" for several places, or if there are none.
+    """
+    if len(places) != 1:
+        return ""
+    (side,) = read_sides(places, layout, input_format, tables=tables)
+    known = side.factor_levels | side.key_levels
+    found = [
+        f"{name} ({join_names(sorted(map(str, levels)), most=6)})"
+        for name, levels in sorted(known.items())
+        if len(levels - {None}) >= count
+    ]
+    name = next((n for n in sorted(known) if len(known[n] - {None}) >= count), "")
+    option = " ".join([f"--where {name}=LEVEL"] * count)
+    return f"give {option}, in this order: {side.name} has {'; '.join(found)}" if found else ""
 
 
 def _cut(text: str) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from rawperf.core.errors import ParameterError, did_you_mean
-from rawperf.core.units import conversion_factor, is_unit
+from rawperf.core.metrics import MetricDictionary
+from rawperf.core.units import conversion_factor, is_unit, measured_by
+from virtperf.comparison.percentiles import distribution, of_single_values
 from virtperf.comparison.ratio_rows import are_missing
 from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
-from virtperf.core.estimate import Estimate
-from virtperf.runs.run_values import Condition, RunValues, join_names
+from virtperf.core.estimate import BUCKETED, Estimate
+from virtperf.core.order_statistics import values_for_limits
+from virtperf.runs.run_values import Condition, RunValues, join_names, key_text
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
-from virtperf.runs.summarize.series import reduction
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
@@ -30,7 +33,12 @@ def choose_quantity(sides: Sequence[Side], kinds: Collection[QuantityKind]) -> s
 
     Raises `ParameterError` if none of them is there.
     """
-    common = set.intersection(*({*side.quantity_names} for side in sides))
+    kinds_of = {name: kind for side in sides for name, kind in side.quantities.items()}
+    common = {
+        name
+        for name in set.intersection(*({*side.quantity_names} for side in sides))
+        if not kinds_of[name].is_failure
+    }
     names = {kind.name for kind in kinds}
     metrics = {
         tuple(source.metric for source in kind.observed_by.sources) if kind.observed_by else ()
@@ -42,12 +50,37 @@ def choose_quantity(sides: Sequence[Side], kinds: Collection[QuantityKind]) -> s
             return name
     if len(common) == 1:
         return common.pop()
-    known = sorted(common)[:MOST_NAMED]
+    known = sorted(common, key=lambda name: (not kinds_of[name].better, name))[:MOST_NAMED]
     raise ParameterError(
         "which quantity of the runs corresponds to the paper's is not known",
         expected=f"one of {', '.join(known)}" if known else "one that all runs have",
         remedy="give it by --quantity NAME",
     )
+
+
+def require_comparable(
+    name: str, side: Side, kinds: Iterable[QuantityKind], dictionary: MetricDictionary
+) -> None:
+    """Raise `ParameterError` if the quantity `name` of the runs measures something else than the paper's
+    `kinds`: a time in place of a rate would turn a comparison round.
+    """
+    own = measured_by(side.quantities[name].unit).removeprefix("information ")
+    if own in ("", "number"):
+        return
+    for kind in kinds:
+        units = [kind.unit]
+        if kind.observed_by and not kind.observed_by.per:
+            metrics = (source.metric for source in kind.observed_by.sources)
+            units += [dictionary[metric].unit for metric in metrics if metric in dictionary]
+        papers = {measured_by(unit).removeprefix("information ") for unit in units}
+        papers -= {"", "number"}
+        if papers and own not in papers:
+            raise ParameterError(
+                f"{name} is in {side.quantities[name].unit}, a unit of {own}",
+                expected=f"a quantity in a unit of {' or '.join(sorted(papers))}, as the paper's: "
+                f"{kind.label}",
+                remedy="choose it by --quantity NAME, or convert your numbers",
+            )
 
 
 def own_samples(
@@ -61,14 +94,13 @@ def own_samples(
     in any, as samples of the conditions; with notes on how it was computed.
 
     If the paper's quantity is a statistic of single values, such as a percentile, it is computed from
-    those of each run; those of a single run are then taken as independent samples, with an interval at
-    `level`.
+    those of each run, or from its histogram; single values of a single run are then taken as independent
+    samples, with an interval at `level`.
 
     Raises
     ------
     ParameterError
-        A side lacks the quantity, a run has several values of it, its unit is not known, or a
-        histogram stands in place of single values.
+        A side lacks the quantity, a run has several values of it, or its unit is not known.
     """
     runs: dict[Quantity, Replicates] = {}
     independent: dict[Quantity, Estimate] = {}
@@ -81,7 +113,9 @@ def own_samples(
                 expected=f"one of {', '.join(side.quantity_names[:MOST_NAMED])}",
                 remedy=did_you_mean(name, side.quantity_names),
             )
-        replicates = side.cells(frozenset())[name, ()]
+        # rows of different keys of one file are different runs
+        ids = tuple(run.place if run.digest else f"{run.place} {key_text(k)}" for run, k in found)
+        replicates = replace(side.cells(frozenset())[name, ()], run_ids=ids)
         if _statistic(kind) in OF_SINGLE_VALUES:
             estimates = _of_single_values(kind, side, found, name, level)
             if estimates:
@@ -90,9 +124,16 @@ def own_samples(
             else:
                 notes.append(f"{kind.label}: the value that each run has, a mean if of several")
             factor = _factor(claim, kind, side, name, of_share=bool(estimates))
-            if len(estimates) == 1:
+            if len(estimates) == 1 and estimates[0].method != BUCKETED:
                 independent[condition] = estimates[0].scaled(factor)
                 notes[-1] = f"{kind.label}: the rows of the file are taken as independent samples"
+                share = kind.observed.get("share", 0.5)
+                least = values_for_limits(share, level)
+                if estimates[0].n < least and _statistic(kind) in ("median", "quantile"):
+                    notes.append(
+                        f"{side.name}: an interval of the {100 * share:g}th percentile needs at least "
+                        f"{least:,} values, {least - estimates[0].n:,.0f} more than these"
+                    )
         else:
             factor = _factor(claim, kind, side, name)
         runs[condition] = replicates.scaled(factor)
@@ -108,10 +149,31 @@ def failure_notes(side: Side) -> list[str]:
     notes = []
     for name, kind in side.quantities.items():
         failed = [run for run in side.runs if kind.is_failure and _has_any(run, name)]
-        if failed:
+        counts = [n for run in failed for (of, _), n in run.counts.items() if of == name and n[0]]
+        if failed and counts:
+            lost, total = (sum(column) for column in zip(*counts, strict=True))
+            notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
+        elif failed:
             which = join_names([run.run_id for run in failed])
             notes.append(f"{which}: {name} above 0, which the number of these runs may include")
     return notes
+
+
+def machine_notes(sides: Sequence[Side], facts: Iterable[str]) -> Iterator[str]:
+    """Yield notes on runs of different machines: within a side they are taken as replicates, and between
+    sides the machine may be the cause of a difference.
+    """
+    levels = [{name: side.facts.get(name, set()) for name in facts} for side in sides]
+    for side, of in zip(sides, levels, strict=True):
+        if varied := [name for name, values in of.items() if len(values) > 1]:
+            yield f"{side.name}: runs with different {join_names(varied)} are taken as replicates"
+    apart = [
+        name
+        for name in levels[0]
+        if all(of[name] for of in levels) and len({frozenset(of[name]) for of in levels}) > 1
+    ]
+    if apart:
+        yield f"the conditions differ in {join_names(apart)} too, which may be the cause"
 
 
 def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Iterator[str]:
@@ -123,11 +185,15 @@ def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Ite
             yield f"{side.name}: runs with different {join_names(factors)} are taken as replicates"
         if runs.n < len(side.runs):
             yield f"{side.name}: {len(side.runs) - runs.n} of {len(side.runs)} runs have no {name}"
-        if are_missing(runs.values, side.quantities[name]):
-            yield (
-                f"{side.name}: {int((runs.values == 0).sum())} of {runs.n} runs have {name} 0, which "
-                "no completed run has: failed runs, or a number that was not measured"
-            )
+        singles = [x for run in side.runs for (of, _), x in run.singles.items() if of == name]
+        single = [x for x in singles if isinstance(x, np.ndarray) and len(x) > 1]
+        for values, what in ((runs.values, "runs"), *((x, "values") for x in single)):
+            if are_missing(values, side.quantities[name]):
+                yield (
+                    f"{side.name}: {int((values == 0).sum())} of {len(values)} {what} have {name} 0, "
+                    "which no completed run has: failed runs, or a number that was not measured"
+                )
+                break
 
 
 def _has_any(run: RunValues, name: str) -> bool:
@@ -161,22 +227,22 @@ def _of_single_values(
     name: str,
     level: float,
 ) -> list[Estimate]:
-    """The paper's statistic of each run's single values; empty if no run has several."""
-    singles = [run.singles.get((name, key), np.empty(0)) for run, key in found]
-    if any(isinstance(each, tuple) for each in singles):
-        raise ParameterError(
-            f"{side.name} has a histogram of {name}, of which no {kind.label} is computed",
-            remedy="give single values: a table with a row for each",
-        )
-    values = [each for each in singles if isinstance(each, np.ndarray)]
-    if max(map(len, values)) < 2 or min(map(len, values)) < 1:
+    """The paper's statistic of each run's single values or histogram; empty if a run has neither."""
+    singles = [each for run, key in found if (each := distribution(run, (name, key))) is not None]
+    if not singles:
         return []
+    if len(singles) < len(found):
+        alone = next(run for run, key in found if distribution(run, (name, key)) is None)
+        raise ParameterError(
+            f"{alone.place or alone.run_id} has one value of {name}, of which no {kind.label} is computed",
+            expected="several single values, as in other runs",
+            remedy="leave the run out",
+        )
     limit = np.nan
     if kind.observed_by is not None and kind.observed_by.limit is not None:
         stated = kind.observed_by.limit
         limit = stated.value * _convert(stated.unit, side.quantities[name].unit, side, name)
-    reduce_by = reduction(kind.observed, independent=True, limit=limit)
-    return [reduce_by(each, level) for each in values]
+    return [of_single_values(x, kind.observed, limit=limit, level=level) for x in singles]
 
 
 def _factor(
@@ -196,6 +262,6 @@ def _convert(unit: str, target: str, side: Side, name: str) -> float:
         raise ParameterError(
             f"{side.name}: the unit of {name} is not known",
             expected=f"a unit that converts to {target}",
-            remedy=f"name it in the column, such as {name}_{target}",
+            remedy=f"end the column's name with it, such as {re.sub('[^A-Za-z0-9]+$', '', name)}_{target}",
         )
     return conversion_factor(unit, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,13 @@ import numpy as np
 
 from rawperf.core.errors import ModelError, RawperfError
 from virtperf.comparison.sides import Side
-from virtperf.core.order_statistics import is_percentile, percentile
+from virtperf.core.estimate import Estimate
+from virtperf.core.order_statistics import BucketCounts, is_percentile
 from virtperf.runs.run_values import CellName, ComparedQuantity, RunValues
+from virtperf.runs.summarize.distributions import bucket_mean
+from virtperf.runs.summarize.series import reduction
 
+SingleValues = np.ndarray | tuple[np.ndarray, np.ndarray]
 MIN_BEYOND = 10
 """Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
 
@@ -50,15 +54,15 @@ def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> 
             kinds |= {name: side.quantities[name] for name, _ in values}
             for (name, key), singles in distributions.items():
                 kind = side.quantities.get(name, ComparedQuantity())
-                x, counts = singles if isinstance(singles, tuple) else (singles, None)
-                total = len(x) if counts is None else float(np.sum(counts))
                 for percent in percents:
                     named = label(percent, name)
-                    values[named, key] = percentile(x, percent / 100, counts)
+                    rule = {"statistic": "quantile", "share": percent / 100}
+                    found = of_single_values(singles, rule)
+                    values[named, key] = found.value
                     # times and sizes are better low; of rates it is not known
                     better = kind.better or ("" if kind.unit.endswith("/s") else "lower")
                     kinds[named] = ComparedQuantity(kind.unit, better, named, kind.field)
-                    n_above = (1 - percent / 100) * total
+                    n_above = (1 - percent / 100) * found.n
                     too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
@@ -70,13 +74,28 @@ def replace_by_percentiles(sides: Sequence[Side], percents: Sequence[float]) -> 
     return [replace(side, quantities=kinds) for side in quantities]
 
 
-def _distributions(run: RunValues) -> dict[CellName, Any]:
-    """The single values of each cell; one value is none, nor are percentiles of several."""
-    found = {
-        (name, key): singles
-        for (name, key), singles in run.singles.items()
-        if not is_percentile(name) and (isinstance(singles, tuple) or len(singles) > 1)
-    }
+def of_single_values(
+    singles: SingleValues, rule: Mapping[str, Any], *, limit: float = np.nan, level: float = 0.95
+) -> Estimate:
+    """The statistic of a quantity's `observed` rule, of single values or of a histogram: recorded values
+    with their counts. `limit` is that of `above`; the interval, at `level`, is that of independent values.
+    """
+    if isinstance(singles, tuple):
+        values, counts = singles
+        return bucket_mean(BucketCounts(values, values, counts), rule, limit, level)
+    return reduction(rule, independent=True, limit=limit)(singles, level)
+
+
+def distribution(run: RunValues, cell: CellName) -> SingleValues | None:
+    """The single values or the histogram of a cell; None for one value, and for printed percentiles."""
+    singles = run.singles.get(cell)
+    if singles is None or is_percentile(cell[0]):
+        return None
+    return singles if isinstance(singles, tuple) or len(singles) > 1 else None
+
+
+def _distributions(run: RunValues) -> dict[CellName, SingleValues]:
+    found = {c: singles for c in run.singles if (singles := distribution(run, c)) is not None}
     if found:
         return found
     printed = [name for name in (*run.quantities(), *run.refused) if is_percentile(name)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def read_sides(
     places: Sequence[str | Path],
     layout: Layout,
     format_name: str | None = None,
-    where: Mapping[str, Level] | None = None,
+    where: Mapping[str, Level] | Sequence[Mapping[str, Level]] | None = None,
     *,
     tables: TableOptions = REPETITIONS,
     singles: bool = False,
@@ -71,8 +71,9 @@ def read_sides(
         The repository, for studies and for run folders of its studies.
     format_name : str, optional
         Format of raw files without `run.yaml`, or a YAML file that declares one.
-    where : mapping, optional
-        Restrict to run folders at these factor levels, and to values with these levels of a key.
+    where : mapping or sequence of mapping, optional
+        Restrict to run folders at these factor levels, and to values with these levels of a key, which
+        may be any column of a table; of several, each is for one side.
     tables : TableOptions
         Keys and repeated rows of tables.
     singles : bool
@@ -87,28 +88,36 @@ def read_sides(
         `where`.
     """
     where = where or {}
+    levels = [where] * len(places) if isinstance(where, Mapping) else [*where]
     stored = [is_study(place, layout) for place in places]
     require_raw(format_name, stored)
-    others = [place for place, of_study in zip(places, stored, strict=True) if not of_study]
+    others = [
+        (place, at)
+        for place, at, of_study in zip(places, levels, stored, strict=True)
+        if not of_study
+    ]
     reader = RunReader(layout, format_name, singles=singles)
-    read = iter(_read_runs(others, layout, reader, where, tables) if others else ())
+    read = iter(_read_runs(others, layout, reader, tables) if others else ())
     sides = []
-    for place, of_study in zip(places, stored, strict=True):
+    for place, at, of_study in zip(places, levels, stored, strict=True):
         if of_study:
             from virtperf.comparison.studies import measured_study
 
-            sides.append(measured_study(layout, str(place), level, where).all_runs(where))
+            sides.append(measured_study(layout, str(place), level, at).all_runs(at))
         else:
             sides.append(next(read))
-    require_factors(sides, where)
+    require_factors(sides, {name for at in levels for name in at})
     names = Counter(side.name for side in sides)
+    own = [{n: x for n, x in at.items() if any(x != o.get(n) for o in levels)} for at in levels]
     return [
-        replace(side, name=str(place)) if names[side.name] > 1 else side
-        for side, place in zip(sides, places, strict=True)
+        replace(side, name=", ".join([str(place), *(f"{n}={x}" for n, x in at.items())]))
+        if names[side.name] > 1
+        else side
+        for side, place, at in zip(sides, places, own, strict=True)
     ]
 
 
-def require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
+def require_factors(sides: Sequence[Side], where: Iterable[str]) -> None:
     """Raise `RawperfError` for a factor or key in `where` that no run has."""
     known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
     for name in where:
@@ -121,13 +130,13 @@ def require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
 
 
 def _read_runs(
-    places: Sequence[str | Path],
+    selected: Sequence[tuple[str | Path, Mapping[str, Level]]],
     layout: Layout,
     reader: RunReader,
-    where: Mapping[str, Level],
     tables: TableOptions,
 ) -> list[Side]:
-    """Read the runs of places other than studies."""
+    """Read the runs of places other than studies, at these levels."""
+    places, levels = zip(*selected, strict=True)
     with tempfile.TemporaryDirectory() as scratch:
         resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
         names = side_names(resolved)
@@ -139,31 +148,37 @@ def _read_runs(
 
         run_paths = [_run_paths(place.path, addresses) for place in resolved]
         paths_by_side = [
-            [path for path in of_side if _at_levels(path, where)] for of_side, _ in run_paths
+            [path for path in of_side if _at_levels(path, at)]
+            for (of_side, _), at in zip(run_paths, levels, strict=True)
         ]
         notes = [[*no_runs] for _, no_runs in run_paths]
         if len(resolved) > 1 and any(place.revision for place in resolved):
             paths_by_side, again = _drop_identical_runs(paths_by_side, names)
             notes[0] += again
-        loaded = []
+        loaded: dict[tuple[Path, ...], list[LoadedRun]] = {}  # a place may be on several sides
         for place, paths in zip(resolved, paths_by_side, strict=True):
             try:
-                loaded.append(_load_runs(reader, place.written, paths))
+                if tuple(paths) not in loaded:
+                    loaded[tuple(paths)] = _load_runs(reader, place.written, paths)
             except RawperfError as err:
                 if err.file and err.file.startswith(scratch):
                     raise err.copy_as(type(err), file=written(err.file, place)) from err
                 raise
-        _require_columns([run for runs in loaded for run in runs], (*tables.keys, *tables.over))
+        every = [run for runs in loaded.values() for run in runs]
+        _require_columns(every, (*tables.keys, *tables.over))
         keys = choose_keys(
-            [[t for run in runs for t in run.tables.values()] for runs in loaded],
+            [[t for run in runs for t in run.tables.values()] for runs in loaded.values()],
             tables.keys,
             tables.over,
+            {name for at in levels for name in at},
         )
         of_all = tuple(keys.sentences())
         sides = []
-        for place, name, of_side, left_out in zip(resolved, names, loaded, notes, strict=True):
+        for place, name, paths, left_out, at in zip(
+            resolved, names, paths_by_side, notes, levels, strict=True
+        ):
             runs = []
-            for run in of_side:
+            for run in loaded[tuple(paths)]:
                 for values in reader.values(
                     run, keys, tables.over, rows_are_runs=tables.rows_are_runs
                 ):
@@ -180,7 +195,7 @@ def _read_runs(
                 for run in runs
             ]
             side = Side(name, tuple(runs), reader.quantities.known, warnings, of_all)
-            sides.append(side.at_keys(where))
+            sides.append(side.at_keys(at))
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])
     return sides

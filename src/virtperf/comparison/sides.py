@@ -223,28 +223,30 @@ def rows_offer(sides: Sequence[Side], tables: TableOptions) -> str:
     return f"The files have up to {most} rows of one key: --rows runs compares them as runs{but}."
 
 
-def equal_files_note(sides: Sequence[Side]) -> list[str]:
+def equal_files_note(sides: Sequence[Side], quantity: str = "") -> list[str]:
     """Return a note on runs of different places with byte-identical files.
 
-    Raises `RunError` if two runs of a side, or of both, are one file, one of its rows, or one run.
+    Raises `RunError` if two runs of a side, or of both, are one file, one of its rows, or one run, with
+    values of one key (of `quantity`, if given).
     """
     seen: set[str] = set()
-    places: set[str] = set()
+    places: dict[str, set[CellName]] = {}
     equal = []
     resolved = cache(lambda folder: str(Path(folder).resolve()))
     for run in (run for side in sides for run in side.runs if run.place):
         folder, _, name = run.place.rpartition("/")
         place = str(Path(run.place).resolve()) if run.digest else f"{resolved(folder)}/{name}"
-        if place in places:
+        cells = {cell for cell in run.values if not quantity or cell[0] == quantity}
+        if place in places and (cells & places[place] or not run.values):
             raise RunError(
                 "the same run is listed twice",
                 file=run.place,
                 remedy="compare distinct runs, each listed once",
             )
-        places.add(place)
-        if run.digest and run.digest in seen:
+        if run.digest and run.digest in seen and place not in places:
             equal.append(run.run_id)
         seen.add(run.digest)
+        places.setdefault(place, set()).update(cells)
     if not equal:
         return []
     return [

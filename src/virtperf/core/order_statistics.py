@@ -71,6 +71,13 @@ def quantile(x: np.ndarray, share: float, level: float) -> Estimate:
     return _single_values(x, ORDERED).quantile(share, level)
 
 
+def values_for_limits(share: float, level: float) -> int:
+    """Fewest independent values for which both limits of the `share` quantile at `level` are finite: an
+    order statistic lies beyond the quantile with the probability 1 - max(share, 1 - share)^n.
+    """
+    return math.ceil(math.log((1 - level) / 2) / math.log(max(share, 1 - share)))
+
+
 def interquartile_range(x: np.ndarray, level: float) -> Estimate:
     """Return the interquartile range; each quartile has an interval at the Bonferroni-adjusted
     level, so that both hold jointly at `level`.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -310,7 +310,10 @@ def _failed_by_word(name: str, words: pd.Series) -> np.ndarray | None:
 
 
 def choose_keys(
-    sides: Sequence[Sequence[PlainTable]], named: Sequence[str] = (), over: Sequence[str] = ()
+    sides: Sequence[Sequence[PlainTable]],
+    named: Sequence[str] = (),
+    over: Sequence[str] = (),
+    selected: Collection[str] = (),
 ) -> TableKeys:
     """Choose the columns whose levels tell the rows of the tables apart.
 
@@ -323,6 +326,8 @@ def choose_keys(
         Columns that are keys; other texts then are none.
     over : sequence of str
         Columns that are no keys: values are means over their levels.
+    selected : collection of str
+        Columns that are keys too, if the tables have them.
     """
     sides = [[table for table in side if table.rows] for side in sides]
     tables = [table for side in sides for table in side]
@@ -330,9 +335,9 @@ def choose_keys(
         return TableKeys()
     keys, facts, left_out = [], set(), {}
     texts = list(dict.fromkeys(name for table in tables for name in table.texts))
-    numeric = {name for table in tables for name in table.numbers}
+    numeric = dict.fromkeys(name for table in tables for name in table.numbers)
     for name in texts:
-        if name in named or name in over:
+        if name in named or name in over or name in selected:
             continue
         if name in numeric:  # a result with a damaged cell, or labels that may be numbers
             continue
@@ -351,7 +356,8 @@ def choose_keys(
         else:
             keys.append(name)
     short = {own: name for table in tables for name, (own, _) in table.written.items()}
-    keys += [short.get(name, name) for name in named if name not in over]
+    further = [name for name in (*texts, *numeric, *short) if name in selected]
+    keys += dict.fromkeys(short.get(name, name) for name in (*named, *further) if name not in over)
     for name in dict.fromkeys(name for table in tables for name in table.numbers):
         if name in keys:
             continue

@@ -87,6 +87,8 @@ def bucket_mean(
         return without_error(math.nan, 0, level, BUCKETED)
     if rule["statistic"] == "above":
         return buckets.share_above(limit, level)
+    if rule["statistic"] == "interquartile":
+        return buckets.interquartile_range(level)
     found = buckets.quantile(
         rule.get("share", 0.5), level, interpolate=rule.get("interpolate", False)
     )
