@@ -37,6 +37,7 @@ from virtperf.runs.run_values import (
     ComparedQuantity,
     RunValues,
     choose_keys,
+    choose_options,
     join_names,
     match_quantities,
 )
@@ -354,6 +355,8 @@ def _read_runs(
             tables.keys,
             tables.over,
         )
+        options = choose_options([[c for run in runs for c in run.cells.values()] for runs in loaded])
+        keys = replace(keys, options=options)
         of_all = tuple(keys.sentences())
         sides = []
         for place, name, of_side, left_out in zip(resolved, names, loaded, notes, strict=True):
