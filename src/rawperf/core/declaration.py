@@ -610,7 +610,7 @@ class Declaration(TableDeclaration):
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
-        if not part.fields and not part.others and not part.names:
+        if not (part.fields or part.others or part.names or part.settings):
             raise ValueError("no field is declared: fields is missing")
         if part.others and self.reads in ("json", "json-lines") and part.names is None:
             raise ValueError(f"others with reads: {self.reads} needs names and value")

@@ -40,6 +40,7 @@ from virtperf.runs.run_values import (
     choose_options,
     join_names,
     match_quantities,
+    settle_counts,
 )
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
@@ -349,6 +350,7 @@ def _read_runs(
                 if err.file and err.file.startswith(scratch):
                     raise err.copy_as(type(err), file=written(err.file, place)) from err
                 raise
+        loaded = _settle_counts(loaded, reader)
         _require_columns([run for runs in loaded for run in runs], (*tables.keys, *tables.over))
         keys = choose_keys(
             [[t for run in runs for t in run.tables.values()] for runs in loaded],
@@ -382,6 +384,16 @@ def _read_runs(
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])
     return sides
+
+
+def _settle_counts(sides: Sequence[Sequence[LoadedRun]], reader: RunReader) -> list[list[LoadedRun]]:
+    """Read columns of 0 and 1 alike in the tables of all runs, see `settle_counts`."""
+    tables = [table for runs in sides for run in runs for table in run.tables.values()]
+    settled = iter(settle_counts(tables, reader.quantities))
+    return [
+        [replace(run, tables={name: next(settled) for name in run.tables}) for run in runs]
+        for runs in sides
+    ]
 
 
 def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:

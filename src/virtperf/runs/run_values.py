@@ -62,6 +62,8 @@ FAILURE_WORDS = ("false", "no", "ko", "failure", "failed", "error", "fail")
 NUMBERS_ROWS = "it numbers the rows"
 MAX_SETTING_LEVELS = 64
 """Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
+PERCENT_NAMES = re.compile(r"(?i).*(percentile|quantile|percentage|percent).*")
+"""Names of columns that say which percentile a row is."""
 MAX_KEYS = 1000
 MAX_SHOWN = 4
 
@@ -152,7 +154,7 @@ class PlainTable:
     """A table of unknown origin: numeric columns in base units, and columns of texts.
 
     `written` are the numeric columns' own names, and their factors to base units. `failed` marks rows
-    of failed requests, if a column says so.
+    of failed requests, if a column says so; `truth` are its name and numbers if these are all 0 or 1.
     """
 
     file: str
@@ -161,6 +163,7 @@ class PlainTable:
     rows: int
     written: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     failed: np.ndarray | None = None
+    truth: tuple[str, np.ndarray] | None = None
     _known: dict[tuple[str, bool], tuple[Level, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -186,6 +189,7 @@ class PlainTable:
             texts={name: tuple(column[row] for row in rows) for name, column in self.texts.items()},
             rows=len(rows),
             failed=None if self.failed is None else self.failed[rows],
+            truth=None if self.truth is None else (self.truth[0], self.truth[1][rows]),
         )
 
 
@@ -274,7 +278,29 @@ def plain_table(
     }
     if failed is not None:
         quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
-    return PlainTable(file, in_base_units, texts, len(frame), written, failed)
+    truth = None
+    if success in numbers and (SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success)):
+        truth = success, numbers[success].to_numpy(dtype=float)
+    return PlainTable(file, in_base_units, texts, len(frame), written, failed, truth)
+
+
+def settle_counts(tables: Sequence[PlainTable], quantities: Quantities) -> list[PlainTable]:
+    """Take a column of 0 and 1 as counts, not as truth values, if it has other numbers in another table."""
+    counts = {name for table in tables for name in table.numbers}
+    settled = []
+    for table in tables:
+        if table.truth is not None and table.truth[0] in counts:
+            name, numbers = table.truth
+            quantities.add(name, quantities.known[name], table.file)
+            table = replace(
+                table,
+                numbers={**table.numbers, name: numbers},
+                written={**table.written, name: (name, 1.0)},
+                failed=None,
+                truth=None,
+            )
+        settled.append(table)
+    return settled
 
 
 def _success_column(
@@ -470,20 +496,30 @@ def _settings(
     result.
     """
     tables = [table for side in sides for table in side]
-    names = dict.fromkeys(name for table in tables for name in table.numbers if name not in others)
+    names = dict.fromkeys(
+        name
+        for table in tables
+        for name in table.numbers
+        if name not in others and not ComparedQuantity(group=name).is_failure
+    )
     found = [
         name
         for name in names
         if all(len({*(table.levels(name) or ())}) > 1 for table in tables)
         and (_is_equal_by_row(name, sides) or all(_is_balanced(name, table) for table in tables))
     ]
-    if len(found) == len(names):
-        return [], []
+    if len(found) == len(names):  # equal results; a column of percentiles is none
+        found = [name for name in found if PERCENT_NAMES.fullmatch(name)]
+        if len(found) == len(names):
+            return [], []
     indexes = [
         name
         for name in found
         if INDEX_NAMES.fullmatch(name)
-        or len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
+        or (
+            len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
+            and not PERCENT_NAMES.fullmatch(name)
+        )
     ]
     return [name for name in found if name not in indexes], indexes
 
