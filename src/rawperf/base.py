@@ -36,6 +36,10 @@ none
 """
 
 
+SETTING = "setting "
+"""Beginning of the names of a tool's options in `ParsedFile.info`."""
+
+
 @dataclass(frozen=True)
 class ParsedFile:
     """Content of one raw file, or of one of its consecutive parts.
@@ -51,7 +55,8 @@ class ParsedFile:
     clock : str
         One of `CLOCKS`.
     info : dict of str to str
-        Header facts, such as host name, tool version, start date, interval.
+        Header facts, such as host name, tool version, start date, interval; options of the tool as
+        ``setting threads``, several values of one joined by a comma.
     warnings : tuple of str
         Damage up to which the file was read (a truncated last sample), one sentence each with its
         line.

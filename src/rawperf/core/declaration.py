@@ -384,6 +384,7 @@ _OPTIONS = {
     "others": ("csv", "json", "json-lines", "lines", "pairs"),
     "names": ("csv", "json", "json-lines", "lines"),
     "unnamed": ("csv", "json", "json-lines", "lines"),
+    "settings": ("json", "json-lines", "yaml", "lines"),
 }
 
 
@@ -407,6 +408,7 @@ class TableDeclaration(Model):
     entries: Annotated[tuple[str, ...], Field(min_length=2, max_length=2)] | None = None
     where: Condition = {}
     unless: Condition = {}
+    settings: dict[str, Texts] = {}
     entity: Entity = Entity()
     histogram: Histogram | None = None
     melt: Groups | None = None
@@ -590,6 +592,7 @@ class Declaration(TableDeclaration):
         names: list[str | None] = []
         names += (part.time.field, part.time.plus, part.time.then) if part.time else ()
         names += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        names += (field for of_setting in part.settings.values() for field in of_setting)
         names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             field = rule.field if part.names is None else None
@@ -607,7 +610,7 @@ class Declaration(TableDeclaration):
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
-        if not part.fields and not part.others and not part.names:
+        if not (part.fields or part.others or part.names or part.settings):
             raise ValueError("no field is declared: fields is missing")
         if part.others and self.reads in ("json", "json-lines") and part.names is None:
             raise ValueError(f"others with reads: {self.reads} needs names and value")

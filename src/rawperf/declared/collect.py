@@ -24,6 +24,8 @@ from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
+MAX_SETTING_TEXTS = 20
+"""Texts of one setting that are kept; a field with more is none."""
 SIMILAR = 0.75
 """Smallest similarity of a key that may replace another one."""
 CODE = np.int32
@@ -79,6 +81,7 @@ class Collector:
             else None
         )
         self._snapshots: list[tuple[frozenset[str], int, int]] = []
+        self.settings: dict[str, dict[str, None]] = {name: {} for name in part.settings}
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -133,6 +136,7 @@ class Collector:
             chunk = chunk.take(np.flatnonzero(is_kept))
         if not len(chunk.lines):
             return
+        self._read_settings(chunk)
         self._check_texts(chunk, part.one_of.keys() - conditions)
         for name in self._rule_conditions:
             self._count_missing(name, chunk.column(name), None, chunk.column_lines(name))
@@ -154,6 +158,7 @@ class Collector:
         columns = [(rule.record, *self._values(chunk, rule)) for rule in self._field_rules]
         if part.others:
             used = {rule.field for rule in part.fields} | self._text_fields()
+            used |= {field for fields in part.settings.values() for field in fields}
             for name in (name for name in chunk.cells if name not in used):
                 lines = chunk.column_lines(name)
                 values = self._number_parser.parse(
@@ -168,6 +173,15 @@ class Collector:
                 return
         for record, values, lines in columns:
             self._store(entity, record, t, values, lines)
+
+    def _read_settings(self, chunk: Chunk) -> None:
+        """Collect the distinct texts of each setting: in each row of its first field that has one."""
+        for name, fields in self.part.settings.items():
+            known = self.settings[name]
+            for cells in zip(*(_to_list(chunk.column(field)) for field in fields), strict=True):
+                text = next((_cell_text(cell) for cell in cells if cell not in (None, "")), "")
+                if text and len(known) < MAX_SETTING_TEXTS:
+                    known[text] = None
 
     def finish(self) -> list[str]:
         """Add the numbers of fields that the file lacks, and return messages; raises `FormatError`

@@ -57,7 +57,12 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
             remedy="collect the file again.",
         ) from err
     _emit_tables(document, lines, context)
-    return {"documents": str(len(documents))} if len(documents) > 1 else {}
+    if len(documents) == 1:
+        return {}
+    context.messages.append(
+        f"{context.file}: the file has {len(documents)} reports, of which the last one was read"
+    )
+    return {"documents": str(len(documents))}
 
 
 def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rawperf.base import ParsedFile, Streaming, last_sample_start
+from rawperf.base import SETTING, ParsedFile, Streaming, last_sample_start
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
@@ -281,6 +281,9 @@ class _TableBuffer:
             self.messages += [
                 sentence for sentence in table.finish() if sentence not in self.messages
             ]
+            self.info |= {
+                f"{SETTING}{name}": ", ".join(texts) for name, texts in table.settings.items() if texts
+            }
         return self.emit()
 
     def _no_numbers_error(self) -> FormatError:

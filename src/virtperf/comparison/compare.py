@@ -219,6 +219,8 @@ def _compare_sides(
     if not settings.patterns:  # quantities of one side only can't be compared
         both = {name: both[name] for name in both if name in common} or both
     selected = settings.of(both)
+    with_total = [] if settings.patterns else _with_total(sides, selected)
+    selected = {name: kind for name, kind in selected.items() if name not in with_total}
     varied = varied_names(sides)
     assumed = [
         name
@@ -236,7 +238,9 @@ def _compare_sides(
         for side in sides[1:]
         for note in unequal_load_notes(sides[0], side, [p for p in pairs if p.side == side.name])
     )
-    not_selected = [name for name in both if name in common and name not in selected]
+    not_selected = [
+        name for name in both if name in common and name not in (*selected, *with_total)
+    ]
     why = (
         "not selected"
         if settings.patterns
@@ -253,11 +257,26 @@ def _compare_sides(
             if assumed
             else ()
         ),
+        *(
+            [f"not compared: {join_names(with_total)} (the files have the total of the whole run)"]
+            if with_total
+            else ()
+        ),
         *([f"not compared: {join_names(not_selected)} ({why})"] if not_selected else ()),
         *_rows_notes(sides, tables),
     ]
     table = _table(sides, pairs, selected, settings, contrast, notes, [*unequal_loads])
     return replace(table, offer=_offer_rows(sides, tables, table.rows))
+
+
+def _with_total(sides: Sequence[Side], names: Iterable[str]) -> list[str]:
+    """Quantities whose total of the run is compared too: the mean over the tool's intervals, which may be
+    of unequal length, is not. Run folders have windows, so that both are different numbers there.
+    """
+    if any(run.day for side in sides for run in side.runs):
+        return []
+    known = [*names]
+    return [name for name in known if f"{name}_total" in known]
 
 
 def _require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ from virtperf.runs.run_reader import (
     raw_files_of,
     require_bounded,
 )
-from virtperf.runs.run_values import choose_keys, join_names
+from virtperf.runs.run_values import choose_keys, choose_options, join_names, settle_counts
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
@@ -164,6 +164,7 @@ def _read_runs(
                 if err.file and err.file.startswith(scratch):
                     raise err.copy_as(type(err), file=written(err.file, place)) from err
                 raise
+        loaded = dict(zip(loaded, _settle_counts([*loaded.values()], reader), strict=True))
         every = [run for runs in loaded.values() for run in runs]
         _require_columns(every, (*tables.keys, *tables.over))
         keys = choose_keys(
@@ -172,6 +173,10 @@ def _read_runs(
             tables.over,
             {name for at in levels for name in at},
         )
+        options = choose_options(
+            [[c for run in runs for c in run.cells.values()] for runs in loaded.values()]
+        )
+        keys = replace(keys, options=options)
         of_all = tuple(keys.sentences())
         sides = []
         for place, name, paths, left_out, at in zip(
@@ -199,6 +204,16 @@ def _read_runs(
         reader.require_format_used()
         reader.require_numeric([side.runs for side in sides])
     return sides
+
+
+def _settle_counts(sides: Sequence[Sequence[LoadedRun]], reader: RunReader) -> list[list[LoadedRun]]:
+    """Read columns of 0 and 1 alike in the tables of all runs, see `settle_counts`."""
+    tables = [table for runs in sides for run in runs for table in run.tables.values()]
+    settled = iter(settle_counts(tables, reader.quantities))
+    return [
+        [replace(run, tables={name: next(settled) for name in run.tables}) for run in runs]
+        for runs in sides
+    ]
 
 
 def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ requests, rows of a table, buckets of histograms. Percentiles printed by a tool 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,12 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from rawperf.base import SETTING
 from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.pieces import HEAD_BYTES, peek_stream
 from rawperf.results.table import ResultTable
-from rawperf.tidy import open_input
+from rawperf.tidy import RawTables, open_input
 from virtperf.core.grouping import grouped
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
@@ -47,6 +49,7 @@ from virtperf.runs.run_values import (
     Quantities,
     RunValues,
     TableKeys,
+    at_options,
     average_over,
     choose_keys,
     join_names,
@@ -68,6 +71,8 @@ RECORDED_VALUE = "recorded value"
 FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
 STATISTICS_FILE = "stats.json"
 MAX_NAMED_FILES = 3
+HEADER_FACTS = ("kernel", "host", "machine", "cpus")
+"""Facts of a raw file's header that say where it was collected (`rawperf.base.ParsedFile`)."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,7 @@ class RunReader:
             name: table_cells(table, keys, singles=self._singles)
             for name, table in loaded.tables.items()
         }
-        cells |= dict(loaded.cells)
+        cells |= {name: at_options(of_file, keys.options) for name, of_file in loaded.cells.items()}
         cells = {name: average_over(of_file, over) for name, of_file in cells.items()}
         facts = {fact: text for of_file in cells.values() for fact, text in of_file.facts.items()}
         name, place = loaded.path.name, str(loaded.path)
@@ -284,7 +289,13 @@ class RunReader:
             return self._results(content, path, run)
         frame = content if isinstance(content, pd.DataFrame) else content.table
         if "metric_value" in frame.columns:  # a raw file, also as `virtperf read` writes it
-            return self._samples(frame, path)
+            cells = self._samples(frame, path)
+            if not isinstance(content, RawTables):
+                return cells
+            file = "" if run == str(path) else f"{path.name} "
+            for each in content.warnings:
+                self._warn(run, file + each.removeprefix(f"{path}").lstrip(": "))
+            return replace(cells, settings=_settings_of(content))
         self._warn(run, *frame.attrs.get(LEFT_OUT, ()))
         return self._table(frame, path, empty)
 
@@ -387,11 +398,11 @@ class RunReader:
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         """Warnings of the readers about these runs, equal ones joined."""
         about = grouped(
-            (sentence, run.run_id)
+            (re.sub(r"\d+", "#", sentence), (sentence, run.run_id))
             for run in runs
             for sentence in dict.fromkeys(self._warnings.get(run.place, ()))
         )
-        warnings = [f"{join_names(names)}: {sentence}" for sentence, names in about.items()]
+        warnings = [_warning_of_runs(each) for each in about.values()]
         empty = [self._empty_cells[run.place] for run in runs if run.place in self._empty_cells]
         if empty:
             more = len(empty) - MAX_NAMED_FILES
@@ -568,6 +579,23 @@ def empty_cells(numbers: Mapping[str, pd.Series], file: str) -> Iterator[str]:
             place = row.removeprefix(" in ") if line is None else f"line {line}"
             more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
             yield f"{name} {place}{more}"
+
+
+def _warning_of_runs(about: Sequence[tuple[str, str]]) -> str:
+    """Join warnings that differ in their numbers only: the first one, with the runs of all."""
+    first = about[0][0]
+    names = list(dict.fromkeys(run for _, run in about))
+    if all(sentence == first for sentence, _ in about):
+        return f"{join_names(names)}: {first}"
+    others = names[1:]
+    return f"{names[0]}: {first}" + (f" (likewise {join_names(others)})" if others else "")
+
+
+def _settings_of(content: RawTables) -> dict[str, str]:
+    """Options of the tool, and facts of the machine, that a raw file says."""
+    info = content.info
+    settings = {n.removeprefix(SETTING): x for n, x in info.items() if n.startswith(SETTING)}
+    return {**settings, **{name: info[name] for name in HEADER_FACTS if name in info}}
 
 
 def _unread_notes(files: Mapping[str, RawperfError]) -> Iterator[str]:

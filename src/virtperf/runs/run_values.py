@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from virtperf.core.levels import Level
 from virtperf.core.order_statistics import is_percentile
 
 Condition = tuple[tuple[str, Level], ...]
+V = TypeVar("V")
 CellName = tuple[str, Condition]
 """A quantity, and the key of its rows or the entity that it was observed for."""
 
@@ -60,6 +62,8 @@ FAILURE_WORDS = ("false", "no", "ko", "failure", "failed", "error", "fail")
 NUMBERS_ROWS = "it numbers the rows"
 MAX_SETTING_LEVELS = 64
 """Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
+PERCENT_NAMES = re.compile(r"(?i).*(percentile|quantile|percentage|percent).*")
+"""Names of columns that say which percentile a row is."""
 MAX_KEYS = 1000
 MAX_SHOWN = 4
 
@@ -128,7 +132,8 @@ class Cells:
 
     `runs` numbers the runs, or the rows of a key, that they come from; `repeats` says what repetitions
     are, `repetitions` is their largest number of a key. `singles` are distributions that can
-    be merged over files: single values, or values with their counts.
+    be merged over files: single values, or values with their counts. `settings` are the options that
+    the tool says it ran with, such as a number of threads.
     """
 
     values: Mapping[CellName, np.ndarray]
@@ -139,6 +144,7 @@ class Cells:
     )
     counts: Mapping[CellName, tuple[int, int]] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     of_table: bool = False
     repetitions: int = 0
 
@@ -148,7 +154,7 @@ class PlainTable:
     """A table of unknown origin: numeric columns in base units, and columns of texts.
 
     `written` are the numeric columns' own names, and their factors to base units. `failed` marks rows
-    of failed requests, if a column says so.
+    of failed requests, if a column says so; `truth` are its name and numbers if these are all 0 or 1.
     """
 
     file: str
@@ -157,6 +163,7 @@ class PlainTable:
     rows: int
     written: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     failed: np.ndarray | None = None
+    truth: tuple[str, np.ndarray] | None = None
     _known: dict[tuple[str, bool], tuple[Level, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -182,6 +189,7 @@ class PlainTable:
             texts={name: tuple(column[row] for row in rows) for name, column in self.texts.items()},
             rows=len(rows),
             failed=None if self.failed is None else self.failed[rows],
+            truth=None if self.truth is None else (self.truth[0], self.truth[1][rows]),
         )
 
 
@@ -191,7 +199,8 @@ class TableKeys:
 
     `keys` are columns whose levels are conditions, those `as_written` with the column's own name and
     unit; `settings` those of them that are numbers and were not asked for. `facts` are texts that are
-    one of a run, `left_out` the other columns with the reason why they are not compared.
+    one of a run, `left_out` the other columns with the reason why they are not compared. `options` are
+    settings of whole files that vary between the runs of a side.
     """
 
     keys: tuple[str, ...] = ()
@@ -199,6 +208,7 @@ class TableKeys:
     facts: frozenset[str] = frozenset()
     left_out: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
         """What a user has to know: the numbers that are keys, and the columns that are left out."""
@@ -206,6 +216,11 @@ class TableKeys:
         names = ", ".join(self.settings)
         return [
             *([f"rows are matched by {names}, which looks like a setting"] if names else []),
+            *(
+                [f"runs are matched by {', '.join(self.options)}, which differs within a side"]
+                if self.options
+                else []
+            ),
             *(f"not compared: {join_names(of)} ({why})" for why, of in names_by_reason.items()),
         ]
 
@@ -263,7 +278,29 @@ def plain_table(
     }
     if failed is not None:
         quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
-    return PlainTable(file, in_base_units, texts, len(frame), written, failed)
+    truth = None
+    if success in numbers and (SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success)):
+        truth = success, numbers[success].to_numpy(dtype=float)
+    return PlainTable(file, in_base_units, texts, len(frame), written, failed, truth)
+
+
+def settle_counts(tables: Sequence[PlainTable], quantities: Quantities) -> list[PlainTable]:
+    """Take a column of 0 and 1 as counts, not as truth values, if it has other numbers in another table."""
+    counts = {name for table in tables for name in table.numbers}
+    settled = []
+    for table in tables:
+        if table.truth is not None and table.truth[0] in counts:
+            name, numbers = table.truth
+            quantities.add(name, quantities.known[name], table.file)
+            table = replace(
+                table,
+                numbers={**table.numbers, name: numbers},
+                written={**table.written, name: (name, 1.0)},
+                failed=None,
+                truth=None,
+            )
+        settled.append(table)
+    return settled
 
 
 def _success_column(
@@ -400,20 +437,54 @@ def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> b
     """Whether a text with one level a file names what a run is of: it varies between the runs of a
     side, with levels that other sides have too.
     """
-    levels = [
-        {level for table in side for level in table.texts.get(name, ())[:1]} for side in sides
-    ]
-    if INDEX_NAMES.fullmatch(name) or all(len(of_side) <= 1 for of_side in levels):
+    levels = [[table.texts[name][0] for table in side if name in table.texts] for side in sides]
+    if INDEX_NAMES.fullmatch(name) or all(_is_time(x) for of_side in levels for x in of_side if x):
         return False
-    if all(_is_time(level) for of_side in levels for level in of_side if level):
+    return _tells_runs_apart(levels)
+
+
+def _tells_runs_apart(levels: Sequence[Sequence[str]]) -> bool:
+    """Whether the levels of the runs of each side vary within a side, and other sides have them too; of a
+    single side, whether each level has several runs.
+    """
+    counts = [Counter(of_side) for of_side in levels]
+    if all(len(of_side) <= 1 for of_side in counts):
         return False
-    counts = [
-        sum(table.texts.get(name, ("",))[:1] == (level,) for table in side)
-        for side, of_side in zip(sides, levels, strict=True)
-        for level in of_side
-    ]
-    shared = len(levels) > 1 and bool(set.intersection(*levels))
-    return shared or (len(levels) == 1 and min(counts) > 1)
+    if len(counts) == 1:
+        return min(counts[0].values()) > 1
+    return bool(set.intersection(*map(set, counts)))
+
+
+def choose_options(sides: Sequence[Sequence[Cells]]) -> tuple[str, ...]:
+    """Choose the settings of whole files by which their values are matched, since they vary between the
+    files of a side. All others are facts.
+    """
+    names = dict.fromkeys(name for side in sides for file in side for name in file.settings)
+    return tuple(
+        name
+        for name in names
+        if _tells_runs_apart([[f.settings[name] for f in side if name in f.settings] for side in sides])
+    )
+
+
+def at_options(cells: Cells, names: Sequence[str]) -> Cells:
+    """Add the settings `names` of a file to the keys of its values; the others become facts."""
+    key = tuple((name, cells.settings[name]) for name in names if name in cells.settings)
+    facts = {name: text for name, text in cells.settings.items() if name not in names}
+    cells = replace(cells, facts={**cells.facts, **facts}, settings={})
+    if not key:
+        return cells
+
+    def keyed(by_cell: Mapping[CellName, V]) -> dict[CellName, V]:
+        return {(quantity, (*at, *key)): value for (quantity, at), value in by_cell.items()}
+
+    return replace(
+        cells,
+        values=keyed(cells.values),
+        runs=keyed(cells.runs),
+        singles=keyed(cells.singles),
+        counts=keyed(cells.counts),
+    )
 
 
 def _has_repeats(table: PlainTable, keys: Sequence[str]) -> bool:
@@ -431,20 +502,30 @@ def _settings(
     result.
     """
     tables = [table for side in sides for table in side]
-    names = dict.fromkeys(name for table in tables for name in table.numbers if name not in others)
+    names = dict.fromkeys(
+        name
+        for table in tables
+        for name in table.numbers
+        if name not in others and not ComparedQuantity(group=name).is_failure
+    )
     found = [
         name
         for name in names
         if all(len({*(table.levels(name) or ())}) > 1 for table in tables)
         and (_is_equal_by_row(name, sides) or all(_is_balanced(name, table) for table in tables))
     ]
-    if len(found) == len(names):
-        return [], []
+    if len(found) == len(names):  # equal results; a column of percentiles is none
+        found = [name for name in found if PERCENT_NAMES.fullmatch(name)]
+        if len(found) == len(names):
+            return [], []
     indexes = [
         name
         for name in found
         if INDEX_NAMES.fullmatch(name)
-        or len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
+        or (
+            len({*(tables[0].levels(name) or ())}) > MAX_SETTING_LEVELS
+            and not PERCENT_NAMES.fullmatch(name)
+        )
     ]
     return [name for name in found if name not in indexes], indexes
 

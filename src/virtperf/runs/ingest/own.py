@@ -253,6 +253,8 @@ def read_content(
     with open_input(place) as stream:
         head, stream = peek_stream(stream)
         plain = extract_head(head)
+        if is_utf16(plain) and _is_raw(plain.decode("utf-16", "ignore").encode()):
+            raise RawperfError(UTF16_PROBLEM[0], file=str(named), remedy=UTF16_PROBLEM[1])
         known = format_name is not None or any(
             form.matches_file(place.name, plain) for form in inputs
         )
