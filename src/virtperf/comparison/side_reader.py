@@ -206,7 +206,9 @@ def _read_runs(
     return sides
 
 
-def _settle_counts(sides: Sequence[Sequence[LoadedRun]], reader: RunReader) -> list[list[LoadedRun]]:
+def _settle_counts(
+    sides: Sequence[Sequence[LoadedRun]], reader: RunReader
+) -> list[list[LoadedRun]]:
     """Read columns of 0 and 1 alike in the tables of all runs, see `settle_counts`."""
     tables = [table for runs in sides for run in runs for table in run.tables.values()]
     settled = iter(settle_counts(tables, reader.quantities))

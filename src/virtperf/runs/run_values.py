@@ -279,7 +279,9 @@ def plain_table(
     if failed is not None:
         quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
     truth = None
-    if success in numbers and (SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success)):
+    if success in numbers and (
+        SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success)
+    ):
         truth = success, numbers[success].to_numpy(dtype=float)
     return PlainTable(file, in_base_units, texts, len(frame), written, failed, truth)
 
@@ -463,7 +465,9 @@ def choose_options(sides: Sequence[Sequence[Cells]]) -> tuple[str, ...]:
     return tuple(
         name
         for name in names
-        if _tells_runs_apart([[f.settings[name] for f in side if name in f.settings] for side in sides])
+        if _tells_runs_apart(
+            [[f.settings[name] for f in side if name in f.settings] for side in sides]
+        )
     )
 
 
