@@ -52,7 +52,7 @@ def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
     return found
 
 
-def _loaded(node: ast.stmt) -> set[str]:
+def _loaded(node: ast.AST) -> set[str]:
     """Modules loaded by one import statement; for `from package import module`, the module."""
     if isinstance(node, ast.Import):
         return {alias.name for alias in node.names if module_path(alias.name)}
@@ -64,15 +64,20 @@ def _loaded(node: ast.stmt) -> set[str]:
 
 
 def cycles() -> list[list[str]]:
-    """Groups of modules with circular imports at load time; imports in functions and under TYPE_CHECKING do not count."""
+    """Groups of modules with circular imports, also in functions; those under TYPE_CHECKING do not
+    count.
+    """
     graph: dict[str, set[str]] = {}
     for house in PACKAGES:
         for path in (SOURCE / house).rglob("*.py"):
             name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(
                 ".__init__"
             )
-            body = ast.parse(path.read_text(encoding="utf-8")).body
-            graph[name] = {found for node in body for found in _loaded(node)} - {name}
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+                    node.body = []
+            graph[name] = {found for node in ast.walk(tree) for found in _loaded(node)} - {name}
     groups = []
     while True:
         leaves = {name for name, found in graph.items() if not found & graph.keys()}

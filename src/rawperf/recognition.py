@@ -181,7 +181,7 @@ def _sniff_iwl_xml(head: bytes) -> float:
     """0.6 if the root is that of the mapping in use, 0.95 if a snapshot follows."""
     if not _begins_xml(head) or not (tags := _TAG_NAME.findall(head)):
         return 0.0
-    from rawperf.zvm.iwl.xml import mapping_in_use
+    from rawperf.zvm.iwl.mapping import mapping_in_use
 
     path = mapping_in_use().snapshot
     if tags[0] != path[0].encode():

@@ -8,7 +8,8 @@ import pytest
 
 from rawperf.base import RECORD_COLUMNS, ParsedFile
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.zvm.iwl.xml import FORMAT, MAPPING_VARIABLE, SnapshotScanner, load_mapping
+from rawperf.zvm.iwl.mapping import MAPPING_VARIABLE, load_mapping
+from rawperf.zvm.iwl.xml import FORMAT, SnapshotScanner
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 

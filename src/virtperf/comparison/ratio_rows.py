@@ -107,6 +107,8 @@ class RatioRow(Row):
     without: RatioRow | None = None
     ranks: RatioRow | None = None
 
+    own_names = {"estimate": ""}
+
     @property
     def ratio(self) -> float | None:
         """Ratio of B's mean to A's; None without one."""
@@ -162,14 +164,8 @@ class RatioRow(Row):
         return order[self.verdict], self.p if self.p is not None else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        values = super().to_dict()
-        del values["estimate"]
-        return values | {
-            "ratio": self.ratio,
-            "low": self.low,
-            "high": self.high,
-            "difference": self.difference,
-        }
+        numbers = ("ratio", "low", "high", "difference")
+        return super().to_dict() | {name: getattr(self, name) for name in numbers}
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class Row:
     is_failure: bool = False
 
     own_names: ClassVar[dict[str, str]] = {}
-    """Names in JSON of fields that a command calls otherwise."""
+    """Names in JSON of fields that a command calls otherwise, "" for those that it leaves out."""
 
     @property
     def name(self) -> str:
@@ -56,8 +56,8 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; the estimate has the name that a command gives it."""
-        values = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
-        return {self.own_names.get(name, name): value for name, value in values.items()}
+        named = ((self.own_names.get(each.name, each.name), each.name) for each in fields(self))
+        return {name: _plain(getattr(self, field)) for name, field in named if name}
 
 
 class Rows(Showable):

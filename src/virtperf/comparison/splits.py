@@ -53,12 +53,10 @@ class EqualSplits(Row):
     rows: int = 0
     outside: int = 0
 
-    own_names = {"condition": "design"}
+    own_names = {"condition": "design", "estimate": ""}
 
     def to_dict(self) -> dict[str, Any]:
-        values = super().to_dict()
-        del values["estimate"]
-        return values | {"share": self.called / self.splits}
+        return super().to_dict() | {"share": self.called / self.splits}
 
 
 def equal_splits(
