@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
@@ -98,7 +98,10 @@ def is_single_threaded() -> bool:
     tasks = Path("/proc/self/task")
     if not tasks.is_dir():
         return psutil.Process().num_threads() == 1
-    names = [(task / "comm").read_text().strip() for task in tasks.iterdir()]
+    names = []
+    for task in tasks.iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            names.append((task / "comm").read_text().strip())
     return len(names) - names.count(ALLOCATOR_THREAD) == 1
 
 
