@@ -626,6 +626,7 @@ def result_cells(table: ResultTable, *, singles: bool) -> Cells:
         runs,
         table.repeats,
         values if singles else {},
+        settings=table.settings,
         of_table=True,
         repetitions=max(map(len, values.values()), default=0),
     )
