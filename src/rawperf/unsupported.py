@@ -294,7 +294,7 @@ _UNSUPPORTED = (
     ("dbench or tbench", rb"^dbench version \d|^ Operation +Count +AvgLat +MaxLat", _DECLARE),
     (
         "ioping",
-        rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< |\A\d+(?: \d+){8,}\s*\Z|\A\[\{\s*\"timestamp\"(?s:.*?)\"io\": \{",
+        rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< |\A\d+(?: \d+){8,}\s*\Z",
         "declare the columns of ioping -p",
     ),
     ("fs_mark", rb"^# +fs_mark +-", "declare the columns below its heading"),

@@ -20,6 +20,7 @@ from tests.rawperf.trial import FILE, check_reading, check_refusal, last_line, r
 
 FORMAT_OF = {
     "ab/ab-failing.tsv": "ab-gnuplot",
+    "ab/ab-percentiles": "ab-percentiles",
     "ab/": "ab",
     "cgroup/cpu": "cgroup-cpu",
     "cgroup/io": "cgroup-io",

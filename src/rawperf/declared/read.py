@@ -282,7 +282,9 @@ class _TableBuffer:
                 sentence for sentence in table.finish() if sentence not in self.messages
             ]
             self.info |= {
-                f"{SETTING}{name}": ", ".join(texts) for name, texts in table.settings.items() if texts
+                f"{SETTING}{name}": ", ".join(texts)
+                for name, texts in table.settings.items()
+                if texts
             }
         return self.emit()
 

@@ -164,7 +164,9 @@ class ResultBuilder:
             if isinstance(value, list):
                 value = " ".join(map(str, value))
             if isinstance(value, str | int | float):
-                self.add_setting(name, str(value).lower() if isinstance(value, bool) else str(value))
+                self.add_setting(
+                    name, str(value).lower() if isinstance(value, bool) else str(value)
+                )
 
     def add_failure(
         self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0

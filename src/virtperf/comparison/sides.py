@@ -357,7 +357,8 @@ def _read_runs(
             tables.keys,
             tables.over,
         )
-        options = choose_options([[c for run in runs for c in run.cells.values()] for runs in loaded])
+        files = [[c for run in runs for c in run.cells.values()] for runs in loaded]
+        options = choose_options(files, tables.keys, tables.over)
         keys = replace(keys, options=options)
         of_all = tuple(keys.sentences())
         sides = []
@@ -386,7 +387,9 @@ def _read_runs(
     return sides
 
 
-def _settle_counts(sides: Sequence[Sequence[LoadedRun]], reader: RunReader) -> list[list[LoadedRun]]:
+def _settle_counts(
+    sides: Sequence[Sequence[LoadedRun]], reader: RunReader
+) -> list[list[LoadedRun]]:
     """Read columns of 0 and 1 alike in the tables of all runs, see `settle_counts`."""
     tables = [table for runs in sides for run in runs for table in run.tables.values()]
     settled = iter(settle_counts(tables, reader.quantities))
@@ -408,6 +411,7 @@ def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
         cells = [cell for of_file in run.cells.values() for cell in of_file.values]
         cells += run.folder.values if run.folder else []
         known.update(name for _, key in cells for name, _ in key)
+        known.update(name for of_file in run.cells.values() for name in of_file.settings)
     for name in names:
         if name not in known:
             raise RawperfError(

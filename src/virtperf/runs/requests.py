@@ -10,7 +10,6 @@ import pandas as pd
 
 from rawperf.core.metrics import Metric, MetricDictionary
 
-
 MIN_REQUESTS = 20
 """Requests from which a log is examined for signs of several runs."""
 MIN_PAUSE, PAUSES_APART = 0.2, 5.0
