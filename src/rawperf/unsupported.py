@@ -163,8 +163,44 @@ _UNSUPPORTED = (
     ),
     (
         "HdrHistogram percentiles",
-        rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
-        "keep the complete output of wrk2, or declare its lines",
+        rb"^ *Value(?:\(ms\))? +Percentile +TotalCount +1/\(1-Percentile\)",
+        "keep the complete output of wrk2, or declare its lines; of vegeta collect -type json",
+    ),
+    (
+        "an unfinished run of ab (ApacheBench)",
+        rb"\A(?:<p>\s*)?This is ApacheBench, (?![\s\S]*^(?:Concurrency Level:|<table))",
+        "ab stopped before its report, see its standard error; collect again",
+    ),
+    (
+        "the HTML of ab (ApacheBench)",
+        rb"\A<p>\s*This is ApacheBench, ",
+        "collect with ab without -w",
+    ),
+    (
+        "vegeta's printed histogram",
+        rb"^Bucket +# +% +Histogram",
+        "collect with vegeta report -type json, or vegeta encode -to csv",
+    ),
+    (
+        "an AsciiDoc table",
+        rb"\A\[[^\n]*\]\s*\n\|===",
+        "have the tool write JSON or CSV, such as hyperfine --export-json FILE",
+    ),
+    (
+        "the CSV of CloudWatch's console",
+        rb"\AFull label,",
+        "collect with aws cloudwatch get-metric-statistics, or delete the lines above the first time stamp "
+        "and name the columns",
+    ),
+    (
+        "InfluxDB's annotated CSV",
+        rb"\A#(?:group|datatype|default),",
+        "export without annotations: delete the lines that begin with #",
+    ),
+    (
+        "collectl's columns with another separator",
+        rb"^#Date,Time,",
+        "collect with collectl -P without --sep",
     ),
     # printed tables of tools whose result files are read
     (
@@ -258,7 +294,7 @@ _UNSUPPORTED = (
     ("dbench or tbench", rb"^dbench version \d|^ Operation +Count +AvgLat +MaxLat", _DECLARE),
     (
         "ioping",
-        rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< ",
+        rb"^--- .+ ioping statistics ---$|^\d+ [KMG]iB <<< |\A\d+(?: \d+){8,}\s*\Z",
         "declare the columns of ioping -p",
     ),
     ("fs_mark", rb"^# +fs_mark +-", "declare the columns below its heading"),
@@ -292,7 +328,7 @@ _UNSUPPORTED = (
     (
         "siege",
         rb'^Transactions:\s+\d+|^\{\s*"transactions":\s+\d+,$',
-        "collect with siege -q -j > FILE, which virtperf compare reads",
+        "collect with siege -q -j > FILE, one complete run a file, which virtperf compare reads",
     ),
     ("httperf", rb"^httperf --", _DECLARE),
     (

@@ -64,3 +64,20 @@ def test_failures_are_no_speed(tmp_path):
     assert row(found, "response_time").ratio == pytest.approx(1, abs=0.02)
     command = ["compare", str(tmp_path / "old"), str(tmp_path / "new"), "--fail-on", "slower"]
     assert CliRunner().invoke(main, command).exit_code == 1
+
+
+def test_a_log_with_two_runs_is_told(tmp_path):
+    times = [(50 * k, 20 + k % 5, True) for k in range(100)]
+    log(tmp_path / "other", times)
+    log(tmp_path / "once", times)
+    log(tmp_path / "twice", times + times)
+    log(tmp_path / "pause", times + [(60_000 + t, d, ok) for t, d, ok in times])
+    words = {
+        "once": "",
+        "twice": "100 of 200 requests have the same begin",
+        "pause": "no request during 55",
+    }
+    for side, said in words.items():
+        table = virtperf.compare(tmp_path / "other", tmp_path / side / "run1.jtl", root=tmp_path)
+        notes = [note for note in table.remarks() if "the file may contain" in note]
+        assert len(notes) == bool(said) and all(said in note for note in notes)

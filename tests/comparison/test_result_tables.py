@@ -349,3 +349,28 @@ def test_moments_of_rows_are_not_compared(tmp_path):
     table = virtperf.compare(a, b)
     assert [row.quantity for row in table.rows] == ["seconds"]
     assert any("not compared: Starttime (times of the rows)" in note for note in table.notes)
+
+
+def test_failures_are_counts_if_a_table_of_any_side_has_counts(tmp_path):
+    a = write(
+        tmp_path / "a", ["load,rate,failed\n1,10,0\n2,20,0\n", "load,rate,failed\n1,11,0\n2,21,0\n"]
+    )
+    b = write(
+        tmp_path / "b", ["load,rate,failed\n1,10,5\n2,20,0\n", "load,rate,failed\n1,11,6\n2,21,1\n"]
+    )
+    found = compared(a, b)
+    assert [found["failed", f"load={n}"]["mean_a"] for n in (1, 2)] == [0, 0]
+    assert [found["failed", f"load={n}"]["mean_b"] for n in (1, 2)] == [5.5, 0.5]
+
+
+def test_rows_of_percentiles_are_not_averaged(tmp_path):
+    for side, slow in (("a", 1.0), ("b", 2.0)):
+        texts = [
+            "percentile,ms\n" + "".join(f"{p},{n + slow * p}\n" for p in range(1, 101))
+            for n in (0, 1)
+        ]
+        write(tmp_path / side, texts)
+    found = compared(tmp_path / "a", tmp_path / "b")
+    assert (
+        len(found) == 101 and found["ms", "percentile=99"]["mean_b"] == 198.5
+    )  # with the geometric mean

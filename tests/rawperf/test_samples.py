@@ -20,6 +20,7 @@ from tests.rawperf.trial import FILE, check_reading, check_refusal, last_line, r
 
 FORMAT_OF = {
     "ab/ab-failing.tsv": "ab-gnuplot",
+    "ab/ab-percentiles": "ab-percentiles",
     "ab/": "ab",
     "cgroup/cpu": "cgroup-cpu",
     "cgroup/io": "cgroup-io",
@@ -76,11 +77,14 @@ FORMAT_OF = {
     "docker/docker-stats.txt": "docker-stats",
     "docker/": "docker-stats-json",
     "dstat/pcp-dstat": "pcp-dstat",
+    "dstat/dool": "dool",
     "dstat/": "dstat",
+    "cyclictest/": "cyclictest",
+    "hey/": "hey-csv",
     "esxtop/": "esxtop",
     "perfmon/": "perfmon",
     "hdrhistogram/": "hdrhistogram",
-    "iperf3/iperf3.json": "iperf3",
+    "iperf3/": "iperf3",
     "k6/k6.csv": "k6-csv",
     "k6/k6.jsonl": "k6-json",
     "k6/": "k6",

@@ -67,6 +67,10 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
             warnings.append(f"{file} line {number}: not a result of a benchmark; it is left out")
     varying = _varying_names([config for config, *_ in results])
     builder = ResultBuilder(file)
+    for config, *_ in results:
+        for setting, text in config.items():
+            if setting not in varying:
+                builder.add_setting(setting, text)
     counted: dict[tuple[str, ...], tuple[dict[str, str], int, int]] = {}
     for config, name, measured, number in results:
         keys = _benchmark_keys(name, config, varying)

@@ -52,6 +52,13 @@ _DESCRIPTIVE = frozenset(
     }
 )
 _AGGREGATE = re.compile(r"(.*)_(mean|median|stddev|cv|BigO|RMS|min|max)")
+_SETTINGS = {
+    "host": "host_name",
+    "cpus": "num_cpus",
+    "CPU scaling": "cpu_scaling_enabled",
+    "library version": "library_version",
+    "library build": "library_build_type",
+}
 _LEFT_OUT = {"iterations": "a number that the tool chose"}
 
 
@@ -62,6 +69,7 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
     nodes = document["benchmarks"].elements()
     repeated = {_run_name(node) for node in nodes if not _aggregate(node)}
     builder = ResultBuilder(file)
+    builder.add_settings(document.get("context"), _SETTINGS)
     for node in nodes:
         aggregate, name = _aggregate(node), _run_name(node)
         if aggregate not in ("", "mean") or (aggregate and name in repeated):

@@ -62,12 +62,25 @@ def _converted(unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
+_SETTINGS = {
+    "version": "jmhVersion",
+    "JDK": "jdkVersion",
+    "VM": "vmName",
+    "VM version": "vmVersion",
+    "VM options": "jvmArgs",
+    "warmup iterations": "warmupIterations",
+    "warmup time": "warmupTime",
+    "measurement time": "measurementTime",
+}
+
+
 def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
     """Read each iteration's score; without raw data the score of all."""
     document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
     forks = 0
     for result in document.elements():
+        builder.add_settings(result, _SETTINGS)
         mode = result["mode"].text()
         if mode not in MODES:
             raise result["mode"].error("is no mode of JMH", ", ".join(MODES))

@@ -109,6 +109,21 @@ def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int)
             )
 
 
+_SETTINGS = (
+    "protocol",
+    "threads",
+    "clients",
+    "pipeline",
+    "data_size",
+    "ratio",
+    "key_pattern",
+    "key_minimum",
+    "key_maximum",
+    "test_time",
+    "rate_limit",
+)
+
+
 def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
     """Read the results of each operation; an operation that was not used has no row."""
     document, notes = parse_json(data, file)
@@ -116,6 +131,7 @@ def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
     sections = [name for name in document.members() if _SECTION.fullmatch(name)]
     chosen = _chosen(sections)
     builder = ResultBuilder(file)
+    builder.add_settings(document.get("configuration"), {name: name for name in _SETTINGS})
     for name, run in chosen.items():
         for operation, node in document[name].members().items():
             is_result = isinstance(node.value, dict) and "Ops/sec" in node.value

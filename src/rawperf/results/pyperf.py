@@ -18,10 +18,22 @@ UNITS: dict[str, tuple[str, str, Better]] = {
 """Quantity, unit and direction of pyperf's units."""
 
 
+_SETTINGS = {
+    "version": "metadata/perf_version",
+    "host": "metadata/hostname",
+    "python": "metadata/python_version",
+    "platform": "metadata/platform",
+    "CPU": "metadata/cpu_model_name",
+    "CPU affinity": "metadata/cpu_affinity",
+}
+
+
 def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
     """Read the values of each worker process."""
     document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
+    for node in (document, *document["benchmarks"].elements()):
+        builder.add_settings(node, _SETTINGS)
     benchmarks = document["benchmarks"].elements()
     if not benchmarks:
         raise document["benchmarks"].error("is empty", "a result for each benchmark")

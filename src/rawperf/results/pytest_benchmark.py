@@ -10,6 +10,13 @@ from collections import Counter
 from rawperf.results.parsing import Node, check_mean, parse_json, scalar_text
 from rawperf.results.table import ResultBuilder, ResultTable
 
+_SETTINGS = {
+    "version": "version",
+    "host": "machine_info/node",
+    "kernel": "machine_info/release",
+    "python": "machine_info/python_version",
+    "CPU": "machine_info/cpu/brand_raw",
+}
 _SUMMARIES = ("min", "max", "median", "stddev")
 
 
@@ -17,6 +24,7 @@ def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
     """Read the time of each round in seconds, or the mean if the file has no single times."""
     document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
+    builder.add_settings(document, _SETTINGS)
     benchmarks = document["benchmarks"].elements()
     if not benchmarks:
         raise document["benchmarks"].error("is empty", "a result for each benchmark")

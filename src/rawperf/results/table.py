@@ -64,6 +64,9 @@ class ResultTable:
         Columns of the file that are no quantity and no key, with the reason in words.
     warnings : tuple of str
         One sentence each.
+    settings : mapping of str to str
+        Options and versions that the file says it ran with, and the machine, as texts; several of one
+        joined by a comma.
     """
 
     rows: pd.DataFrame
@@ -73,6 +76,7 @@ class ResultTable:
     repeats: Repeats = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def frame(self) -> pd.DataFrame:
         """One row a repetition of a key, with a column for each key, ``run``, and each quantity."""
@@ -114,6 +118,7 @@ class ResultBuilder:
         self._rows: list[tuple[dict[str, str], int, str, float, int]] = []
         self._quantities: dict[str, ResultQuantity] = {}
         self._keys: dict[str, None] = {}
+        self._settings: dict[str, dict[str, None]] = {}
 
     def add(
         self,
@@ -157,6 +162,26 @@ class ResultBuilder:
         keys = {f"{name} (key)" if name in COLUMNS else name: text for name, text in keys.items()}
         self._keys.update(dict.fromkeys(keys))
         self._rows.append((keys, run, quantity, value * factor, line))
+
+    def add_setting(self, name: str, text: str) -> None:
+        """Add an option, a version or a fact of the machine that the file states."""
+        if text:
+            self._settings.setdefault(name, {})[text] = None
+
+    def add_settings(self, node: Node | None, paths: Mapping[str, str]) -> None:
+        """Add the texts, numbers and lists of texts at these paths of a JSON object, by name, if it has
+        them.
+        """
+        for name, path in paths.items():
+            value = None if node is None else node.value
+            for step in path.split("/"):
+                value = value.get(step) if isinstance(value, dict) else None
+            if isinstance(value, list):
+                value = " ".join(map(str, value))
+            if isinstance(value, str | int | float):
+                self.add_setting(
+                    name, str(value).lower() if isinstance(value, bool) else str(value)
+                )
 
     def add_failure(
         self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0
@@ -232,4 +257,5 @@ class ResultBuilder:
             repeats,
             left_out or {},
             tuple(warnings),
+            {name: ", ".join(texts) for name, texts in self._settings.items()},
         )

@@ -173,9 +173,8 @@ def _read_runs(
             tables.over,
             {name for at in levels for name in at},
         )
-        options = choose_options(
-            [[c for run in runs for c in run.cells.values()] for runs in loaded.values()]
-        )
+        files = [[c for run in runs for c in run.cells.values()] for runs in loaded.values()]
+        options = choose_options(files, tables.keys, tables.over)
         keys = replace(keys, options=options)
         of_all = tuple(keys.sentences())
         sides = []
@@ -230,6 +229,7 @@ def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
         cells = [cell for of_file in run.cells.values() for cell in of_file.values]
         cells += run.folder.values if run.folder else []
         known.update(name for _, key in cells for name, _ in key)
+        known.update(name for of_file in run.cells.values() for name in of_file.settings)
     for name in names:
         if name not in known:
             raise RawperfError(

@@ -10,6 +10,11 @@ import pandas as pd
 
 from rawperf.core.metrics import Metric, MetricDictionary
 
+MIN_REQUESTS = 20
+"""Requests from which a log is examined for signs of several runs."""
+MIN_PAUSE, PAUSES_APART = 0.2, 5.0
+"""A pause that divides a log: its smallest share of the time, and its ratio to the next longest one."""
+
 
 @dataclass(frozen=True, eq=False)
 class RequestLog:
@@ -18,7 +23,7 @@ class RequestLog:
     `share` is the metric of the share that failed, `rate` that of successes per second, `time` that
     of the successes' response times. `times` and `failed_times` are these of successful and failed
     requests, in the unit of `time`; `span_s` is the time from the begin of the first request to the
-    end of the last one.
+    end of the last one. `doubts` say why the file may hold more than one run.
     """
 
     entity_kind: str
@@ -29,6 +34,7 @@ class RequestLog:
     times: np.ndarray
     failed_times: np.ndarray
     span_s: float
+    doubts: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -73,4 +79,28 @@ def request_logs(frame: pd.DataFrame, dictionary: MetricDictionary) -> Iterator[
                 values[~is_failed],
                 values[is_failed],
                 float(rows["t"].max() - begins.min()),
+                tuple(_doubts(begins, rows["t"].to_numpy())),
             )
+
+
+def _doubts(begins: np.ndarray, ends: np.ndarray) -> Iterator[str]:
+    """Yield why the requests of a file may be of several runs: each is listed twice, or they are divided
+    by one long pause.
+    """
+    count = len(begins)
+    if count < MIN_REQUESTS:
+        return
+    distinct = len(np.unique(np.column_stack([begins, ends]), axis=0))
+    if distinct <= count / 2:
+        yield (
+            f"{count - distinct} of {count} requests have the same begin and end as another one: the file "
+            "may contain a run twice, which doubles its throughput"
+        )
+    order = np.argsort(begins)
+    pauses = np.sort(begins[order][1:] - np.maximum.accumulate(ends[order])[:-1])
+    span = ends.max() - begins.min()
+    if pauses[-1] > MIN_PAUSE * span and pauses[-1] > PAUSES_APART * max(pauses[-2], 0.0):
+        yield (
+            f"there is no request during {pauses[-1]:.3g} s of {span:.3g} s: the file may contain two "
+            "runs, whose throughput includes the pause between them"
+        )

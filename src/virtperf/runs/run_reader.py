@@ -289,7 +289,7 @@ class RunReader:
             return self._results(content, path, run)
         frame = content if isinstance(content, pd.DataFrame) else content.table
         if "metric_value" in frame.columns:  # a raw file, also as `virtperf read` writes it
-            cells = self._samples(frame, path)
+            cells = self._samples(frame, path, run)
             if not isinstance(content, RawTables):
                 return cells
             file = "" if run == str(path) else f"{path.name} "
@@ -316,7 +316,7 @@ class RunReader:
         empty += empty_cells(numbers, str(path))
         return plain_table(frame, numbers, str(path), self.quantities)
 
-    def _samples(self, frame: pd.DataFrame, path: Path) -> Cells:
+    def _samples(self, frame: pd.DataFrame, path: Path, run: str) -> Cells:
         """Group the samples of a raw file by metric and entity."""
         if recorded := self._recorded(frame, str(path)):
             means = {cell: np.array([v @ n / n.sum()]) for cell, (v, n) in recorded.items()}
@@ -332,6 +332,7 @@ class RunReader:
                 for metric in (log.time, log.share, log.rate)
                 if metric is not None
             )
+            self._warn(run, *log.doubts)
             values[share] = np.array([log.failure_rate])
             counts[share] = len(log.failed_times), log.count
             for rate in rates if np.isfinite(log.throughput) else ():

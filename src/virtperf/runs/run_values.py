@@ -279,8 +279,10 @@ def plain_table(
     if failed is not None:
         quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
     truth = None
-    if success in numbers and (
-        SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success)
+    if (
+        success is not None
+        and success in numbers
+        and (SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success))
     ):
         truth = success, numbers[success].to_numpy(dtype=float)
     return PlainTable(file, in_base_units, texts, len(frame), written, failed, truth)
@@ -457,16 +459,22 @@ def _tells_runs_apart(levels: Sequence[Sequence[str]]) -> bool:
     return bool(set.intersection(*map(set, counts)))
 
 
-def choose_options(sides: Sequence[Sequence[Cells]]) -> tuple[str, ...]:
-    """Choose the settings of whole files by which their values are matched, since they vary between the
-    files of a side. All others are facts.
+def choose_options(
+    sides: Sequence[Sequence[Cells]], named: Sequence[str] = (), over: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Choose the settings of whole files by which their values are matched: those `named`, and those that
+    vary between the files of a side but are not in `over`. All others are facts.
     """
     names = dict.fromkeys(name for side in sides for file in side for name in file.settings)
     return tuple(
         name
         for name in names
-        if _tells_runs_apart(
-            [[f.settings[name] for f in side if name in f.settings] for side in sides]
+        if name in named
+        or (
+            name not in over
+            and _tells_runs_apart(
+                [[f.settings[name] for f in side if name in f.settings] for side in sides]
+            )
         )
     )
 
@@ -637,6 +645,7 @@ def result_cells(table: ResultTable, *, singles: bool) -> Cells:
         runs,
         table.repeats,
         values if singles else {},
+        settings=table.settings,
         of_table=True,
         repetitions=max(map(len, values.values()), default=0),
     )

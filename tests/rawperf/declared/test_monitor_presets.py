@@ -358,6 +358,27 @@ def test_iperf3() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["iperf3-udp", "iperf3-udp-reverse", "iperf3-omit", "iperf3-bidir"]
+)
+def test_iperf3_reads_what_arrived_in_each_direction(name: str) -> None:
+    document = json.loads(sample(f"iperf3/{name}.json"))
+    kept = [each for each in document["intervals"] if not each["sum"]["omitted"]]
+    is_sent = document["start"]["test_start"]["protocol"] == "UDP" and kept[0]["sum"]["sender"]
+    rates = [] if is_sent else [each["sum"]["bits_per_second"] / 8 for each in kept]
+    path = f"iperf3/{name}.json"
+    assert of(path, metric="network_throughput")["metric_value"].tolist() == pytest.approx(rates)
+    reverse = [
+        e["sum_bidir_reverse"]["bits_per_second"] / 8 for e in kept if "sum_bidir_reverse" in e
+    ]
+    found = of(path, metric="network_throughput_reverse")["metric_value"].tolist()
+    assert found == pytest.approx(reverse) and bool(reverse) == (name == "iperf3-bidir")
+    for end, metric in (("", ""), ("_bidir_reverse", "_reverse")):
+        if total := document["end"].get(f"sum_received{end}"):
+            (value,) = of(path, metric=f"network_throughput_total{metric}")["metric_value"]
+            assert value == pytest.approx(total["bits_per_second"] / 8)
+
+
 def test_numastat_and_turbostat() -> None:
     printed = dict(re.findall(r"(\w+) +(\d+)\n", sample("numastat/numastat.txt").decode()))
     found = of("numastat/numastat.txt", entity="node0")
