@@ -16,10 +16,12 @@ from pathlib import PurePosixPath
 
 from virtperf.artifact.factor_names import name_by_folder, name_by_word_before, names_by_levels
 from virtperf.artifact.inspection import InspectedFile
-from virtperf.artifact.tables import conditions
+from virtperf.artifact.tables import conditions, is_number
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 
+CONFIGURATION = "configuration"
+"""Factor of folders whose names are in no form that tells what their words are."""
 NONE = "none"
 """Level of a part that some paths lack."""
 TEST, REPLICATE = "test", "replicate"
@@ -104,19 +106,53 @@ class _Group:
 def propose_runs(files: Iterable[InspectedFile]) -> ProposedRuns:
     """Propose run folders for the files of an artifact."""
     data = [file for file in files if file.kind != "beside"]
-    groups = [group for part in _by_depth(data) for group in _split(part, {})]
-    clusters = _clusters(groups)
-    used = [cluster for cluster in clusters if _is_read(cluster)]
-    _label(used)
+    used = _used_clusters(data, {})
     sources = _name_factors(used)
+    if whole := _folders_without_form(used):
+        used = _used_clusters(data, whole)
+        sources = _name_factors(used)
     versions = _versions(used)
     runs = [run for cluster in used for run in _runs(cluster, versions, several=len(used) > 1)]
-    if len(used) > 1:
-        sources = {TEST: "the parts of the paths that tell tests apart", **sources}
+    if any(TEST in run.factors for run in runs):
+        sources = {**sources, TEST: "the parts of the paths that tell tests apart"}
+        sources = {TEST: sources.pop(TEST), **sources}
     sources.pop(REPLICATE, None)
     in_runs = {file.path for run in runs for file in run.files}
     left = tuple(file for file in data if file.path not in in_runs)
     return ProposedRuns(tuple(_numbered(runs)), sources, left)
+
+
+def _used_clusters(
+    files: Iterable[InspectedFile], whole: Mapping[int, Mapping[int, int]]
+) -> list[_Cluster]:
+    """Clusters that are read, with their labels; `whole` are segments that are one part, by depth."""
+    parts = _by_depth(files)
+    groups = [g for part in parts for g in _split(part, whole.get(len(part[0].segments), {}))]
+    used = [cluster for cluster in _clusters(groups) if _is_read(cluster)]
+    _label(used)
+    return used
+
+
+def _folders_without_form(clusters: Sequence[_Cluster]) -> dict[int, dict[int, int]]:
+    """Folders, by depth, of which words vary that nothing names: only their whole names are levels that
+    one can compare.
+    """
+    named: set[Place] = set()
+    unnamed: dict[Place, None] = {}
+    for group in (cluster.first for cluster in clusters):
+        for place in group.factors:
+            levels = {path.level(place, group.lengths) for path in group.paths} - {NONE}
+            at = (len(group.lengths), place[0])
+            if not _NUMBERED.fullmatch(group.names[place]):
+                if levels and group.names[place] not in {level.lower() for level in levels}:
+                    named.add(at)
+            elif place[0] < len(group.lengths) - 1 and not all(map(is_number, levels)):
+                unnamed[at] = None
+    whole: dict[int, dict[int, int]] = defaultdict(dict)
+    for depth, segment in unnamed:
+        if (depth, segment) not in named:
+            whole[depth][segment] = 0
+    return whole
 
 
 # ---- groups of paths
@@ -241,6 +277,9 @@ def _belongs(group: _Group, other: _Group) -> bool:
         return False
     if len(group.paths[0].segments) != len(other.paths[0].segments):
         return False
+    shapes = [{path.file.shape for path in g.paths if path.file.is_read} for g in (group, other)]
+    if shapes[0] & shapes[1]:
+        return False  # a run has one file of a form: two would have the same numbers
     own, others = set(_keys(group)), set(_keys(other))
     common = own & others
     stems = {path.segments[-1][0] for path in (*group.paths, *other.paths)}
@@ -296,6 +335,9 @@ def _runs(cluster: _Cluster, versions: Set[str], *, several: bool) -> list[Propo
         factors: dict[str, Level] = {TEST: first.label} if several else {}
         for place in first.factors:
             name, token = first.names[place], path.level(place, first.lengths)
+            if name == TEST:
+                factors[TEST] = clean_level("-".join([*([first.label] if several else []), token]))
+                continue
             factors[name] = _cleaned(token) if name in versions else _level(token, name)
         runs += _of_file(factors, path.file, beside[key])
     return runs
@@ -393,8 +435,14 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             ]
             free = (n for n in candidates if n and n not in used and _is_free(n))
             name = next(free, "")
+            in_folder = place[0] < len(group.lengths) - 1
+            are_words = not all(map(is_number, levels))
+            if not name and are_words and in_folder and not group.lengths[place[0]]:
+                name = CONFIGURATION if CONFIGURATION not in used else ""
+            elif not name and are_words and not in_folder and not place[1] and own:
+                name = TEST  # tables of conditions: their names tell what was measured
             if not name:
-                kind = "folder" if place[0] < len(group.lengths) - 1 else "name"
+                kind = "folder" if in_folder else "name"
                 number = place[0] + 1 if kind == "folder" else 1
                 while f"{kind}_{number}" in taken:
                     number += 1
@@ -403,8 +451,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             known.append((name, levels))
             beside[_tree(group, place)].append((name, levels))
             group.names[place] = name
-            words = _where(group, place)
-            sources[name] = sources.get(name, words)
+            sources[name] = sources.get(name, _where(group, place))
     for cluster in clusters:
         _add_constant_folders(cluster.first, clusters)
     for key in keys:

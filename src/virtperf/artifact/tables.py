@@ -98,6 +98,8 @@ class Roles:
 def parse_table(text: str) -> Table | None:
     """Parse a text as a table, with or without a header row; None if it is none."""
     text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] in ("{", "["):
+        return None  # JSON, whose commas separate no columns
     try:
         delimiter = table_delimiter(text)
         lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
