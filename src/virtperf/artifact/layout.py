@@ -94,13 +94,16 @@ class _Path:
 
 @dataclass
 class _Group:
-    """Files with the same parts: those that vary are `factors`, `label` names the test."""
+    """Files with the same parts: those that vary are `factors`, `label` names the test; `whole` are
+    segments of several words that are one part.
+    """
 
     paths: list[_Path]
     lengths: list[int]
     factors: list[Place]
     label: str = ""
     names: dict[Place, str] = field(default_factory=dict)
+    whole: frozenset[Place] = frozenset()
 
 
 def propose_runs(files: Iterable[InspectedFile]) -> ProposedRuns:
@@ -146,7 +149,11 @@ def _folders_without_form(clusters: Sequence[_Cluster]) -> dict[int, dict[int, i
             if not _NUMBERED.fullmatch(group.names[place]):
                 if levels and group.names[place] not in {level.lower() for level in levels}:
                     named.add(at)
-            elif place[0] < len(group.lengths) - 1 and not all(map(is_number, levels)):
+            elif (
+                place[0] < len(group.lengths) - 1
+                and not all(map(is_number, levels))
+                and any(len(path.segments[place[0]]) > 1 for path in group.paths)
+            ):
                 unnamed[at] = None
     whole: dict[int, dict[int, int]] = defaultdict(dict)
     for depth, segment in unnamed:
@@ -200,7 +207,8 @@ def _split(paths: list[_Path], joined: Mapping[int, int]) -> list[_Group]:
         for path in paths:
             parts[path.level(place, lengths)].append(path)
         return [group for level in sorted(parts) for group in _split(parts[level], joined)]
-    return [_Group(paths, lengths, factors)]
+    whole = frozenset((segment, 0) for segment, token in joined.items() if not token)
+    return [_Group(paths, lengths, factors, whole=whole)]
 
 
 def _crossed(
@@ -437,7 +445,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             name = next(free, "")
             in_folder = place[0] < len(group.lengths) - 1
             are_words = not all(map(is_number, levels))
-            if not name and are_words and in_folder and not group.lengths[place[0]]:
+            if not name and are_words and place in group.whole:
                 name = CONFIGURATION if CONFIGURATION not in used else ""
             elif not name and are_words and not in_folder and not place[1] and own:
                 name = TEST  # tables of conditions: their names tell what was measured

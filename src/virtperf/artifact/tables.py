@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json
 import math
 import re
 from collections import Counter
@@ -98,8 +99,10 @@ class Roles:
 def parse_table(text: str) -> Table | None:
     """Parse a text as a table, with or without a header row; None if it is none."""
     text = text.removeprefix("\ufeff")
-    if text.lstrip()[:1] in ("{", "["):
-        return None  # JSON, whose commas separate no columns
+    if text.lstrip()[:1] in ("{", "[") and (
+        _is_json(text) or _is_json(text.lstrip().split("\n")[0])
+    ):
+        return None  # its commas separate no columns
     try:
         delimiter = table_delimiter(text)
         lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
@@ -118,6 +121,14 @@ def parse_table(text: str) -> Table | None:
     if not table.headed and any(len(cell) > 60 for cell in first):
         return None
     return table
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def table_delimiter(text: str) -> str:
