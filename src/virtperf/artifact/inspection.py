@@ -95,7 +95,7 @@ def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
 
 def _table_shape(table: Table) -> str:
     kinds = "".join("n" if name in table.numeric else "t" for name in table.names)
-    return f"table:{table.delimiter!r}:{table.header or kinds}"
+    return f"table:{table.delimiter!r}:{table.header or kinds}{':about' if table.about else ''}"
 
 
 def _text_shape(head: bytes) -> str:

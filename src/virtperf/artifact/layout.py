@@ -34,6 +34,9 @@ MIN_CROSSED = 1 / 3
 MIN_SHARED_LEVELS = 2
 _SPLIT = re.compile(r"[-_ ]+")
 _SUFFIX = re.compile(r"(?:\.(?:gz|xz|bz2|zst))?$")
+_IDENTIFIER = re.compile(r"\d{9,}")
+"""A time or a random number that makes a name unique."""
+_EXTENSION = re.compile(r"\.\w{1,12}")
 _REPLICATE = re.compile(
     r"(?i)(?:r|run|rep|replicate|repeat|repetition|trial|iter|iteration|round|try)"
 )
@@ -171,6 +174,7 @@ def _by_depth(files: Iterable[InspectedFile]) -> list[list[_Path]]:
         path = PurePosixPath(file.path)
         name = _SUFFIX.sub("", path.name)
         suffix = PurePosixPath(name).suffix
+        suffix = suffix if _EXTENSION.fullmatch(suffix) else ""  # in kata.v2-qemu-100 it is no type
         stem = name.removesuffix(suffix) or name
         segments = [_tokens(part) for part in (*path.parts[:-1], stem)]
         parts[len(segments), suffix].append(_Path(file, segments))
@@ -178,7 +182,8 @@ def _by_depth(files: Iterable[InspectedFile]) -> list[list[_Path]]:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token for token in _SPLIT.split(text) if token] or [text]
+    tokens = [token for token in _SPLIT.split(text) if token]
+    return [token for token in tokens if not _IDENTIFIER.fullmatch(token)] or tokens or [text]
 
 
 def _split(paths: list[_Path], joined: Mapping[int, int]) -> list[_Group]:
@@ -445,7 +450,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             name = next(free, "")
             in_folder = place[0] < len(group.lengths) - 1
             are_words = not all(map(is_number, levels))
-            if not name and are_words and place in group.whole:
+            if not name and are_words and in_folder and place in group.whole:
                 name = CONFIGURATION if CONFIGURATION not in used else ""
             elif not name and are_words and not in_folder and not place[1] and own:
                 name = TEST  # tables of conditions: their names tell what was measured

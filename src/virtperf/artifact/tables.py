@@ -42,12 +42,15 @@ def is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a table; `names` are those of the header row, or numbered ones (not `headed`)."""
+    """Cells of a table; `names` are those of the header row, or numbered ones (not `headed`). `about` is
+    a line above the values that is no header row.
+    """
 
     delimiter: str
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     headed: bool
+    about: str = ""
 
     def cells(self, name: str) -> tuple[str, ...]:
         place = self.names.index(name)
@@ -103,9 +106,13 @@ def parse_table(text: str) -> Table | None:
         _is_json(text) or _is_json(text.lstrip().split("\n")[0])
     ):
         return None  # its commas separate no columns
+    lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
+    if len(lines) > MIN_SERIES and "," in lines[0] and all(map(is_number, lines[1:])):
+        return Table(
+            ",", (COLUMN.format(1),), tuple((x.strip(),) for x in lines[1:]), False, lines[0]
+        )
     try:
         delimiter = table_delimiter(text)
-        lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
         first, *rest = (tuple(split_line(line, delimiter)) for line in lines)
     except (RawperfError, csv.Error):
         return None
