@@ -107,7 +107,7 @@ def parse_table(text: str) -> Table | None:
     ):
         return None  # its commas separate no columns
     lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
-    if len(lines) > MIN_SERIES and "," in lines[0] and all(map(is_number, lines[1:])):
+    if len(lines) > 2 and "," in lines[0] and all(map(is_number, lines[1:])):
         return Table(
             ",", (COLUMN.format(1),), tuple((x.strip(),) for x in lines[1:]), False, lines[0]
         )
