@@ -133,10 +133,8 @@ def test_commands_work_without_a_repository(installed, root, tmp_path):
         (tmp_path / name).mkdir()
         for n, rate in enumerate(rates):
             (tmp_path / name / f"{n}.csv").write_text(f"throughput\n{rate}\n")
-    both = [
-        f"{tls},{rate}"
-        for tls, rate in zip(("on", "off") * 3, (73, 100, 73.4, 100.2, 72.9, 99.7), strict=True)
-    ]
+    rates = (("on", 73), ("off", 100), ("on", 73.4), ("off", 100.2), ("on", 72.9), ("off", 99.7))
+    both = [f"{tls},{rate}" for tls, rate in rates]
     (tmp_path / "both.csv").write_text("\n".join(["tls,throughput", *both]))
     done = run_declared_only("virtperf", USED, installed, tmp_path)
     assert done.returncode == 0, done.stderr

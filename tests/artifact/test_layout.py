@@ -174,3 +174,45 @@ def test_machine_of_one_test_is_a_level_of_the_machines_of_others(artifact):
     assert {run.factors["folder_1"] for run in found.runs if run.factors["test"] == "net"} == {
         "left"
     }
+
+
+def test_folders_in_no_common_form_are_one_factor(artifact):
+    names = ["base-auto", "base-manual", "huge-auto", "huge-manual", "odd-huge-auto-o9-c3"]
+    files = {f"run/{name}/{n}/counts.dat": NUMBERS for name in names for n in (1, 4)}
+    found = proposed(artifact(files))
+    assert levels(found.runs, "configuration") == sorted(names)
+    assert list(found.sources) == ["configuration", "folder_3"] and len(found.runs) == 10
+
+
+def test_files_of_one_form_are_never_one_run(artifact):
+    names = [
+        f"boot-{how}-{s}-time.dat" for how in ("parallel-50", "serial-9") for s in ("fc", "kvm")
+    ]
+    found = proposed(artifact(dict.fromkeys(names, NUMBERS)))
+    assert [len(run.files) for run in found.runs] == [1, 1, 1, 1]
+    assert levels(found.runs, "system") == ["fc", "kvm"]
+    assert levels(found.runs, "test") == ["boot-parallel-50-time", "boot-serial-9-time"]
+
+
+def test_names_of_tables_with_conditions_are_tests(artifact):
+    table = "runtime,result\nrunc,{}\nrunsc,{}\n"
+    files = {f"{name}.csv": table.format(n, n + 1) for n, name in enumerate(("startup", "density"))}
+    found = proposed(artifact(files))
+    assert levels(found.runs, "test") == ["density", "startup"]
+    assert found.unnamed == [] and len(found.runs) == 4
+
+
+def test_values_below_a_line_and_names_with_a_number_of_their_own(artifact):
+    files = {
+        f"start-io.{name}.v2-100_{number}": f"io.{name}.v2,overlayfs,100\n{NUMBERS}12\n14\n"
+        for name, number in (("runc", 3655234905), ("kata", 2383679960))
+    }
+    found = proposed(artifact(files))
+    assert sorted(len(run.files[0].table.rows) for run in found.runs) == [5, 5]
+    assert not any("3655234905" in str(run.factors) for run in found.runs)
+
+
+def test_json_is_no_table(artifact):
+    text = '{"start": [0.85, 7201.4], "build": [3658.8, 10897.5]}\n'
+    found = proposed(artifact({"out/1/a.json": text, "out/2/a.json": text, "x.csv": PAIRS}))
+    assert {file.path for run in found.runs for file in run.files} == {"x.csv"}

@@ -122,3 +122,8 @@ print(sum(name.partition(".")[0] in ("rawperf", "virtperf") for name in sys.modu
     )
     assert "slower" in done.stdout
     assert int(done.stdout.split()[-1]) <= MAX_MODULES
+
+
+def test_level_given_twice_is_refused(command):
+    text = command("a", "b", "--where", "n=1", "--where", "n=2", status=2)
+    assert "--where n is given twice: one level holds for all runs" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zipfile
 from pathlib import Path
 
@@ -16,7 +17,11 @@ import virtperf as vp
 from rawperf.core.errors import ParameterError
 from virtperf.cli import main
 from virtperf.comparison.claim import claim, find_claim, listed
+from virtperf.comparison.percentiles import distribution, of_single_values, replace_by_percentiles
+from virtperf.comparison.sides import Side
+from virtperf.core.order_statistics import percentile
 from virtperf.core.paths import Layout
+from virtperf.runs.run_reader import RunReader
 from virtperf.verdicts.regions import Decision
 
 CLAIM = "zvm-xen-2009/xen-software-costs-27-percent"
@@ -246,6 +251,121 @@ def test_rows_are_runs_on_request(layout: Layout, tmp_path: Path) -> None:
     result = claim(CLAIM, *places, rows="runs", root=layout.root)
     assert result.verdict == "holds here" and "4 runs" in result.note
     assert "--rows" not in str(result)
+
+
+def both_in_one_table(folder: Path) -> tuple[Path, dict[str, list[float]]]:
+    """A table of results, in which a column tells the conditions apart, and its values."""
+    values = {"on": [73.1, 72.6, 73.4, 72.9, 73.3], "off": [99.2, 100.4, 101.0, 99.9, 100.2]}
+    rows = [f"{tls},12,{n},{v}" for tls, of in values.items() for n, v in enumerate(of, start=1)]
+    path = folder / "results.csv"
+    path.write_text("\n".join(["tls,guests,round,rate", *rows, ""]))
+    return path, values
+
+
+def test_one_table_has_both_conditions(root: Path, tmp_path: Path) -> None:
+    path, values = both_in_one_table(tmp_path)
+    kept = tmp_path / "kept.yaml"
+    given = ("--where", "tls=on", "--where", "tls=off", "--quantity", "rate", "--rows", "runs")
+    result = invoke(root, "test", CLAIM, str(path), *given, "--keep", str(kept), "--format", "json")
+    found = json.loads(result.output)
+    on, off = (np.array(values[tls]) for tls in ("on", "off"))
+    assert found["estimate"] == pytest.approx(100 * (on.mean() / off.mean() - 1))
+    welch = stats.ttest_ind(np.log(on), np.log(off), equal_var=False).confidence_interval()
+    ends = [100 * math.expm1(x) for x in (welch.low, welch.high)]
+    assert [found["estimate_low"], found["estimate_high"]] == pytest.approx(ends, abs=0.02)
+    assert found["sides"] == [f"{path}, tls=on", f"{path}, tls=off"]
+    again = invoke(root, "test", str(kept), "--format", "json")
+    assert json.loads(again.output)["reason"] == found["reason"]
+
+
+def test_a_number_of_a_table_tells_conditions_apart(layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "load.csv"
+    path.write_text("guests,rate\n1,73\n12,100\n1,72.8\n12,100.1\n1,73.3\n12,99.8\n12,100.3\n")
+    result = claim(
+        CLAIM, path, where={"guests": (1, 12)}, quantity="rate", rows="runs", root=layout.root
+    )
+    assert [len(side.runs) for side in result.runs] == [3, 4]
+
+
+def test_jobs_of_one_report_are_compared_within_runs(layout: Layout, tmp_path: Path) -> None:
+    for n, (on, off) in enumerate([(73, 100), (147, 200), (36.3, 50)]):
+        jobs = [
+            {"jobname": name, "read": {"iops": iops, "bw": 1, "total_ios": 5, "runtime": 9}}
+            for name, iops in (("on", on), ("off", off))
+        ]
+        report = {"fio version": "fio-3.33", "timestamp": 1, "time": "x", "jobs": jobs}
+        (tmp_path / f"run{n}.json").write_text(json.dumps(report))
+    result = claim(
+        CLAIM, tmp_path, where={"job": ("on", "off")}, quantity="read_iops", root=layout.root
+    )
+    logs = np.log([73 / 100, 147 / 200, 36.3 / 50])
+    half = stats.t(2).ppf(0.975) * stats.sem(logs)
+    ends = [100 * math.expm1(x) for x in (logs.mean() - half, logs.mean() + half)]
+    assert [result.numbers[f"estimate_{end}"] for end in ("low", "high")] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        (
+            (),
+            r"give --where tls=LEVEL --where tls=LEVEL, in this order: results.csv has tls \(off, on\)",
+        ),
+        (("tls=on", "tls=off", "tls=on"), "tls has 3 levels"),
+        (("tls=on", "tls=on"), "the same run is listed twice"),
+        (("tls=on", "tls=of"), r"no row of .*results.csv has tls=of; expected tls: off, on"),
+    ],
+)
+def test_conditions_that_are_not_told_apart(root: Path, tmp_path: Path, where, problem) -> None:
+    path, _ = both_in_one_table(tmp_path)
+    options = [part for text in where for part in ("--where", text)]
+    result = invoke(root, "test", CLAIM, str(path), "--quantity", "rate", *options)
+    assert result.exit_code == 2 and re.search(problem, result.output, re.I)
+
+
+def test_time_in_place_of_a_rate_is_refused(layout: Layout, tmp_path: Path) -> None:
+    sides = [written(tmp_path / name, [1.0, 1.1], name="run (s)") for name in ("a", "b")]
+    with pytest.raises(ParameterError, match=r"run is in s, a unit of time.*a unit of rate"):
+        claim(CLAIM, *sides, root=layout.root)
+
+
+def test_failed_rows_zeros_and_too_few_values_are_said(layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "boots.csv"
+    path.write_text("boot_ms,exit_code\n110,0\n112,0\n0,0\n9,1\n")
+    result = claim("firecracker-nsdi-2020/less-than-125-ms", path, root=layout.root)
+    assert result.decision is Decision.UNDECIDED
+    notes = "\n".join(result.shown().notes)
+    assert "1 of 4 failed, and count in no other number" in notes
+    assert "1 of 3 values have boot 0" in notes
+    assert "needs at least 368 values, 365 more than these" in notes  # 0.99**368 < 2.5 %
+
+
+def test_runs_of_two_machines_are_said(layout: Layout, tmp_path: Path) -> None:
+    for side, rates in (("a", (73, 74)), ("b", (100, 99))):
+        for n, rate in enumerate(rates):
+            run = tmp_path / side / f"r{n}"
+            run.mkdir(parents=True)
+            (run / "t.csv").write_text(f"throughput\n{rate}\n")
+            cpu = "A" if side == "a" and n else "B"
+            about = {"study": "own", "run": f"r{n}", "provenance": "measured", "factors": {}}
+            about |= {"replicate": n + 1, "machine": {"cpu": cpu}}
+            (run / "run.yaml").write_text(json.dumps(about))
+    notes = claim(CLAIM, tmp_path / "a", tmp_path / "b", root=layout.root).notes
+    assert "a: runs with different cpu are taken as replicates" in notes
+    assert "the conditions differ in cpu too, which may be the cause" in notes
+
+
+def test_percentile_of_a_histogram_is_that_of_compare(layout: Layout, root: Path) -> None:
+    log = root / "tests/rawperf/samples/hdrhistogram/two-drivers.hlog"
+    rule = {"statistic": "quantile", "share": 0.99}
+    reader = RunReader(layout, singles=True)
+    run = reader.run(log)
+    (cell,) = run.singles
+    side = Side("log", (run,), reader.quantities.known)
+    (of_compare,) = replace_by_percentiles([side], [99])
+    expected = percentile(run.singles[cell][0], 0.99, run.singles[cell][1])
+    assert of_single_values(distribution(run, cell), rule).value == expected
+    assert [*of_compare.runs[0].values.values()] == [expected]
 
 
 def test_values_of_different_things_are_not_runs_of_one_condition(

@@ -112,6 +112,9 @@ def _entry(name: str, file: InspectedFile, fields: Sequence[DeclaredField]) -> d
         entry["delimiter"] = table.delimiter
     if not table.headed:
         entry["columns"] = list(table.names)
+    if table.about:
+        entry["columns"].append("...")
+        entry["leave_out_rows"] = 1
     if roles.repeats or roles.time:
         entry["time"] = {"numbered": True}  # a run without start and duration has no clock
     if roles.names:
@@ -133,7 +136,8 @@ def _has_gaps(files: Sequence[InspectedFile], column: str) -> bool:
 
 def _title(table: Table, roles: Roles) -> str:
     if not table.headed:
-        return f"table of {len(table.names)} columns without a header row"
+        words = f"table of {len(table.names)} columns without a header row"
+        return f"{words}; its first line is not read" if table.about else words
     words = f"table with the columns {visible(', '.join(table.names))}"[:200]
     if roles.time:
         words += "; EXAMPLE, replace: numbered rows, though one column may be a time"

@@ -37,6 +37,7 @@ from virtperf.artifact.printed_numbers import (
 from virtperf.artifact.runs_table import RunLine, equal_runs, make_runs, table_text
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, level_text
+from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import Drafted, render, write_study
 
@@ -161,7 +162,13 @@ def draft_study(
 
 
 def _first_problem(files: Sequence[InspectedFile]) -> str | None:
-    return next((f"{f.path}: {f.problem}" for f in files if f.problem and f.kind == "unread"), None)
+    """The most common form of files that are not read."""
+    forms = _by_form([file for file in files if file.problem and file.kind == "unread"])
+    if not forms:
+        return None
+    problem, start, paths = forms[0]
+    more = f"; such files may be declared as {start}" if start else ""
+    return f"{plural(len(paths), 'file')} such as {paths[0]}: {problem}{more}"
 
 
 def _renamed(layout: ProposedRuns, renamed: Mapping[str, str]) -> ProposedRuns:

@@ -15,10 +15,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 HYPERVISORS = _words(
-    "bhyve chv cloudhv cloudhypervisor crosvm esxi fc firecracker hvt hyperv kvm kvmtool kvmvirtio "
+    "bhyve chv cloudhv cloudhypervisor crosvm dragonball esxi fc firecracker hvt hyperv kvm kvmtool kvmvirtio "
     "microvm qemu qemukvm qemumicrovm solo5 spt uhyve virtualbox vmware xen xenhvm xenpv xenpvh"
 )
-RUNTIMES = _words("containerd crio docker gvisor kata lxc lxd podman runc runsc singularity sysbox")
+RUNTIMES = _words(
+    "containerd crio crun docker gvisor kata kata2 kata3 kuasar lxc lxd podman quark runc runsc singularity "
+    "sysbox youki"
+)
 SYSTEMS = (
     HYPERVISORS
     | RUNTIMES
@@ -66,7 +69,7 @@ _PROCESSORS = _words(
 _CLOUD = re.compile(
     r"[a-z]\d[a-z]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal)", re.IGNORECASE
 )
-_BYTES = re.compile(r"\d+(?:\.\d+)?(?:[KMGT]i?B|[kmgt]i?b)")
+_BYTES = re.compile(r"\d+(?:\.\d+)?(?:[KMGT](?:i?B)?|[kmgt](?:i?b)?)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VERSION = re.compile(r"v\d+(?:\.\d+)+|\d+(?:\.\d+){2,}")
 

@@ -96,7 +96,8 @@ def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
 
 def _table_shape(table: Table) -> str:
     kinds = "".join("n" if name in table.numeric else "t" for name in table.names)
-    return f"table:{table.delimiter!r}:{table.header or kinds}"
+    about = f":below {table.about.count(',') + 1}" if table.about else ""
+    return f"table:{table.delimiter!r}:{table.header or kinds}{about}"
 
 
 def _text_shape(head: bytes) -> str:

@@ -16,11 +16,13 @@ from pathlib import PurePosixPath
 
 from virtperf.artifact.factor_names import name_by_folder, name_by_word_before, names_by_levels
 from virtperf.artifact.inspection import InspectedFile
-from virtperf.artifact.tables import conditions
+from virtperf.artifact.tables import conditions, is_number
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 
+CONFIGURATION = "configuration"
+"""Factor of folders whose names are in no form that tells what their words are."""
 NONE = "none"
 """Level of a part that some paths lack."""
 TEST, REPLICATE = "test", "replicate"
@@ -33,6 +35,9 @@ MIN_CROSSED = 1 / 3
 MIN_SHARED_LEVELS = 2
 _SPLIT = re.compile(r"[-_ ]+")
 _SUFFIX = re.compile(r"(?:\.(?:gz|xz|bz2|zst))?$")
+_IDENTIFIER = re.compile(r"\d{9,}")
+"""A time or a random number that makes a name unique."""
+_EXTENSION = re.compile(r"\.\w{1,12}")
 _REPLICATE = re.compile(
     r"(?i)(?:r|run|rep|replicate|repeat|repetition|trial|iter|iteration|round|try)"
 )
@@ -93,31 +98,72 @@ class _Path:
 
 @dataclass
 class _Group:
-    """Files with the same parts: those that vary are `factors`, `label` names the test."""
+    """Files with the same parts: those that vary are `factors`, `label` names the test; `whole` are
+    segments of several words that are one part.
+    """
 
     paths: list[_Path]
     lengths: list[int]
     factors: list[Place]
     label: str = ""
     names: dict[Place, str] = field(default_factory=dict)
+    whole: frozenset[Place] = frozenset()
 
 
 def propose_runs(files: Iterable[InspectedFile]) -> ProposedRuns:
     """Propose run folders for the files of an artifact."""
     data = [file for file in files if file.kind != "beside"]
-    groups = [group for part in _by_depth(data) for group in _split(part, {})]
-    clusters = _clusters(groups)
-    used = [cluster for cluster in clusters if _is_read(cluster)]
-    _label(used)
+    used = _used_clusters(data, {})
     sources = _name_factors(used)
+    if whole := _folders_without_form(used):
+        used = _used_clusters(data, whole)
+        sources = _name_factors(used)
     versions = _versions(used)
     runs = [run for cluster in used for run in _runs(cluster, versions, several=len(used) > 1)]
-    if len(used) > 1:
-        sources = {TEST: "the parts of the paths that tell tests apart", **sources}
+    if any(TEST in run.factors for run in runs):
+        sources = {**sources, TEST: "the parts of the paths that tell tests apart"}
+        sources = {TEST: sources.pop(TEST), **sources}
     sources.pop(REPLICATE, None)
     in_runs = {file.path for run in runs for file in run.files}
     left = tuple(file for file in data if file.path not in in_runs)
     return ProposedRuns(tuple(_numbered(runs)), sources, left)
+
+
+def _used_clusters(
+    files: Iterable[InspectedFile], whole: Mapping[int, Mapping[int, int]]
+) -> list[_Cluster]:
+    """Clusters that are read, with their labels; `whole` are segments that are one part, by depth."""
+    parts = _by_depth(files)
+    groups = [g for part in parts for g in _split(part, whole.get(len(part[0].segments), {}))]
+    used = [cluster for cluster in _clusters(groups) if _is_read(cluster)]
+    _label(used)
+    return used
+
+
+def _folders_without_form(clusters: Sequence[_Cluster]) -> dict[int, dict[int, int]]:
+    """Folders, by depth, of which words vary that nothing names: only their whole names are levels that
+    one can compare.
+    """
+    named: set[Place] = set()
+    unnamed: dict[Place, None] = {}
+    for group in (cluster.first for cluster in clusters):
+        for place in group.factors:
+            levels = {path.level(place, group.lengths) for path in group.paths} - {NONE}
+            at = (len(group.lengths), place[0])
+            if not _NUMBERED.fullmatch(group.names[place]):
+                if levels and group.names[place] not in {level.lower() for level in levels}:
+                    named.add(at)
+            elif (
+                place[0] < len(group.lengths) - 1
+                and not all(map(is_number, levels))
+                and any(len(path.segments[place[0]]) > 1 for path in group.paths)
+            ):
+                unnamed[at] = None
+    whole: dict[int, dict[int, int]] = defaultdict(dict)
+    for depth, segment in unnamed:
+        if (depth, segment) not in named:
+            whole[depth][segment] = 0
+    return whole
 
 
 # ---- groups of paths
@@ -129,6 +175,7 @@ def _by_depth(files: Iterable[InspectedFile]) -> list[list[_Path]]:
         path = PurePosixPath(file.path)
         name = _SUFFIX.sub("", path.name)
         suffix = PurePosixPath(name).suffix
+        suffix = suffix if _EXTENSION.fullmatch(suffix) else ""  # in kata.v2-qemu-100 it is no type
         stem = name.removesuffix(suffix) or name
         segments = [_tokens(part) for part in (*path.parts[:-1], stem)]
         parts[len(segments), suffix].append(_Path(file, segments))
@@ -136,7 +183,8 @@ def _by_depth(files: Iterable[InspectedFile]) -> list[list[_Path]]:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token for token in _SPLIT.split(text) if token] or [text]
+    tokens = [token for token in _SPLIT.split(text) if token]
+    return [token for token in tokens if not _IDENTIFIER.fullmatch(token)] or tokens or [text]
 
 
 def _split(paths: list[_Path], joined: Mapping[int, int]) -> list[_Group]:
@@ -163,7 +211,8 @@ def _split(paths: list[_Path], joined: Mapping[int, int]) -> list[_Group]:
             return _split(paths, {**joined, segment: start})
         parts = grouped((path.level(place, lengths), path) for path in paths)
         return [group for level in sorted(parts) for group in _split(parts[level], joined)]
-    return [_Group(paths, lengths, factors)]
+    whole = frozenset((segment, 0) for segment, token in joined.items() if not token)
+    return [_Group(paths, lengths, factors, whole=whole)]
 
 
 def _crossed(
@@ -240,6 +289,9 @@ def _belongs(group: _Group, other: _Group) -> bool:
         return False
     if len(group.paths[0].segments) != len(other.paths[0].segments):
         return False
+    shapes = [{path.file.shape for path in g.paths if path.file.is_read} for g in (group, other)]
+    if shapes[0] & shapes[1]:
+        return False  # a run has one file of a form: two would have the same numbers
     own, others = set(_keys(group)), set(_keys(other))
     common = own & others
     stems = {path.segments[-1][0] for path in (*group.paths, *other.paths)}
@@ -295,6 +347,9 @@ def _runs(cluster: _Cluster, versions: Set[str], *, several: bool) -> list[Propo
         factors: dict[str, Level] = {TEST: first.label} if several else {}
         for place in first.factors:
             name, token = first.names[place], path.level(place, first.lengths)
+            if name == TEST:
+                factors[TEST] = clean_level("-".join([*([first.label] if several else []), token]))
+                continue
             factors[name] = _cleaned(token) if name in versions else _level(token, name)
         runs += _of_file(factors, path.file, beside[key])
     return runs
@@ -392,8 +447,14 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             ]
             free = (n for n in candidates if n and n not in used and _is_free(n))
             name = next(free, "")
+            in_folder = place[0] < len(group.lengths) - 1
+            are_words = not all(map(is_number, levels))
+            if not name and are_words and in_folder and place in group.whole:
+                name = CONFIGURATION if CONFIGURATION not in used else ""
+            elif not name and are_words and not in_folder and not place[1] and own:
+                name = TEST  # tables of conditions: their names tell what was measured
             if not name:
-                kind = "folder" if place[0] < len(group.lengths) - 1 else "name"
+                kind = "folder" if in_folder else "name"
                 number = place[0] + 1 if kind == "folder" else 1
                 while f"{kind}_{number}" in taken:
                     number += 1
@@ -402,8 +463,7 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             known.append((name, levels))
             beside[_tree(group, place)].append((name, levels))
             group.names[place] = name
-            words = _where(group, place)
-            sources[name] = sources.get(name, words)
+            sources[name] = sources.get(name, _where(group, place))
     for cluster in clusters:
         _add_constant_folders(cluster.first, clusters)
     for key in keys:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json
 import math
 import re
 from collections import Counter
@@ -41,12 +42,15 @@ def is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a table; `names` are those of the header row, or numbered ones (not `headed`)."""
+    """Cells of a table; `names` are those of the header row, or numbered ones (not `headed`). `about` is
+    a line above the values that is no header row.
+    """
 
     delimiter: str
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     headed: bool
+    about: str = ""
 
     def cells(self, name: str) -> tuple[str, ...]:
         place = self.names.index(name)
@@ -98,9 +102,17 @@ class Roles:
 def parse_table(text: str) -> Table | None:
     """Parse a text as a table, with or without a header row; None if it is none."""
     text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] in ("{", "[") and (
+        _is_json(text) or _is_json(text.lstrip().split("\n")[0])
+    ):
+        return None  # its commas separate no columns
+    lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
+    if len(lines) > 2 and "," in lines[0] and all(map(is_number, lines[1:])):
+        return Table(
+            ",", (COLUMN.format(1),), tuple((x.strip(),) for x in lines[1:]), False, lines[0]
+        )
     try:
         delimiter = table_delimiter(text)
-        lines = [line for line in _LINE_ENDS.split(text) if line.strip()]
         first, *rest = (tuple(split_line(line, delimiter)) for line in lines)
     except (RawperfError, csv.Error):
         return None
@@ -116,6 +128,14 @@ def parse_table(text: str) -> Table | None:
     if not table.headed and any(len(cell) > 60 for cell in first):
         return None
     return table
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def table_delimiter(text: str) -> str:

@@ -181,7 +181,9 @@ def levels_option(
             for level_name, level in _split(texts, option.opts[0], "NAME=LEVEL")
         )
         if repeated := [n for n, of in given.items() if len(of) > 1 and not several]:
-            raise click.UsageError(f"{option.opts[0]} {repeated[0]} is given twice.")
+            raise click.UsageError(
+                f"{option.opts[0]} {repeated[0]} is given twice: one level holds for all runs."
+            )
         return {n: tuple(of) if len(of) > 1 else of[0] for n, of in given.items()}
 
     return click.option(
