@@ -49,7 +49,7 @@ def interval(low: float, high: float, unit: str = "") -> str:
 
 
 def as_precise(
-    value: float, low: float, high: float, digits: int | None = None
+    value: float, low: float, high: float, *, digits: int | None = None
 ) -> tuple[str, str, str]:
     """Format a value and its limits with as many decimals as the interval's half width warrants, and
     no more than `digits` significant digits of the value need.
@@ -85,7 +85,7 @@ def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
     """Format as `as_precise` with `PROSE_SIGNIFICANT` digits: ``12.3 (11.9 to 12.8)``; only the value
     without an interval, or with one that is narrower than these digits.
     """
-    text, first, last = as_precise(value, low, high, PROSE_SIGNIFICANT)
+    text, first, last = as_precise(value, low, high, digits=PROSE_SIGNIFICANT)
     alone = first == last and not math.isinf(low)
     return f"{text}{unit}" if alone else f"{text} ({first} to {last}){unit}"
 

@@ -104,9 +104,21 @@ def _estimate_words(claim: Claim, data: StudyData, unit: str) -> str:
         return ""
     low, high = sorted(ends)
     if claim.is_order and result.get("allowed_low") == 0:  # a difference of the sides
-        units = {data.study.quantities[q.name].unit for i in claim.instances for q in quantities(i)}
-        unit = f"{NO_BREAK}{units.pop()}" if len(units) == 1 else ""
+        unit = number_unit(claim, data.study)
     return with_interval(value, low, high, unit)
+
+
+def number_unit(claim: Claim, study: Study) -> str:
+    """Unit of the numbers of a claim with the space before it, ``" s"``; "" for ratios and numbers of
+    several units.
+    """
+    if suffix := claim.unit_suffix(study):
+        return suffix
+    named = {q.name for instance in claim.instances for q in quantities(instance)}
+    units = {study.quantities[name].unit for name in named}
+    if len(units) != 1 or not (claim.is_order or (claim.numbered and not claim.unit_cancels)):
+        return ""
+    return f"{NO_BREAK}{units.pop()}".rstrip()
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:

@@ -30,9 +30,8 @@ COLUMNS = [
     "reason",
 ]
 DECIDED_VERDICTS = (Verdict.HOLDS_HERE, Verdict.FAILS_HERE)
-_ORDER = {
-    word: k
-    for k, word in enumerate((Verdict.HOLDS_HERE, Verdict.FAILS_HERE, Verdict.UNDECIDED))
+_ORDER: dict[str, int] = {
+    word: k for k, word in enumerate((Verdict.HOLDS_HERE, Verdict.FAILS_HERE, Verdict.UNDECIDED))
 }
 """Order of the verdicts in the list."""
 MEASURED_AT = ": measured "
@@ -106,8 +105,8 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
         text += f" ({where})"
     low, high = sorted(stated_way(claim, result, "allowed_low", "allowed_high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
-        ends = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
-        text += f"; the hypothesis allows {interval(*ends, claim.unit_suffix(data.study))}"
+        low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
+        text += f"; the hypothesis allows {interval(low, high, claim.unit_suffix(data.study))}"
     return (verdict, f"{text}.")
 
 

@@ -169,7 +169,13 @@ class Synthesis:
         """
         cells = table.astype(object).where(table.notna(), "none").itertuples(index=False, name=None)
         rows = tuple(tuple(c if isinstance(c, tuple) else str(c) for c in row) for row in cells)
-        grid = Grid(label=title, columns=tuple(map(str, table.columns)), rows=rows, ids=tuple(ids), stacks=True)
+        grid = Grid(
+            label=title,
+            columns=tuple(map(str, table.columns)),
+            rows=rows,
+            ids=tuple(ids),
+            stacks=True,
+        )
         downloads: tuple[Numbers, ...] = ()
         provenances: set[str] = set()
         if numbers is not None:

@@ -273,7 +273,7 @@ def in_words(rows: Iterable[Row], bounds: Bounds, *, percent: bool = False) -> l
         elif kind == REFERENCE:
             words = exact = f"1 ({REFERENCE})"
         elif kind == MEASURED:
-            words = exact = with_interval(value, *ends, unit)
+            words = exact = with_interval(value, ends[0], ends[-1], unit)
         elif kind == STATES and math.isfinite(value):
             words, exact = (
                 f"{row['word']} {text}{unit}".lstrip() for text in _stated_words(value, *ends)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,7 +65,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure | None:
     drawn = drawn[np.array(limited, dtype=bool) | drawn["value"].notna()]
     if drawn.empty:
         return None
-    drawn = drawn.assign(pieces=[informative_limits(pieces) for pieces in drawn["pieces"]])
+    drawn = drawn.assign(pieces=drawn["pieces"].map(informative_limits))
     scale, unit = _scale(drawn), drawn["unit"].iloc[0]
     place, places = 0.0, []
     heads: list[tuple[float, str]] = []
@@ -86,7 +87,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure | None:
     with theme():
         figure, (axes,) = create_panels(height=height + 55)
         where = axes.get_yaxis_transform()  # x from the edge of the plot
-        left = {"transform": where, "va": "bottom", "zorder": 5}
+        left: dict[str, Any] = {"transform": where, "va": "bottom", "zorder": 5}
         for at, text in heads:
             axes.text(0.005, at, text, fontweight="bold", **left)
         for at, words, text in names:
