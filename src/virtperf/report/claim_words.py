@@ -118,7 +118,8 @@ def number_unit(claim: Claim, study: Study) -> str:
     units = {study.quantities[name].unit for name in named}
     if len(units) != 1 or not (claim.is_order or (claim.numbered and not claim.unit_cancels)):
         return ""
-    return f"{NO_BREAK}{units.pop()}".rstrip()
+    (unit,) = units - {"count"} or {""}
+    return f"{NO_BREAK}{unit}".rstrip()
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:

@@ -148,8 +148,8 @@ def _draw_values(axes: Axes, pieces: pd.DataFrame, scale: _Scale) -> list[tuple[
     shown = pieces.assign(
         low=pieces["low"].clip(scale.low), high=pieces["high"].clip(upper=scale.high)
     )
-    narrow = (pieces["high"] - pieces["low"] <= ROUNDED_WIDTH * pieces["high"]).to_numpy()
-    narrow = narrow | pieces["value"].notna().to_numpy()
+    width = (pieces["high"] - pieces["low"]) / pieces["high"]  # NaN if unbounded
+    narrow = ((width <= ROUNDED_WIDTH) | pieces["value"].notna()).to_numpy()
     printed, ranges = shown[~measured & narrow], shown[~measured & ~narrow]
     means = shown[measured & ~beyond]
     legend: list[tuple[Artist, str]] = []

@@ -37,10 +37,10 @@ def repeated_claims(studies: Mapping[str, StudyData]) -> pd.DataFrame:
                 "estimate": words.measured,
             }
             repeated[hypothesis.origin.study].append(row)
+    columns = ("paper", "claim", "says", "study", "hypothesis", "wording", "verdict", "estimate")
     rows = [
-        {"paper": paper, **row}
+        dict.fromkeys(columns, "") | {"paper": paper, **row}
         for paper, of_paper in repeated.items()
         for row in of_paper or [{"says": NOT_REPEATED}]
     ]
-    columns = ("paper", "claim", "says", "study", "hypothesis", "wording", "verdict", "estimate")
-    return pd.DataFrame(rows, columns=columns).fillna("")
+    return pd.DataFrame(rows, columns=columns)
