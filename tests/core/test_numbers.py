@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from virtperf.core.numbers import as_precise, signed
+from virtperf.core.numbers import as_precise, signed, with_interval
 
 
 def test_interval_width_decides_decimals():
@@ -26,3 +26,10 @@ def test_a_change_of_nearly_everything_is_not_minus_100():
     assert signed(-99.97251, nothing, nothing)[0] == "-99.973"
     assert signed(-100.0, nothing, nothing)[0] == "-100"
     assert signed(-99.7, nothing, nothing)[0] == "-99.7"
+
+
+def test_intervals_in_sentences_have_three_digits():
+    assert with_interval(2.0006, 2.0001, 2.0011) == "2.00"
+    assert with_interval(178.0, 176.6, 179.4) == "178 (177 to 179)"
+    assert with_interval(0.0056, 0.00557, 0.00566) == "0.00560 (0.00557 to 0.00566)"
+    assert with_interval(3688, 3250, 4182) == "3,688 (3,250 to 4,182)"

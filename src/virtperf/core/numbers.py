@@ -49,8 +49,11 @@ def interval(low: float, high: float, unit: str = "") -> str:
     return f"{pretty(low)} to {pretty(high)}{unit}"
 
 
-def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
-    """Format a value and its limits with as many decimals as the interval's half width warrants.
+def as_precise(
+    value: float, low: float, high: float, *, digits: int | None = None
+) -> tuple[str, str, str]:
+    """Format a value and its limits with as many decimals as the interval's half width warrants, and
+    no more than `digits` significant digits of the value need.
 
     A half width from 1 to 3 (times a power of ten) keeps two digits, a larger one keeps one:
     12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. In a skewed interval on the
@@ -62,6 +65,8 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
     if not math.isfinite(value) or width <= 1e-9 * abs(value):
         return tuple(pretty(v, PROSE_SIGNIFICANT) for v in (value, low, high))  # type: ignore[return-value]
     decimals = min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
+    if digits is not None and value:
+        decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
     skewed = len(ends) == 2 and low > 0 and high - value > SKEWED * (value - low)
     cells = []
     for v in (value, low, high):
@@ -78,10 +83,10 @@ def same_within(value: float, other: float, ends: tuple[float, float]) -> bool:
 
 
 def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
-    """Format as `as_precise`: ``12.3 (11.9 to 12.8)``; only the value without an interval, or with
-    one of zero width.
+    """Format as `as_precise` with `PROSE_SIGNIFICANT` digits: ``12.3 (11.9 to 12.8)``; only the value
+    without an interval, or with one that is narrower than these digits.
     """
-    text, first, last = as_precise(value, low, high)
+    text, first, last = as_precise(value, low, high, digits=PROSE_SIGNIFICANT)
     alone = first == last and not math.isinf(low)
     return f"{text}{unit}" if alone else f"{text} ({first} to {last}){unit}"
 

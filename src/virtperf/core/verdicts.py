@@ -51,3 +51,5 @@ AGREED = (Verdict.REPRODUCED, Verdict.HOLDS_HERE, Verdict.VALUE_AGREES)
 """Verdicts of runs that agree with a claim or hypothesis."""
 EXCLUDED = (Verdict.REFUTED, Verdict.FAILS_HERE, Verdict.VALUE_DIFFERS)
 """Verdicts of runs that exclude it."""
+OF_THE_RATIO = "% of the ratio"
+"""Unit of the smallest detectable difference where the compared number is a ratio."""

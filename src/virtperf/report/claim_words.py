@@ -5,13 +5,14 @@ relations.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.core.numbers import interval, plural, with_interval
-from virtperf.core.verdicts import Verdict
+from virtperf.core.numbers import NO_BREAK, interval, plural, with_interval
+from virtperf.core.verdicts import OF_THE_RATIO, Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claims import Claim
@@ -62,19 +63,63 @@ def sections_sentence(claim: Claim) -> str:
 def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     """Text of a claim for tables."""
     result, unit = data.result(claim.id), claim.unit_suffix(data.study)
-    value, low, high = (
-        float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
-    )
     reason = result.get("reason")
     verdicts = verdict_words(claim, result)
     return ClaimWords(
         claim.printed_number(unit),
         implied(claim, result, unit),
         *verdicts,
-        measured=with_interval(value, low, high, unit) if math.isfinite(value) else "",
+        measured=_estimate_words(claim, data, unit),
         reason=reason if isinstance(reason, str) else "",
         shown=placed_verdict(verdicts[0], claim.n_places),
     )
+
+
+def stated_way(claim: Claim, result: Mapping[str, Any], *names: str) -> tuple[float, ...]:
+    """Columns of a row of the verdicts table, in the direction of the sentence: the runs' ratio of an
+    order is that of the larger side to the smaller, but "gives less than" speaks of the inverse.
+    """
+    values = tuple(float(result.get(name, math.nan)) for name in names)
+    if not _is_ratio_of_order(claim, result) or not _SMALLER.search(claim.says):
+        return values
+    if _LARGER.search(claim.says):
+        return values
+    return tuple(1 / value if value else math.inf for value in values)
+
+
+_SMALLER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|saves?)\b")
+_LARGER = re.compile(r"\b(?:more|higher|larger|greater|longer)\b")
+"""Words by which a sentence about two sides names the smaller or the larger one first."""
+
+
+def _is_ratio_of_order(claim: Claim, result: Mapping[str, Any]) -> bool:
+    return claim.is_order and result.get("detectable_unit") == OF_THE_RATIO
+
+
+def _estimate_words(claim: Claim, data: StudyData, unit: str) -> str:
+    """The runs' estimate with its interval and unit; "" without one."""
+    result = data.result(claim.id)
+    value, *ends = stated_way(claim, result, "estimate", "estimate_low", "estimate_high")
+    if not math.isfinite(value):
+        return ""
+    low, high = sorted(ends)
+    if claim.is_order and result.get("allowed_low") == 0:  # a difference of the sides
+        unit = number_unit(claim, data.study)
+    return with_interval(value, low, high, unit)
+
+
+def number_unit(claim: Claim, study: Study) -> str:
+    """Unit of the numbers of a claim with the space before it, ``" s"``; "" for ratios and numbers of
+    several units.
+    """
+    if suffix := claim.unit_suffix(study):
+        return suffix
+    named = {q.name for q in claim.quantities}
+    units = {study.quantities[name].unit for name in named}
+    if len(units) != 1 or not (claim.is_order or (claim.numbered and not claim.unit_cancels)):
+        return ""
+    (unit,) = units - {"count"} or {""}
+    return f"{NO_BREAK}{unit}".rstrip()
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:

@@ -17,7 +17,7 @@ from virtperf.core.estimate import Estimate
 from virtperf.core.numbers import as_precise, interval, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS, VERDICTS
-from virtperf.core.verdicts import Verdict
+from virtperf.core.verdicts import OF_THE_RATIO, Verdict
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.claims import Claims
 from virtperf.study.compared_numbers import MORE_THAN_ZERO, ComparedNumber, Terms, combine
@@ -433,7 +433,7 @@ def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
     if of is None:
         return {}
     if of.relative:
-        return {"detectable": 100 * least, "detectable_unit": "% of the ratio"}
+        return {"detectable": 100 * least, "detectable_unit": OF_THE_RATIO}
     return {"detectable": least, "detectable_unit": (of.unit or "").strip()}
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.report.plot.drawn import legend
-from virtperf.report.synthesis.picture import LARGEST_RATIO, draw_ratios
+from virtperf.report.synthesis.picture import draw_numbers
 
 
 def number(name: str, kind: str, low: float, high: float, drawn: str = "A quantity") -> dict:
@@ -17,8 +17,10 @@ def number(name: str, kind: str, low: float, high: float, drawn: str = "A quanti
         "row": "r",
         "quantity": "Quantity",
         "unit": "ratio",
+        "percent": False,
         "drawn": drawn,
         "name": name,
+        "words": "a number",
         "kind": kind,
         "value": (low + high) / 2 if kind == "measured" else math.nan,
         "pieces": [low, high],
@@ -39,27 +41,45 @@ def numbers() -> pd.DataFrame:
 
 
 def test_chosen_numbers_with_a_limit_are_drawn(numbers: pd.DataFrame) -> None:
-    figure = draw_ratios(numbers)
+    figure = draw_numbers(numbers)
     assert figure is not None
     (axes,) = figure.axes
-    assert [text.get_text() for text in axes.texts] == ["A quantity", "paper: A", "own: B"]
+    texts = [text.get_text() for text in axes.texts]
+    assert texts == ["A quantity", "a number", "paper: A", "a number", "own: B"]
     ((bar,),) = axes.containers
-    assert (bar.get_x(), bar.get_width()) == (0.4, pytest.approx(LARGEST_RATIO - 0.4))
+    assert (bar.get_x(), bar.get_width()) == (0.4, pytest.approx(2.6))
+    assert axes.get_xscale() == "log" and axes.get_xlim()[1] > 3
+    assert {line.get_marker(): line.get_xdata().tolist() for line in axes.lines} == {"o": [1.0]}
+    assert legend(axes) == ["range by the text", "measured, interval"]
+
+
+def test_printed_numbers_and_other_units_have_their_own_axis() -> None:
+    printed = number("paper: A", "states", 48.5, 49.5) | {"value": 49.0}
+    wide = number("paper: B", "allows", 100.0, math.inf)
+    figure = draw_numbers(pd.DataFrame([printed, wide]).assign(unit="ms"))
+    assert figure is not None
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "ms" and axes.get_xscale() == "linear"
     marks = {line.get_marker(): line.get_xdata().tolist() for line in axes.lines}
-    assert marks == {"o": [1.0], ">": [LARGEST_RATIO]}
-    assert "measured, with its interval" in legend(axes)
-    first = draw_ratios(numbers.assign(drawn=""))
-    assert first is not None and len(first.axes[0].texts) == 4
-    assert first.axes[0].texts[0].get_text() == "Quantity"
+    assert marks["D"] == [49.0] and marks[">"] == [axes.get_xlim()[1]]
 
 
-def test_no_picture_without_limited_ratios(numbers: pd.DataFrame) -> None:
-    assert draw_ratios(numbers[2:3]) is None
-    assert draw_ratios(numbers.assign(unit="ms")) is None
+def test_ratios_near_one_are_on_a_linear_axis_in_per_cent_if_asked(numbers: pd.DataFrame) -> None:
+    figure = draw_numbers(numbers[1:2].assign(percent=True))
+    assert figure is not None
+    (axes,) = figure.axes
+    figure.canvas.draw()
+    assert axes.get_xscale() == "linear"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "25", "50", "75", "100"]
+
+
+def test_no_picture_without_limits_or_chosen_rows(numbers: pd.DataFrame) -> None:
+    assert draw_numbers(numbers[2:3]) is None
+    assert draw_numbers(numbers.assign(drawn="")) is None
 
 
 def test_vertical_lines_stay_clear_of_the_names(numbers: pd.DataFrame) -> None:
-    figure = draw_ratios(numbers)
+    figure = draw_numbers(numbers)
     assert figure is not None
     figure.canvas.draw()
     (axes,) = figure.axes
@@ -71,7 +91,7 @@ def test_vertical_lines_stay_clear_of_the_names(numbers: pd.DataFrame) -> None:
         for segment in lines.get_segments()
         if set(segment[:, 0]) == {1}
     ]
-    assert len(names) == 3 and len(at_one) == 2
+    assert len(names) == 5 and len(at_one) == 2
     for segment in at_one:
         low, high = sorted(axes.transData.transform(segment)[:, 1])
         assert not any(name.y0 < high and low < name.y1 for name in names)

@@ -34,6 +34,7 @@ from virtperf.report.synthesis.numbers import (
     scaled,
 )
 from virtperf.report.synthesis.references import instances
+from virtperf.report.synthesis.repeated import NOT_REPEATED
 from virtperf.report.synthesis.sentences import sentence_problems
 from virtperf.study.definition import load_study
 from virtperf.study.derived_kinds.base import Bounds
@@ -289,8 +290,25 @@ def test_example_has_no_problems(tmp_path: Path) -> None:
         load_synthesis(data)
 
 
-def test_pictures_have_rows_of_ratios() -> None:
+def test_pictures_have_numbers_of_one_unit() -> None:
     file = yaml.safe_load(SYNTHESIS)
-    file["questions"][0]["rows"][-1]["drawn"] = "Guests at the peak"
-    with pytest.raises(ValueError, match="row 'best' are not ratios"):
+    gain, *_, best = file["questions"][0]["rows"]
+    best["drawn"] = "Guests at the peak"
+    assert SynthesisFile.model_validate(file)
+    gain["drawn"] = "Growth"
+    with pytest.raises(ValueError, match="numbers of one unit, not of 'ratio', 'guests'"):
         SynthesisFile.model_validate(file)
+
+
+def test_ratios_in_per_cent_and_rounded_numbers() -> None:
+    rows = [allows(0.815, 0.825), allows(0.459, 0.571), allows(0.001, 0.4995), allows(1.0, INF)]
+    words = [row["words"] for row in in_words(rows, RATIO, percent=True)]
+    assert words == ["82\u00a0%", "45.9 to 57.1\u00a0%", "at most 50\u00a0%", "order only: above 1"]
+    plain = in_words([allows(0.815, 0.825), allows(1.055, 1.075), allows(2.0514, 2.0526)], RATIO)
+    assert [row["words"] for row in plain] == ["0.82", "1.065", "2.05"]
+    assert plain[0]["text"] == "allows about 0.820 (0.815 to 0.825)"
+
+
+def test_claims_that_are_measured_again_have_their_verdict(synthesis: Synthesis) -> None:
+    (row,) = synthesis.repeated.query("paper == 'toy'").to_dict("records")
+    assert row["says"] == NOT_REPEATED and row["verdict"] == ""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from virtperf.core.numbers import plural
-from virtperf.core.verdicts import Verdict
-from virtperf.report.claim_words import claim_in_words, verdict_words
+from virtperf.core.verdicts import DISPUTED, Verdict
+from virtperf.report.claim_words import (
+    claim_in_words,
+    implied,
+    number_unit,
+    verdict_words,
+)
 from virtperf.report.frames import StudyData, find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
-from virtperf.report.records import Block, Grid, Paragraph, Record, Span, Words
+from virtperf.report.kinds.contradictions import points_by_claim
+from virtperf.report.records import Block, Grid, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
     IN_CONFLICT,
@@ -37,6 +43,10 @@ _ORDER = (
     Verdict.VALUE_AGREES,
     Verdict.REPRODUCED,
 )
+MAX_SENTENCES = 8
+"""Claims named by the exhibit of those about no other exhibit."""
+MAX_FURTHER = 3
+"""Claims named beside those in conflict."""
 _COLUMNS = ("Claim", "Printed", "Implied by other claims", "Verdict from the text")
 _MEASURED = "Verdict from measurements"
 
@@ -67,7 +77,11 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if selected:
         blocks = [
-            Paragraph(words=_verdict_counts(data, counted, len(selected))),
+            *((Listing(items=tuple(_sentences(data, selected))),) if about == "text" else ()),
+            Paragraph(
+                words=_verdict_counts(data, counted, len(selected)),
+                style="small" if about == "text" else "plain",
+            ),
             _table(data, selected, title)
             if listed
             else Paragraph(words=(Span(text=words, link=f"claims:{about or 'all'}"),)),
@@ -80,6 +94,27 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
         claims=tuple(c.id for c in selected),
         blocks=tuple(blocks),
     )
+
+
+def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Words]:
+    """The claims that other claims exclude, then those that set most plotted ranges: at most
+    `MAX_SENTENCES` of each.
+    """
+    set_by = points_by_claim(data)
+    disputed = [c for c in claims if data.result(c.id).get("text_verdict") in DISPUTED]
+    rest = [c for c in claims if c not in disputed]
+    rest.sort(key=lambda claim: -len(set_by.get(claim.id, ())))
+    for claim in disputed[:MAX_SENTENCES]:
+        words = claim_in_words(claim, data)
+        said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
+        unit = number_unit(claim, data.study)
+        allowed = implied(claim, data.result(claim.id), unit)
+        told = f" The others allow {allowed}." if claim.numbered and allowed != "anything" else ""
+        yield (Span(text=words.shown, style="verdict"), " ", said, f".{told}")
+    if more := disputed[MAX_SENTENCES:]:
+        yield f"{plural(len(more), 'more claim')} in conflict."
+    for claim in rest[: MAX_SENTENCES if not disputed else MAX_FURTHER]:
+        yield (Span(text=claim.says, link=f"claim:{claim.id}"),)
 
 
 def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from virtperf.core.grouping import grouped
-from virtperf.core.numbers import interval, join_words, plural
-from virtperf.report.claim_words import implied, relations
+from virtperf.core.numbers import NO_BREAK, interval, join_words, plural
+from virtperf.report.claim_words import implied, number_unit, relations
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
@@ -27,6 +27,7 @@ from virtperf.report.records import (
 )
 from virtperf.report.wording import exhibit_name
 from virtperf.study.claims import Claim
+from virtperf.study.quantities import split_quantity
 
 RESOLUTION_NOTE = (
     "Each entry is one cause: what is set aside so that the other claims can hold. "
@@ -41,6 +42,8 @@ PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_PER_RESOLUTION = 3
 """Points named for one resolution of a contradiction."""
+MAX_SENTENCES = 6
+"""Contradictions named in the open if no plotted point depends on any."""
 MAX_EXHIBITS = 4
 """Exhibits named as depending on a contradiction."""
 
@@ -161,7 +164,14 @@ def record(context: Context) -> Record:
     counted = join_words(plural(n, word) for n, word in kinds if n)
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
-        Paragraph(words=f"{lead}. {RESOLUTION_NOTE}"),
+        Paragraph(words=f"{lead}."),
+        Listing(
+            items=tuple(
+                _in_short(data, entry, claims) for entry in entries[: shown or MAX_SENTENCES]
+            )
+        ),
+        Heading(text="Resolutions"),
+        Paragraph(words=RESOLUTION_NOTE),
         *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),
         *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
         *(
@@ -173,6 +183,34 @@ def record(context: Context) -> Record:
     ]
     members = dict.fromkeys(c for e in entries for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
+
+
+def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Claim]) -> Words:
+    """A contradiction in one sentence: the claim that is set aside and what the others allow instead,
+    or the claims of which one is wrong.
+    """
+    aside = [claims[name] for name in entry["always"] if name in claims]
+    stated = [claim for claim in aside if not claim.assumed and claim.numbered] or aside
+    if stated:
+        claim = stated[0]
+        unit = number_unit(claim, data.study)
+        rest = implied(claim, data.result(claim.id), unit)
+        told = f": the paper's other claims allow {rest}" if _is_told(rest) else ""
+        printed = f" ({claim.printed_number(unit)})" if claim.numbered else ""
+        more = f", and {len(aside) - 1} more" if len(aside) > 1 else ""
+        return (
+            Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
+            f"{printed}{told or ': the other claims exclude this'}{more}.",
+        )
+    words: list[str | Span] = []
+    for name in entry["conflicts"][0]:
+        words += [" But: " if words else "", *claim_link(claims.get(name), name)]
+    return tuple(filter(None, words))
+
+
+def _is_told(rest: str) -> bool:
+    """Whether the range implied by other claims says more than that they exclude the claim."""
+    return rest not in ("not computed", "anything", "not this claim")
 
 
 def _counted(counts: Mapping[Origin, int]) -> str:
@@ -264,7 +302,7 @@ def _resolution_cell(
         yield from claim_link(claims.get(claim), claim)
         yield " "
         if claim in claims and not claims[claim].assumed:
-            unit = claims[claim].unit_suffix(data.study)
+            unit = number_unit(claims[claim], data.study)
             rest = implied(claims[claim], data.result(claim), unit)
             if rest not in ("not computed", "anything"):
                 limits = f"Printed: {claims[claim].printed_number(unit)}. The others allow: {rest}."
@@ -278,16 +316,25 @@ def _resolution_cell(
                 yield from claim_link(claims.get(claim), claim)
             points = [
                 f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
-                f"{_limits(p['low'], p['high'])}"
+                f"{_limits(p['low'], p['high'], _plotted_unit(data, p))}"
                 for p in option["points"][:MAX_POINTS_PER_RESOLUTION]
             ]
             affected = "; ".join(points) or "No plotted point depends on it."
             yield Span(text=affected, style="small")
 
 
-def _limits(low: float | None, high: float | None) -> str:
+def _plotted_unit(data: StudyData, point: Mapping[str, Any]) -> str:
+    """Unit of a plotted point, with the space before it; "" for a point that no figure plots."""
+    at = data.points
+    of = at[(at["exhibit"] == point["exhibit"]) & (at["series"] == point["series"])]["quantity"]
+    units = {data.study.quantities[split_quantity(name)[0]].unit for name in of}
+    return f"{NO_BREAK}{units.pop()}".rstrip() if len(units) == 1 else ""
+
+
+def _limits(low: float | None, high: float | None, unit: str) -> str:
     """Format a range of contradictions.json; a missing end is open."""
-    return interval(-math.inf if low is None else low, math.inf if high is None else high)
+    ends = (-math.inf if low is None else low, math.inf if high is None else high)
+    return interval(*ends, unit)
 
 
 def _groups(data: StudyData, entry: dict[str, Any], claims: dict[str, Claim]) -> list[Block]:

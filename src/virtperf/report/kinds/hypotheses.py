@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from virtperf.core.numbers import PROSE_SIGNIFICANT, plural, pretty
+from virtperf.core.numbers import PROSE_SIGNIFICANT, interval, plural, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
-from virtperf.report.claim_words import claim_in_words, measured_verdict
+from virtperf.report.claim_words import claim_in_words, measured_verdict, stated_way
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
@@ -30,6 +30,12 @@ COLUMNS = [
     "reason",
 ]
 DECIDED_VERDICTS = (Verdict.HOLDS_HERE, Verdict.FAILS_HERE)
+_ORDER: dict[str, int] = {
+    word: k for k, word in enumerate((Verdict.HOLDS_HERE, Verdict.FAILS_HERE, Verdict.UNDECIDED))
+}
+"""Order of the verdicts in the list."""
+MEASURED_AT = ": measured "
+"""Between the compared conditions and the estimate in a stored reason."""
 MAX_SHOWN_PERCENT = 1000.0
 MAX_LINKED = 4
 
@@ -58,13 +64,9 @@ def record(context: Context) -> Record:
     columns = ("Hypothesis", "Verdict and result of the runs", "Smallest detectable difference")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
-    short = tuple(
-        (
-            Span(text=measured_verdict(result), style="verdict"),
-            f" {claim.says.rstrip('.')}",
-            f": {measured}." if (measured := claim_in_words(claim, data).measured) else ".",
-        )
-        for claim, result in zip(data.paper_claims, results, strict=True)
+    short = sorted(
+        data.paper_claims,
+        key=lambda claim: _ORDER.get(measured_verdict(data.result(claim.id)), len(_ORDER)),
     )
     numbers = Numbers.of(
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
@@ -82,13 +84,30 @@ def record(context: Context) -> Record:
     return register(
         context,
         "hypotheses",
-        Listing(items=short),
+        Listing(items=tuple(_in_short(data, claim) for claim in short)),
         error_note,
         grid,
         *otherwise,
         claims=claims,
         numbers=(numbers,),
     )
+
+
+def _in_short(data: StudyData, claim: Claim) -> Words:
+    """Verdict, wording and estimate of a hypothesis; what it allows if that is not decided."""
+    result, words = data.result(claim.id), claim_in_words(claim, data)
+    verdict = Span(text=words.measured_verdict, style="verdict")
+    if not words.measured:
+        return (verdict, f" {claim.says.rstrip('.')}.")
+    text = f" {claim.says.rstrip('.')}: {words.measured}"
+    where, labelled, _ = words.reason.partition(MEASURED_AT)
+    if labelled and not claim.is_order:  # of an order, the label names the stored direction
+        text += f" ({where})"
+    low, high = sorted(stated_way(claim, result, "allowed_low", "allowed_high"))
+    if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
+        low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
+        text += f"; the hypothesis allows {interval(low, high, claim.unit_suffix(data.study))}"
+    return (verdict, f"{text}.")
 
 
 def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tuple[str | Span, ...]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import as_precise, join_words, plural, pretty
+from virtperf.report.key_numbers import PERCENTS, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, register
 from virtperf.report.records import (
     Block,
@@ -61,7 +62,7 @@ def record(context: Context) -> Record:
         list(data.index.get(part, ())) for part in ("quarantined", "runs", "excluded")
     )
     if not runs and not quarantined and not left_out:
-        return register(context, "quality", Paragraph(words="No measured run exists."))
+        return register(context, "quality", Paragraph(words=_without_runs(context)))
     warned = pd.DataFrame(
         [(run["run_id"], w) for run in runs for w in warnings_of(run)],
         columns=["run_id", "warning"],
@@ -115,6 +116,19 @@ def record(context: Context) -> Record:
     blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
     blocks += _trends(context)
     return register(context, "quality", *blocks)
+
+
+def _without_runs(context: Context) -> str:
+    """How well the text determines the plotted values, where there are no runs."""
+    known = point_precision(context.data, assumptions=context.assumptions)
+    if context.data.study.kind == "measured" or not known.points:
+        return "No measured run exists."
+    close, bounded = known.within[0], known.points - known.open_ended
+    return (
+        f"No measured run exists: values are from the text. Of {plural(known.points, 'plotted value')} "
+        f"(without reference points), {close:,} are printed or known to ±{PERCENTS[0]} %, "
+        f"{bounded - close:,} have limits further apart, and {known.open_ended:,} have no upper limit."
+    )
 
 
 def _excluded_by_hand(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:

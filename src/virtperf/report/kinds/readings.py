@@ -19,13 +19,25 @@ from virtperf.report.other_readings import (
     reading_headings,
 )
 from virtperf.report.range_words import range_words
-from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Numbers,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import exhibit_name, placed_verdict
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
+MAX_NAMED = 5  # claims named in the open
 MAX_ROWS = 100  # rows of a table; the download has all
 _TITLES = {
     "verdict": "Verdicts",
@@ -70,6 +82,9 @@ def record(context: Context) -> Record:
         ),
     }
     blocks: list[Block] = [
+        Paragraph(words=_answer(verdicts, len(data.paper_claims))),
+        *((Listing(items=tuple(_changes(data, verdicts, claims_by_id))),) if verdicts else ()),
+        Heading(text="Words and numbers"),
         Paragraph(words=_summary(data, len(worded), changed)),
         *(
             block
@@ -83,6 +98,34 @@ def record(context: Context) -> Record:
     numbers = Numbers.of(table, f"{data.study.id}-readings")
     claims = (c for c in claims_by_id if c in verdicts)
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
+
+
+def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
+    if not verdicts:
+        return f"None of the {plural(count, 'verdict')} depends on how a word is read."
+    depend = "depends" if len(verdicts) == 1 else "depend"
+    return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on how a word is read."
+
+
+def _changes(
+    data: StudyData, verdicts: Mapping[str, Mapping[Any, str]], claims: Mapping[str, Claim]
+) -> Iterator[Words]:
+    """Claims with a verdict that changes, at most `MAX_NAMED`, those in conflict first."""
+    here = active_reading(data)
+
+    def shown(name: str, reading: Any) -> Span:
+        places = claims[name].n_places if name in claims else 1
+        return Span(text=placed_verdict(verdicts[name][reading], places), style="verdict")
+
+    order = sorted(verdicts, key=lambda name: Verdict.CONTRADICTED not in verdicts[name].values())
+    for name in order[:MAX_NAMED]:
+        others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
+        words: list[str | Span] = [*claim_link(claims.get(name), name), " ", shown(name, here)]
+        for reading in others:
+            words += [f" Read {_ADVERBS[reading]}: ", shown(name, reading)]
+        yield tuple(words)
+    if len(order) > MAX_NAMED:
+        yield f"{plural(len(order) - MAX_NAMED, 'more claim')} in the details."
 
 
 def _summary(

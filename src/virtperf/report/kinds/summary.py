@@ -12,7 +12,12 @@ from typing import Any
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, join_words, plural, pretty
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
-from virtperf.report.claim_words import measured_verdict, verdict_counts, verdict_words
+from virtperf.report.claim_words import (
+    measured_verdict,
+    number_unit,
+    verdict_counts,
+    verdict_words,
+)
 from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
@@ -84,6 +89,10 @@ def record(context: Context, figure: Figure | None = None) -> Record:
             blocks.append(Listing(items=tuple(_answers(data))))
     if study.caveat:
         blocks.append(Paragraph(words=" ".join(study.caveat.split()), style="small"))
+    if not measured:
+        link = f"exhibit:synthesis/again-{study.id}"
+        tested = Span(text="which claims, on which systems, with what result", link=link)
+        blocks.append(Paragraph(words=("Measured again: ", tested, "."), style="small"))
     basis.append(Facts(facts=_facts_of_runs(context) if measured else _facts(context)))
     more_findings = len(stated) - 1 - MAX_FINDINGS
     blocks.append(
@@ -277,8 +286,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     estimate = float(data.result(claim.id).get("estimate", math.nan))
     if not math.isfinite(estimate):
         return ""
-    units = {data.study.quantities[quantity.name].unit for quantity in claim.quantities}
-    unit = f" {units.pop()}" if claim.numbered and not claim.unit_cancels else ""
+    unit = "" if claim.is_order else number_unit(claim, data.study)
     return f" (the data: {short_number(estimate)}{unit})"
 
 
@@ -322,7 +330,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "see “Measured again” above for studies of other set-ups",
+            else "runs of other set-ups: Measured again",
         ),
     )
 

@@ -39,21 +39,23 @@ class Source(Model):
 
 
 class Cell(Source):
-    """A number of a study in a row: a derived number, or one printed in a `claim`.
+    """A number of a study in a row: a derived number, one printed in a `claim`, or the mean of a
+    measured `quantity`, at levels as in study.yaml: ``boot_median[system=qemu]``.
 
     `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
     `reading`: interpretation of the question's words, if not obvious.
     """
 
     claim: str = ""
+    quantity: str = ""
     times: Positive = 1.0
     reading: str = ""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if bool(self.derived) == bool(self.claim):
-            raise ValueError("a number needs exactly one of `derived` and `claim`")
-        if self.claim and (self.to or self.times != 1):
+        if sum(map(bool, (self.derived, self.claim, self.quantity))) != 1:
+            raise ValueError("a number needs exactly one of `derived`, `claim` and `quantity`")
+        if not self.derived and (self.to or self.times != 1):
             raise ValueError("`to` and `times` need a `derived` number")
         return self
 
@@ -62,8 +64,8 @@ class QuantityRow(Model):
     """One quantity with values from several studies; a study without a cell is silent.
 
     `unit`: the common unit of its numbers; "" for claims in words. `shared`: whether all numbers
-        are of one quantity, so that they are comparable. `drawn`: the comparison in words, for a
-        row of ratios in the question's picture.
+        are of one quantity, so that they are comparable. `drawn`: the quantity or comparison in
+        words, for a row in the question's picture.
     """
 
     id: Id
@@ -73,18 +75,13 @@ class QuantityRow(Model):
     drawn: str = ""
     cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _draws_ratios(self) -> Self:
-        if self.drawn and self.unit != RATIO:
-            raise ValueError(f"`drawn`: the numbers of row {self.id!r} are not ratios")
-        return self
-
 
 class SynthesisQuestion(Model):
     """A question and the quantities that answer it.
 
     `words`: lower-case substrings of relevant labels of factors, quantities and derived numbers. A
         study with a match needs a cell, or a reason in `unused`.
+    `percent`: whether its ratios are written in per cent.
     `unused`: by study, the reason why its numbers do not answer the question.
     """
 
@@ -92,8 +89,17 @@ class SynthesisQuestion(Model):
     label: str
     asks: str
     words: tuple[str, ...] = ()
+    percent: Flag = False
     unused: dict[str, Annotated[str, Field(min_length=10)]] = {}
     rows: Annotated[tuple[QuantityRow, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _draws_one_unit(self) -> Self:
+        units = dict.fromkeys(row.unit for row in self.rows if row.drawn)
+        if len(units) > 1 or "" in units:
+            named = ", ".join(map(repr, units))
+            raise ValueError(f"`drawn`: a picture has numbers of one unit, not of {named}")
+        return self
 
     @property
     def studies(self) -> set[str]:

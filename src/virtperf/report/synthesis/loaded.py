@@ -38,12 +38,15 @@ from virtperf.report.synthesis.definition import (
 )
 from virtperf.report.synthesis.numbers import answers_frame, curves_frame, pieces_frame
 from virtperf.report.synthesis.references import NO_STUDY, look_up
+from virtperf.report.synthesis.repeated import repeated_claims
 from virtperf.report.synthesis.sentences import sentence_problems
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NOT_DOWNLOADED = ["question", "shared", "drawn", "name", "link", "reading", "words", "text"]
+_NOT_DOWNLOADED = [
+    *("question", "shared", "drawn", "name", "link", "reading", "words", "percent", "text")
+]
 
 
 def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Synthesis:
@@ -92,6 +95,11 @@ class Synthesis:
         """One row a number at a tested overcommitment ratio (`numbers.curves_frame`)."""
         return curves_frame(self.studies, self.file.curves, self.level)
 
+    @cached_property
+    def repeated(self) -> pd.DataFrame:
+        """One row a paper's claim that a measured study repeats (`repeated.repeated_claims`)."""
+        return repeated_claims(self.studies)
+
     def question(
         self,
         name: str,
@@ -138,6 +146,7 @@ class Synthesis:
         numbers: pd.DataFrame | None = None,
         figure: Figure | None = None,
         blocks: Sequence[Block] = (),
+        ids: Sequence[str] = (),
         **parts: Any,
     ) -> ExhibitOutput:
         """Show a table in words, and a picture of its numbers.
@@ -153,12 +162,20 @@ class Synthesis:
         numbers : DataFrame
             The numbers behind it, for the download and, of rows as in `answers` or `curves`, their
             provenance.
+        ids
+            Anchors of the rows, "" for none.
         **parts
             Further fields of the record, such as `folded`.
         """
         cells = table.astype(object).where(table.notna(), "none").itertuples(index=False, name=None)
         rows = tuple(tuple(c if isinstance(c, tuple) else str(c) for c in row) for row in cells)
-        grid = Grid(label=title, columns=tuple(map(str, table.columns)), rows=rows, stacks=True)
+        grid = Grid(
+            label=title,
+            columns=tuple(map(str, table.columns)),
+            rows=rows,
+            ids=tuple(ids),
+            stacks=True,
+        )
         downloads: tuple[Numbers, ...] = ()
         provenances: set[str] = set()
         if numbers is not None:
@@ -228,6 +245,14 @@ def noted(texts: Iterable[str], notes: Iterable[str]) -> list[Words]:
     return [
         (text, Span(text=note, style="small")) if note else text
         for text, note in zip(texts, notes, strict=True)
+    ]
+
+
+def judged(verdicts: Iterable[str], texts: Iterable[str]) -> list[Words]:
+    """A column for `Synthesis.show`: verdicts, each with a text beside it; "" without a verdict."""
+    return [
+        (Span(text=verdict, style="verdict"), f" {text}".rstrip()) if verdict else text
+        for verdict, text in zip(verdicts, texts, strict=True)
     ]
 
 

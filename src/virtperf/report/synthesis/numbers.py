@@ -8,11 +8,12 @@ kind
     The range that a text "allows", the limits that one claim "states", the interval of runs that
     "measured" it, or the 1 of a "reference".
 value, low, high, pieces
-    The measured mean, the smallest and the largest possible value, and the disjoint ranges low1,
-    high1, low2, ... in ascending order. Limits are infinite if unbounded, NaN without a number.
+    The measured mean or the printed number, the smallest and the largest possible value, and the
+    disjoint ranges low1, high1, low2, ... in ascending order. Limits are infinite if unbounded, NaN
+    without a number.
 words, text
-    The number in words, without and with its kind: ``allows 1.2 to 2``, ``measured 1.5 (1.4 to
-    1.6)``, ``order only: below 1``.
+    The number in words: ``1.2 to 2``, ``0.82``, and with its kind and the limits of its rounding:
+    ``allows about 0.820 (0.815 to 0.825)``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.core.numbers import as_precise, pretty, with_interval
+from virtperf.core.numbers import (
+    NO_BREAK,
+    PROSE_SIGNIFICANT,
+    as_precise,
+    pretty,
+    with_interval,
+)
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.frames import StudyData
@@ -36,6 +43,7 @@ from virtperf.report.synthesis.references import (
     find_claim,
     instance,
     look_up,
+    named_quantity,
     system_name,
     tested_ratios,
     unit_conversion,
@@ -56,6 +64,7 @@ MAX_END_RATIO = 20.0
 ROUNDED_WIDTH = 0.02
 """Width of a range relative to its upper end, up to which its middle is given, too."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDER_ONLY_LIMITS[0])
+_PERCENT_BOUNDS = Bounds(0.0)
 _CURVES = (
     *("of", "measure", "against", "ratio", "cpu", "memory", "study", "system", "compared", "name"),
     *("kind", "value", "low", "high", "pieces", "words", "text", "provenance"),
@@ -66,7 +75,7 @@ def answers_frame(
     studies: Mapping[str, StudyData], questions: Iterable[SynthesisQuestion], level: float
 ) -> pd.DataFrame:
     """Frame with one row a number of each question: the columns of the module, question, row,
-    quantity, unit, shared, drawn (as in the file), number (its name in the report of its study),
+    quantity, percent, unit, shared, drawn (as in the file), number (its name in the report of its study),
     link (to it), reading. A derived number that was also measured has both.
 
     Raises
@@ -76,10 +85,12 @@ def answers_frame(
     """
     rows: list[Row] = []
     for question, row in ((q, row) for q in questions for row in q.rows):
-        of_row = {"question": question.id, "row": row.id, "quantity": row.says}
+        percent = question.percent and row.unit == RATIO
+        of_row = {"question": question.id, "row": row.id, "quantity": row.says, "percent": percent}
         of_row |= row.model_dump(include={"unit", "shared", "drawn"})
         for cell in row.cells:
-            numbers = _cell_numbers(look_up(studies, cell.study, NO_STUDY), cell, row.unit, level)
+            data = look_up(studies, cell.study, NO_STUDY)
+            numbers = _cell_numbers(data, cell, row.unit, level, percent=percent)
             rows += [of_row | number for number in numbers]
     return pd.DataFrame(rows).drop(columns="searched")
 
@@ -134,11 +145,16 @@ def pieces_frame(numbers: pd.DataFrame) -> pd.DataFrame:
 # ---- numbers without words: rows with kind, value, pieces, provenance, searched
 
 
-def _cell_numbers(data: StudyData, cell: Cell, unit: str, level: float) -> list[Row]:
+def _cell_numbers(
+    data: StudyData, cell: Cell, unit: str, level: float, *, percent: bool
+) -> list[Row]:
     if cell.claim:
         claim = find_claim(data.study.id, data.claims or (), cell.claim)
         rows, bounds = [_stated_number(data, claim, unit)], Bounds()
         label, link = claim.says, f"claim:{data.study.id}/{claim.id}"
+    elif cell.quantity:
+        rows, bounds = list(_mean_of_runs(data, cell.quantity, level)), Bounds()
+        label, link = cell.quantity, f"exhibit:{data.study.id}/summary"
     else:
         number = instance(data.study, cell, cell.at)
         rows = scaled(_numbers(data, cell, number, unit, level), cell.times)
@@ -146,7 +162,16 @@ def _cell_numbers(data: StudyData, cell: Cell, unit: str, level: float) -> list[
         exhibit = next((name for name in number.derived.exhibits if name != TEXT), "summary")
         label, link = number.label, f"exhibit:{data.study.id}/{exhibit}"
     common = {"number": label, "link": link, "reading": cell.reading, **_condition(data, cell)}
-    return [common | row for row in in_words(rows, _RATIO if unit == RATIO else bounds)]
+    bounds = _RATIO if unit == RATIO else bounds
+    return [common | row for row in in_words(rows, bounds, percent=percent)]
+
+
+def _mean_of_runs(data: StudyData, quantity: str, level: float) -> Iterator[Row]:
+    """Yield the mean of a quantity's measured runs with its interval, if there are any."""
+    mean = data.mean(named_quantity(data.study, quantity), Provenance.MEASURED)
+    if mean is not None:
+        found = mean.at(level)
+        yield _row(MEASURED, [found.low, found.high], Provenance.MEASURED, value=found.value)
 
 
 def _condition(data: StudyData, source: Source) -> Row:
@@ -165,11 +190,7 @@ def _stated_number(data: StudyData, claim: Claim, unit: str) -> Row:
     row = _row(STATES, [convert(low), convert(high)], Provenance.PUBLISHED)
     if claim.value is None or (claim.word and convert is not float):
         return row
-    value, words = convert(claim.value), pretty(convert(claim.value))
-    if all(map(math.isfinite, row["pieces"])):
-        _, first, last = as_precise(value, *row["pieces"])
-        words = f"{words} ({first} to {last})"
-    return row | {"words": f"{claim.word} {words}".lstrip()}
+    return row | {"value": convert(claim.value), "word": claim.word}
 
 
 def _numbers(
@@ -237,26 +258,61 @@ def quotients(of: Iterable[Row], to: Iterable[Row]) -> list[Row]:
 # ---- numbers in words
 
 
-def in_words(rows: Iterable[Row], bounds: Bounds) -> list[Row]:
+def in_words(rows: Iterable[Row], bounds: Bounds, *, percent: bool = False) -> list[Row]:
     """Add the columns low, high, words (unless a row has them) and text to numbers within their
-    natural bounds.
+    natural bounds; with `percent`, ratios are written in per cent.
     """
     results = []
+    scale, unit = (100.0, f"{NO_BREAK}%") if percent else (1.0, "")
     for row in rows:
-        kind, pieces = row["kind"], row["pieces"]
+        kind, pieces, value = row["kind"], row["pieces"], scale * row["value"]
         low, high = (pieces[0], pieces[-1]) if pieces else (math.nan, math.nan)
+        ends = [scale * end for end in pieces]
         if "words" in row:
-            words = row["words"]
+            words = exact = row["words"]
         elif kind == REFERENCE:
-            words = f"1 ({REFERENCE})"
+            words = exact = f"1 ({REFERENCE})"
         elif kind == MEASURED:
-            words = with_interval(row["value"], low, high)
+            words = exact = with_interval(value, ends[0], ends[-1], unit)
+        elif kind == STATES and math.isfinite(value):
+            words, exact = (
+                f"{row['word']} {text}{unit}".lstrip() for text in _stated_words(value, *ends)
+            )
         else:
-            words = _range_text(informative_limits(pieces), bounds, searched=row["searched"])
-        plain = kind == REFERENCE or words.startswith(("order only", "not bounded"))
-        text = words if plain else f"{kind}{'' if pieces else ':'} {words}"
-        results.append(row | {"low": low, "high": high, "words": words, "text": text})
+            limits = informative_limits(pieces)
+            exact = _range_text(limits, bounds, searched=row["searched"])
+            limited = not exact.startswith(("order only", "not bounded")) and not row["searched"]
+            if percent and limited:
+                exact = _range_text([scale * end for end in limits], _PERCENT_BOUNDS) + unit
+            narrow = _rounded(ends[0], ends[-1]) if limited else ""
+            words = f"{narrow}{unit}" if narrow else exact
+        plain = kind == REFERENCE or exact.startswith(("order only", "not bounded"))
+        text = exact if plain else f"{kind}{'' if pieces else ':'} {exact}"
+        added = {"low": low, "high": high, "words": words, "text": text}
+        results.append({name: row[name] for name in row if name != "word"} | added)
     return results
+
+
+def _stated_words(value: float, low: float, high: float) -> tuple[str, str]:
+    """A printed number, alone and with the limits of its rounding."""
+    words = pretty(value)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return words, words
+    _, first, last = as_precise(value, low, high)
+    return words, f"{words} ({first} to {last})"
+
+
+def _rounded(low: float, high: float) -> str:
+    """The middle of a range as narrow as a rounded number, with the digits that it decides; "" for a
+    wider one.
+    """
+    if not 0 < low < high < math.inf or high - low > ROUNDED_WIDTH * high:
+        return ""
+    middle = (low + high) / 2
+    decided = math.ceil(-math.log10(high - low) - 1e-6)
+    decimals = max(0, min(decided, PROSE_SIGNIFICANT - 1 - math.floor(math.log10(middle))))
+    halfway = abs(round(middle, decimals) - middle) > 0.4 * 10.0**-decimals
+    return f"{middle:,.{decimals + halfway}f}"
 
 
 def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:

@@ -21,7 +21,7 @@ from virtperf.report.synthesis.definition import (
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.derived_kinds.base import Derivation
-from virtperf.study.quantities import Level, ratio_of_percent
+from virtperf.study.quantities import Level, Quantity, ratio_of_percent
 
 T = TypeVar("T")
 Known = Mapping[str, tuple[Study, Iterable[Claim]]]
@@ -78,6 +78,14 @@ def instances(
         if at.items() <= by_factor.items() and source.gives in ("", number.gives):
             found.append(({n: v for n, v in by_factor.items() if n not in at}, number))
     return found
+
+
+def named_quantity(study: Study, text: str) -> Quantity:
+    """A quantity at its levels; raises `StudyError` if the study has none of that name or level."""
+    try:
+        return study.quantity(text)
+    except ValueError as err:
+        raise _problem(f"{study.id}: {err}") from err
 
 
 def tested_ratios(study: Study, curve: Curve) -> list[tuple[tuple[float, ...], Derivation]]:
@@ -139,6 +147,8 @@ def _resolve(source: Cell | Curve, unit: str, known: Known) -> None:
         tested_ratios(study, source)
     elif source.claim:
         find_claim(source.study, claims, source.claim)
+    elif source.quantity:
+        named_quantity(study, source.quantity)
     else:
         unit_conversion(instance(study, source, source.at), "" if source.to else unit)
 

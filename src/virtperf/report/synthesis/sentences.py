@@ -21,7 +21,13 @@ from virtperf.report.frames import StudyData
 from virtperf.report.number_words import wrong_origin
 from virtperf.report.synthesis.definition import PLACE, RATIO, Cell, QuantityRow, Sentence
 from virtperf.report.synthesis.numbers import MEASURED
-from virtperf.report.synthesis.references import NO_STUDY, find_claim, instance, look_up
+from virtperf.report.synthesis.references import (
+    NO_STUDY,
+    find_claim,
+    instance,
+    look_up,
+    named_quantity,
+)
 
 
 def sentence_problems(
@@ -75,8 +81,11 @@ def _cell_problems(
     if cell.claim:
         yield from outside_page(data, find_claim(cell.study, data.claims or (), cell.claim))
         return
-    number = instance(data.study, cell, cell.at)
-    terms = [quantity for part in number.parts for _, quantity in part.terms]
+    if cell.quantity:
+        terms = [named_quantity(data.study, cell.quantity)]
+    else:
+        number = instance(data.study, cell, cell.at)
+        terms = [quantity for part in number.parts for _, quantity in part.terms]
     if row.unit == RATIO and (error := utilization_error(data.study, terms, says)):
         yield error
     samples = data.samples(Provenance.MEASURED)

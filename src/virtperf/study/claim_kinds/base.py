@@ -346,6 +346,8 @@ class Claim(Model):
         exact = self.low == self.high == self.value
         if exact or limits == "anything":
             return shown
+        if self.word and not self.low <= self.value <= self.high:  # "almost 17" is less than 17
+            return f"{self.word} {shown} (read as {limits})"
         # limits that round to the same number are shown as a half-width: 22,990 (±0.5)
         near = pretty(self.low) == pretty(self.high)
         return (
