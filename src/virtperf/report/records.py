@@ -173,13 +173,12 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 class Drawing(Part):
     """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
-    drawn. With a `summary` it is collapsed behind that text.
+    drawn.
     """
 
     svg: str
     description: str
     digest: str
-    summary: str = ""
 
 
 class Record(Part):

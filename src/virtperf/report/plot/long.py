@@ -2,7 +2,8 @@
 range.
 
 Columns: panel, series, x; layer (`RANGE`, `MARK` or `RUN`); kind (`TEXT` or `WITH_ASSUMPTIONS` of a
-range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for a range), low, high.
+range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for a range), low, high;
+open (whether a range says hardly anything).
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.axis_words import AxisWords
+from virtperf.report.range_words import LONG, WIDE
 
 RANGE, MARK, RUN = "range", "mark", "run"  # layers
 TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
@@ -118,14 +121,26 @@ def long_frame(
     drawn = [part.reindex(columns=_COLUMNS) for part in parts]
     drawn = [p[(p["layer"] == RANGE) | p["value"].notna()] for p in drawn]
     rows = pd.concat([p for p in drawn if len(p)] or [pd.DataFrame(columns=_COLUMNS)])
+    rows = rows.reset_index(drop=True)
     return LongFrame(
-        rows.reset_index(drop=True),
+        rows.assign(open=_is_open(rows)),
         panels or [y],
         _distinct(placed, "series") or [UNNAMED],
         _distinct(placed, "x"),
         axes,
         x,
     )
+
+
+def _is_open(rows: pd.DataFrame) -> pd.Series:
+    """Mask of non-negative ranges wider than a factor of `WIDE` and longer than `LONG` relative to the
+    largest value of their panel, or finite limit.
+    """
+    low, high = rows["low"].astype(float), rows["high"].astype(float)
+    ends = pd.concat([rows["value"].astype(float), high.where(np.isfinite(high))], axis=1)
+    largest = ends.max(axis=1).groupby(rows["panel"]).transform("max").fillna(0.0)
+    wide = (rows["layer"] == RANGE) & (low >= 0) & (high > WIDE * low)
+    return wide & (high - low > LONG * largest)
 
 
 def require_columns(

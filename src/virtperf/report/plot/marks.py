@@ -37,7 +37,6 @@ from virtperf.report.plot.theme import (
     SURFACE_COLOUR,
     SeriesStyle,
 )
-from virtperf.report.range_words import WIDE
 from virtperf.report.wording import printable, wrap_text
 
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
@@ -88,12 +87,12 @@ def draw_range_boxes(
 ) -> None:
     """Draw ranges as boxes of `width` data units, clipped to the y axis; edges show the narrowest.
 
-    A range wider than a factor of `WIDE` is a bracket: a tall box would look like data.
+    An open range is a bracket: a tall box would look like data.
     """
     bottom, top = axes.get_ylim()
     draw_brackets(axes, x, bands, style, transform, width)
     for kind, share in WIDTH_SHARES.items():
-        is_drawn = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
+        is_drawn = ((bands["kind"] == kind) & ~bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
         low, high = (
@@ -134,11 +133,6 @@ def _draw_boxes(
         axes.bar(x, heights, width, label="hatch", hatch=hatch, **style, **place)
 
 
-def is_wide(bands: pd.DataFrame) -> np.ndarray:
-    """Mask of non-negative ranges wider than a factor of `WIDE`; shape (n,)."""
-    return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
-
-
 def draw_brackets(
     axes: Axes,
     x: np.ndarray,
@@ -147,10 +141,10 @@ def draw_brackets(
     transform: Transform,
     width: float,
 ) -> None:
-    """Draw wide ranges as vertical brackets; without a head if they extend beyond the y axis."""
+    """Draw open ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
     for kind, share in WIDTH_SHARES.items():
-        is_drawn = (bands["kind"] == kind).to_numpy() & is_wide(bands)
+        is_drawn = ((bands["kind"] == kind) & bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
         at, half, gap = (
@@ -383,13 +377,14 @@ def layer_entries(
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
     text = (bands["kind"] == TEXT).any()
+    boxes = bands[~bands["open"].astype(bool) & (bands["high"] > bands["low"])]
     for kind, words in (
         (TEXT, "text alone"),
         (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
     ):
-        if (bands["kind"] == kind).any():
+        if (boxes["kind"] == kind).any():
             entries.append((range_handle(INK_COLOUR, kind), words))
-    if is_wide(bands).any():
+    if bands["open"].any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark_handle("^", INK_COLOUR), "no upper limit"))
@@ -430,7 +425,7 @@ def range_handle(colour: str, kind: str) -> Patch:
 
 
 def bracket_handle() -> Line2D:
-    """Legend handle of a wide range."""
+    """Legend handle of an open range."""
     return _mark_handle(_BRACKET, "none", 13)
 
 
