@@ -267,16 +267,19 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
 
 
 def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
-    """All points of a figure, and the pairs that claims order."""
+    """All points of a figure, and the pairs that claims order; quotients add those of points that are in
+    an order anyway, else their sentence says more.
+    """
     points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
     edges: Edges = {}
-    claims = sorted(_undisputed(data, exhibit), key=_precedence)
-    for claim in claims:
+    for claim in sorted(_undisputed(data, exhibit), key=_precedence):
+        ordered = {point for pair in edges for point in pair}
         for instance in claim.instances:
             for greater, smaller, strict in _pairs(claim, instance):
                 if greater in points and smaller in points and greater != smaller:
                     pair = points[greater], points[smaller]
-                    edges[pair] = edges.get(pair, False) or strict
+                    if isinstance(claim, OrderClaim) or ordered.issuperset(pair):
+                        edges[pair] = edges.get(pair, False) or strict
     return list(points.values()), edges
 
 
@@ -429,10 +432,17 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
             smaller_text = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
-                else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
+                else f"{label}, {join_levels(levels, factor)}"
                 for label, levels in of.items()
             )
-        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
+        sign = ">" if strict else "≥"
+        yield f"{point[0]}, {level_words(factor, point[1])} {sign} {smaller_text}"
+
+
+def join_levels(levels: Sequence[Any], factor: Factor) -> str:
+    """Join levels, the first in words: ``112 GiB real memory and 96``."""
+    first, *others = levels
+    return join_words([level_words(factor, first), *(tick_label(factor, x) for x in others)])
 
 
 def _join_names(names: Iterable[str]) -> str:

@@ -224,7 +224,15 @@ class Record(Part):
 
 
 MAX_OPEN_ROWS = 4
-OPEN_ROWS = {"table": 8, "quality": 12, "hypotheses": 0, "assumptions": 0, "readings": 0}
+OPEN_ROWS = {
+    "table": 20,
+    "computed": 12,
+    "ranges": 12,
+    "quality": 12,
+    "hypotheses": 0,
+    "assumptions": 0,
+    "readings": 0,
+}
 """Rows of a table that a page shows without a click, by kind of record; of others `MAX_OPEN_ROWS`. A
 printed table is open, a long reason in each row is not."""
 

@@ -111,7 +111,7 @@ def split_details(blocks: Iterable[Block], record: Record) -> tuple[list[Block],
 
 
 def _is_told_in_sentences(record: Record) -> bool:
-    """Whether a figure has sentences in place of a picture: its first blocks."""
+    """Whether a figure has sentences in place of a picture."""
     return record.kind in _FIGURES and record.drawing is None
 
 
@@ -123,7 +123,8 @@ def _is_open(block: Block, record: Record) -> bool:
         if is_link(block):
             return record.kind == "claims"
         if record.name or (drawn and record.kind not in _HEADS):
-            said = _is_told_in_sentences(record) and block in record.blocks[:2]
+            plain = isinstance(block, Listing) or not block.style
+            said = _is_told_in_sentences(record) and plain
             return said or (block.style == "note" and record.kind != "table")
         return block.style != "small" or record.kind == "summary"
     return isinstance(block, Diagram | Facts)

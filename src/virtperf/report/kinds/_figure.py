@@ -13,8 +13,9 @@ from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag, Level
 from virtperf.core.numbers import join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
+from virtperf.core.verdicts import Verdict
 from virtperf.report import frames
-from virtperf.report.axis_words import level_words, tick_label, unit_words
+from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.captions import SPLIT_NOTE, caption
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, merge_pieces
@@ -27,7 +28,13 @@ from virtperf.report.kinds import (
     note,
     trace,
 )
-from virtperf.report.orders import OrderChart, order_chart, order_claims, order_lines
+from virtperf.report.orders import (
+    OrderChart,
+    join_levels,
+    order_chart,
+    order_claims,
+    order_lines,
+)
 from virtperf.report.range_words import LONG, WIDE
 from virtperf.report.records import (
     Block,
@@ -48,7 +55,8 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7
 """Share of points that have nothing to draw from which a figure is shown as orders or sentences."""
-ORDER = "order"  # label of a figure that shows the order of its points, without a scale
+ORDER, POINTS = "order", "points"
+"""Labels of pictures drawn by default: the order of the points, without a scale; their values."""
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
 MAX_SENTENCES = 4  # claims quoted about a figure that shows hardly more than orders
 STRICTLY = " > "  # in a line of an order that does not allow equal values alone
@@ -138,12 +146,19 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         return _record(context, exhibit, figure, fits)
 
     def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-        from virtperf.report import plot
-
         points = context.points(exhibit)
         if is_mostly_open(context.study, points):
             return _draw_order(context, exhibit, points)
-        points = drawn_points(context.study, points)
+        drawn = drawn_points(context.study, points)
+        figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
+        figure.set_label(POINTS)
+        return figure
+
+    def _draw_points(
+        context: Context, exhibit: Exhibit, points: pd.DataFrame, shown: Sequence[object]
+    ) -> Figure:
+        from virtperf.report import plot
+
         columns: dict[str, Any] = {"x": exhibit.series[0].over, "hue": "series"}
         if (pooled := context.study.pooled_factor) is not None:
             units = _means_of_units(context, exhibit, pooled.name)
@@ -271,6 +286,7 @@ def _record(
         Provenance.EXAMPLE: points["example"].notna(),
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
+    words = description = ""
     if figure is None:
         beside = tuple(_text_statements(context, exhibit))
     elif figure.get_label() == ORDER:
@@ -279,15 +295,19 @@ def _record(
             *_not_drawn(_drawn_order(context, exhibit, points)),
             Folded(summary="Statements of the text", blocks=statements),
         )
+        description = "; ".join(order_lines(data, exhibit))
     else:
-        beside = tuple(_left_out(study, points, factor))
+        words = caption(points, factor, [claim.says for claim in claims])
+        drawn = figure.get_label() == POINTS
+        beside = tuple(_left_out(study, points, factor)) if drawn else ()
     label = f"{exhibit_name(exhibit.id, 'figure')}: numbers"
     return exhibit_record(
         context,
         exhibit,
         figure,
-        caption(points, factor, [claim.says for claim in claims]),
+        words,
         numbers,
+        description=description,
         provenance=(kind for kind, rows in there.items() if rows.any()),
         blocks=(
             *beside,
@@ -304,11 +324,12 @@ def is_mostly_open(study: Study, points: pd.DataFrame) -> bool:
     """Whether the text determines hardly more than orders of a figure: most points have nothing to
     draw (`drawn_points`, `MOSTLY_OPEN_SHARE`).
 
-    Points fixed by convention don't count; a figure with runs is never left open.
+    Points fixed by convention, or without limits of a stage, don't count; a figure with runs is never
+    left open.
     """
     if points[["measured", "example"]].notna().any(axis=None):
         return False
-    counted = points.index[~points["reference"]]
+    counted = points.index[~points["reference"] & points["known"]]
     left_out = counted.difference(drawn_points(study, points).index)
     return len(left_out) > 0 and len(left_out) >= MOSTLY_OPEN_SHARE * len(counted)
 
@@ -326,6 +347,7 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
         for claim in context.data.paper_claims
         if exhibit.id in claim.exhibits
         and claim.id not in ordering
+        and context.data.result(claim.id).get("text_verdict") != Verdict.CONVENTION
         and _compares_or_prints(study, claim)
         and names & {q.name for i in claim.instances for q in quantities(i)}
     ]
@@ -370,7 +392,7 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
     whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
     some = left[~left["series"].isin(whole)]
     places = [
-        f"{label}, {join_words([level_words(factor, xs[0]), *(tick_label(factor, x) for x in xs[1:])])}"
+        f"{label}, {join_levels(xs, factor)}"
         for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
     ]
     yield note(

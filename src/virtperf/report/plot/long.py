@@ -175,10 +175,10 @@ def range_rows(points: pd.DataFrame) -> pd.DataFrame:
     """One row a piece of a range: the columns of `points`, kind (`TEXT` or `WITH_ASSUMPTIONS`), low,
     high.
 
-    If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
+    If both kinds are equal at a point, only `TEXT` is kept there; without the columns of the text
     alone there is only the other kind.
     """
-    found = {}
+    points, found = points.reset_index(drop=True), {}
     for kind, (low, high, pieces) in _RANGE_COLUMNS.items():
         if not {low, high} <= {*points.columns}:
             continue
@@ -197,9 +197,14 @@ def range_rows(points: pd.DataFrame) -> pd.DataFrame:
             rows["ends"].tolist(), columns=["low", "high"], index=rows.index, dtype=float
         )
         found[kind] = rows.assign(low=pairs["low"], high=pairs["high"])[pairs["low"].notna()]
-    limits = [rows[["low", "high"]] for rows in found.values()]
-    if len(limits) == 2 and limits[0].equals(limits[1]):
-        del found[WITH_ASSUMPTIONS]
+    if len(found) == 2:
+        given, text = (
+            found[kind].groupby(level=0)[["low", "high"]].agg(tuple)
+            for kind in (WITH_ASSUMPTIONS, TEXT)
+        )
+        same = given.index.intersection(text.index)
+        same = same[(given.loc[same] == text.loc[same]).all(axis=1)]
+        found[WITH_ASSUMPTIONS] = found[WITH_ASSUMPTIONS].drop(index=same)
     empty = points.iloc[:0].assign(kind="", low=math.nan, high=math.nan)
     return pd.concat(found.values()) if found else empty
 

@@ -46,6 +46,7 @@ WIDTH_SHARES = {
 }  # widths; the inner box is narrower, to show both
 FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
+EXACT_LINE = 2.2  # width of a range without a length, in points
 LINK_ALPHA = 0.07
 MEAN_AREA, PRINTED_AREA, RUN_AREA = (
     46,
@@ -127,7 +128,9 @@ def _draw_boxes(
     **place: Any,
 ) -> None:
     """Draw boxes with an edge, and hatching, if any, over them."""
-    axes.bar(x, heights, width, label=label, linewidth=1, edgecolor=edge, color=fill, **place)
+    # a value without a range is a stroke, which a thin line would hide
+    edges = np.where(heights > 0, 1.0, EXACT_LINE)
+    axes.bar(x, heights, width, label=label, linewidth=edges, edgecolor=edge, color=fill, **place)
     if hatch is not None:
         style: dict[str, Any] = {"linewidth": 0, "edgecolor": edge, "color": "none"}
         axes.bar(x, heights, width, label="hatch", hatch=hatch, **style, **place)
@@ -376,13 +379,12 @@ def layer_entries(
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
-    text = (bands["kind"] == TEXT).any()
-    boxes = bands[~bands["open"].astype(bool) & (bands["high"] > bands["low"])]
+    of_boxes = set(bands["kind"][~bands["open"].astype(bool) & (bands["high"] > bands["low"])])
     for kind, words in (
-        (TEXT, "text alone"),
-        (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
+        (TEXT, "text alone" if len(of_boxes) > 1 else "range by the text"),
+        (WITH_ASSUMPTIONS, "with our assumptions" if len(of_boxes) > 1 else "range"),
     ):
-        if (boxes["kind"] == kind).any():
+        if kind in of_boxes:
             entries.append((range_handle(INK_COLOUR, kind), words))
     if bands["open"].any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
