@@ -14,7 +14,7 @@ from rawperf.core.model import Flag, Level
 from virtperf.core.numbers import join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import Verdict
-from virtperf.report import frames
+from virtperf.report import findings, frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.captions import SPLIT_NOTE, caption
 from virtperf.report.claim_words import quantities
@@ -341,7 +341,7 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     study, orders = context.study, order_lines(context.data, exhibit)
     ordering = {claim.id for claim in order_claims(context.data, exhibit)[1]} if orders else set()
     names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
-    title = {claim.says for claim in context.data.paper_claims if claim.id in exhibit.shows}
+    title = findings.title(context.data, exhibit, context.level)
     about = [
         claim
         for claim in context.data.paper_claims
@@ -353,7 +353,7 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     ]
     about.sort(key=lambda claim: claim.value is None)
     sentences = dict.fromkeys(claim.says for claim in about)
-    said = [words for words in sentences if words not in title]
+    said = [words for words in sentences if words.rstrip(".") not in title]
     strict = [line for line in orders if STRICTLY in line] or orders
     if strict or said:
         lead = "Statements of the text"

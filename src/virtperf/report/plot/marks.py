@@ -379,7 +379,9 @@ def layer_entries(
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
-    of_boxes = set(bands["kind"][~bands["open"].astype(bool) & (bands["high"] > bands["low"])])
+    narrow = bands[~bands["open"].astype(bool)]
+    of_boxes = set(narrow["kind"][narrow["high"] > narrow["low"]])
+    of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
     for kind, words in (
         (TEXT, "text alone" if len(of_boxes) > 1 else "range by the text"),
         (WITH_ASSUMPTIONS, "with our assumptions" if len(of_boxes) > 1 else "range"),
