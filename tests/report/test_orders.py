@@ -68,7 +68,7 @@ def test_maximum_is_stated_in_one_line(loaded: LoadedStudy) -> None:
     points: list[OrderedPoint] = [(series, guests) for series in "st" for guests in (2, 4, 8)]
     edges: Edges = {(points[0], other): True for other in points[1:]}
     factor = loaded.study.factors["guests"]
-    assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]
+    assert list(_other_pairs(edges, points, factor)) == ["s, 2 guests > every other point"]
 
 
 @given(orders)

@@ -59,7 +59,7 @@ def axis_metadata(study: Study, figure: Exhibit) -> AxisWords:
     palette index.
     """
     at = study.points(figure)
-    factor = study.factors[figure.series[0].over]
+    factor = study.axis(figure)
     shown = list(dict.fromkeys(level for _, level, _ in at))
     if not all(isinstance(level, int | float) for level in shown):
         shown.sort(key=factor.levels.index)

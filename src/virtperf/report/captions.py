@@ -146,19 +146,6 @@ def _printed_represents_range(point: Any) -> bool:
     return far <= MAX_ASYMMETRY * near or far <= NEGLIGIBLE_SHARE * abs(point.printed)
 
 
-def is_wide(point: Any) -> bool:
-    """Whether a point has no printed number and a range without an upper limit or wider than a
-    factor of `WIDE`.
-    """
-    if math.isfinite(point.printed):
-        return False
-    return (
-        not point.known
-        or math.isinf(point.high)
-        or (point.high > WIDE * point.low and not is_narrow(point.low, point.high))
-    )
-
-
 def is_narrow(low: float, high: float) -> bool:
     """Whether a range is bounded and its half-width is at most `NARROW_HALF_WIDTH` of its middle."""
     return high - low <= NARROW_HALF_WIDTH * (high + low) and math.isfinite(high)

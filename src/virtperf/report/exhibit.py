@@ -176,7 +176,7 @@ def ratios_to_baseline(
     `column` is the factor of the figure's axis, or ``series``. Empty if no ratio can be estimated,
     e.g. with one run a condition.
     """
-    factor = data.study.factors[exhibit.series[0].over]
+    factor = data.study.axis(exhibit)
     points = [(series.label, at, q) for series, at, q in data.study.points(exhibit)]
     kinds = (kind for kind in RUN_KINDS if any(q in data.samples(kind) for *_, q in points))
     provenance = next(kinds, Provenance.MEASURED)

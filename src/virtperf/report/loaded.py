@@ -261,7 +261,7 @@ class LoadedStudy:
         """
         exhibit = frames.find_exhibit(self.data, exhibit_id)
         ((column, level),) = to.items()
-        factor = self.study.factors[exhibit.series[0].over]
+        factor = self.study.axis(exhibit)
         if column not in (factor.name, "series"):
             raise StudyError(
                 f"{exhibit_id}: {column} is not a column of its conditions",

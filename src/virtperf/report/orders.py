@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,10 @@ from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData
+from virtperf.study.claim_kinds.equivalence import EquivalenceClaim
 from virtperf.study.claim_kinds.order import OrderClaim
+from virtperf.study.claim_kinds.pair import QuotientClaim
+from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Instance, Level, Quantity
 
@@ -23,6 +27,7 @@ OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
 MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
 """Points in a panel of a drawn order: fewer are a line of text, more can't be told apart."""
+MIN_RANKS = 3  # of a drawn order: mere pairs are a line of text
 MAX_SLACK = 0.5
 """Largest share of the height over which a drawn point could be moved without breaking an order: the
 place of a point with more would be an invention.
@@ -35,8 +40,9 @@ class OrderPanel:
 
     `title`: levels of the factor that separates the panels, "" for a single panel. `series`: labels
     of series in study.yaml by their names in the panel, in order. `ranks`: of each drawn point
-    (name, level), 1 the lowest, in the middle of those that the order allows. `pairs`: (greater,
-    smaller) without those that follow from others; whether strictly.
+    (name, level), 1 the lowest; points of a series have the same one where the order allows it.
+    `pairs`: (greater, smaller) of one series or one level, without those that follow from others;
+    whether strictly.
     """
 
     title: str
@@ -48,7 +54,8 @@ class OrderPanel:
 @dataclass(frozen=True)
 class OrderChart:
     """Panels of a chart of the order that claims state; `n_points`: ordered points that are not drawn,
-    because the claims determine their place too little; `n_pairs`: stated pairs between panels.
+    because the claims determine their place too little; `n_pairs`: stated pairs that no line shows,
+    since their points are in different panels, or differ in both series and level.
     """
 
     panels: tuple[OrderPanel, ...]
@@ -57,24 +64,36 @@ class OrderChart:
 
 
 def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[OrderClaim]]:
-    """Plotted quantities that claims of the paper order among each other, and these claims.
+    """Plotted quantities that claims of the paper order among each other, and these claims: those that
+    state nothing but orders.
 
     Disputed claims (`DISPUTED`) don't count.
     """
-    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
-    about = [
-        claim
-        for claim in data.paper_claims
-        if exhibit.id in claim.exhibits and isinstance(claim, OrderClaim)
-    ]
     ordered: set[Quantity] = set()
     remaining = []
-    for claim in sorted(about, key=lambda claim: claim.precedence):
+    about = [claim for claim in _undisputed(data, exhibit) if isinstance(claim, OrderClaim)]
+    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
+    for claim in sorted(about, key=_precedence):
         within = [of for of in map(quantities, claim.instances) if of <= plotted]
-        if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
+        if within:
             ordered |= set().union(*within)
             remaining.append(claim)
     return ordered, remaining
+
+
+def _undisputed(data: StudyData, exhibit: Exhibit) -> Iterator[Claim]:
+    """The paper's claims about a figure that no others contradict."""
+    for claim in data.paper_claims:
+        if (
+            exhibit.id in claim.exhibits
+            and data.result(claim.id).get("text_verdict") not in DISPUTED
+        ):
+            yield claim
+
+
+def _precedence(claim: Claim) -> float:
+    """Place of a claim among those about a figure: claims that are no mere orders come last."""
+    return claim.precedence if isinstance(claim, OrderClaim) else math.inf
 
 
 def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
@@ -84,7 +103,7 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
     point. Series or levels with the same chain share a line.
     """
     points, edges = _stated_pairs(data, exhibit)
-    factor = data.study.factors[exhibit.series[0].over]
+    factor = data.study.axis(exhibit)
     labels = list(dict.fromkeys(series for series, _ in points))
     levels = list(dict.fromkeys(x for _, x in points))
 
@@ -128,9 +147,10 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
     whole = _order(edges)
     if whole is None:
         return None
+    levels = list(dict.fromkeys(x for _, x in points))
     if len(whole.ascending) <= MAX_ORDERED_POINTS:
         labels = dict.fromkeys(series for series, _ in points)
-        panels, n_pairs = [_panel("", {label: label for label in labels}, edges)], 0
+        panels, n_pairs = [_panel("", {label: label for label in labels}, edges, levels)], 0
         drawn = len(panels[0].ranks)
     else:
         factor, places = _panel_places(data.study, exhibit)
@@ -145,17 +165,31 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
             else:
                 n_pairs += b in whole.direct[a]
         separate = [
-            _panel(tick_label(factor, level), _names_at(places, level), by_level[level])
+            _panel(tick_label(factor, level), _names_at(places, level), by_level[level], levels)
             for level in sorted(by_level, key=factor.levels.index)
         ]
         separate = [panel for panel in separate if len(panel.ranks) >= MIN_ORDERED_POINTS]
         drawn = sum(len(panel.ranks) for panel in separate)
         panels = _merged(separate, factor)
     if not panels or not all(
-        MIN_ORDERED_POINTS <= len(panel.ranks) <= MAX_ORDERED_POINTS for panel in panels
+        MIN_ORDERED_POINTS <= len(panel.ranks) <= MAX_ORDERED_POINTS
+        and max(panel.ranks.values()) >= MIN_RANKS
+        for panel in panels
     ):
         return None
-    return OrderChart(tuple(panels), len(whole.ascending) - drawn, n_pairs)
+    shown = [
+        replace(panel, pairs={pair: s for pair, s in panel.pairs.items() if _is_along(*pair)})
+        for panel in panels
+    ]
+    n_pairs += sum(len(p.pairs) - len(s.pairs) for p, s in zip(panels, shown, strict=True))
+    return OrderChart(tuple(shown), len(whole.ascending) - drawn, n_pairs)
+
+
+def _is_along(a: OrderedPoint, b: OrderedPoint) -> bool:
+    """Whether two points have the same series or the same level: lines between others cross the
+    chart.
+    """
+    return a[0] == b[0] or a[1] == b[1]
 
 
 def _panel_places(
@@ -196,7 +230,9 @@ def _names_at(places: Mapping[str, tuple[Level, str]], level: Level) -> dict[str
     return names
 
 
-def _panel(title: str, series: Mapping[str, str], edges: Edges) -> OrderPanel:
+def _panel(
+    title: str, series: Mapping[str, str], edges: Edges, levels: Sequence[Any] = ()
+) -> OrderPanel:
     """A panel of points whose place the edges determine (`MAX_SLACK`)."""
     order = _order(edges)
     if order is None:
@@ -206,7 +242,7 @@ def _panel(title: str, series: Mapping[str, str], edges: Edges) -> OrderPanel:
     drawn = {p for p in ranks if top + 1 - depths[p] - ranks[p] <= MAX_SLACK * (top - 1)}
     order = _order({pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)})
     assert order is not None
-    ranks = order.places()
+    ranks = order.places(levels)
     pairs = {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
     used = {name for name, _ in ranks}
     return OrderPanel(title, {n: label for n, label in series.items() if n in used}, ranks, pairs)
@@ -231,23 +267,36 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
 
 
 def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
-    """All points of a figure, and the pairs that claims order."""
-    _, claims = order_claims(data, exhibit)
+    """All points of a figure, and the pairs that claims order; quotients add those of points that are in
+    an order anyway, else their sentence says more.
+    """
     points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
     edges: Edges = {}
-    for claim in claims:
+    for claim in sorted(_undisputed(data, exhibit), key=_precedence):
+        ordered = {point for pair in edges for point in pair}
         for instance in claim.instances:
             for greater, smaller, strict in _pairs(claim, instance):
                 if greater in points and smaller in points and greater != smaller:
                     pair = points[greater], points[smaller]
-                    edges[pair] = edges.get(pair, False) or strict
+                    if isinstance(claim, OrderClaim) or ordered.issuperset(pair):
+                        edges[pair] = edges.get(pair, False) or strict
     return list(points.values()), edges
 
 
-def _pairs(claim: OrderClaim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
-    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
+def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
+    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples.
+
+    A quotient that can't be 1 orders its two sides, such as that of "slightly higher".
+    """
     parts = instance.parts
     if any(len(part.terms) != 1 or part.terms[0][0] != 1 for part in parts):
+        return
+    if isinstance(claim, QuotientClaim) and not isinstance(claim, EquivalenceClaim):
+        of, to = (part.terms[0][1] for part in parts)
+        low, high = claim.quotient_limits
+        if low > 1 or high < 1:
+            yield (of, to, True) if low > 1 else (to, of, True)
+    if not isinstance(claim, OrderClaim):
         return
     in_order = sorted(claim.steps(parts), key=lambda step: min(map(parts.index, step)))
     for smaller, larger in in_order:
@@ -279,13 +328,30 @@ class _Order:
                 found[other] = max(found[other], found[point] + 1)
         return found
 
-    def places(self) -> dict[OrderedPoint, int]:
-        """Middle of the ranks that each point may have, rounded down: an end of them would show a point that hardly
-        anything is compared with as the largest or smallest.
+    def places(self, levels: Sequence[Any] = ()) -> dict[OrderedPoint, int]:
+        """A rank of each point within those that it may have (`ranks`, `depths`): near the next point of
+        its series, so that a series changes only where claims say so; of its first point the
+        middle. `levels` are those of the axis, in order.
         """
-        ranks, depths = self.ranks(), self.depths()
-        above = max(ranks.values(), default=0) + 1
-        return {point: (rank + above - depths[point]) // 2 for point, rank in ranks.items()}
+        low, depths = self.ranks(), self.depths()
+        above = max(low.values(), default=0) + 1
+        high = {point: above - depth for point, depth in depths.items()}
+        at = {level: k for k, level in enumerate(levels)}
+        found: dict[OrderedPoint, int] = {}
+        for point in sorted(self.ascending, key=lambda point: high[point] - low[point]):
+            near = min(
+                (other for other in found if other[0] == point[0]),
+                key=lambda other: abs(at.get(other[1], 0) - at.get(point[1], 0)),
+                default=None,
+            )
+            wanted = (low[point] + high[point]) // 2 if near is None else found[near]
+            found[point] = low[point] = high[point] = min(max(wanted, low[point]), high[point])
+            for other in self.ascending:
+                low[other] = max([low[other], *(low[lower] + 1 for lower in self.direct[other])])
+            for other in reversed(self.ascending):
+                for lower in self.direct[other]:
+                    high[lower] = min(high[lower], high[other] - 1)
+        return found
 
 
 def _order(edges: Edges) -> _Order | None:
@@ -366,10 +432,17 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
             smaller_text = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
-                else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
+                else f"{label}, {join_levels(levels, factor)}"
                 for label, levels in of.items()
             )
-        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
+        sign = ">" if strict else "≥"
+        yield f"{point[0]}, {level_words(factor, point[1])} {sign} {smaller_text}"
+
+
+def join_levels(levels: Sequence[Any], factor: Factor) -> str:
+    """Join levels, the first in words: ``112 GiB real memory and 96``."""
+    first, *others = levels
+    return join_words([level_words(factor, first), *(tick_label(factor, x) for x in others)])
 
 
 def _join_names(names: Iterable[str]) -> str:

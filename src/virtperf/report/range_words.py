@@ -11,6 +11,10 @@ from virtperf.study.derived_kinds.base import Bounds, Derivation
 
 NARROW = 0.05  # relative half-width up to which one value represents a range
 WIDE = 2.0  # ratio of the limits above which a range does not represent a value
+LONG = 0.25
+"""Length of a wide range, relative to the largest well-known value beside it, above which it says hardly
+anything; a shorter one says that the value is small.
+"""
 
 OPEN = "not bounded"
 

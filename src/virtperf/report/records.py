@@ -171,13 +171,12 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 class Drawing(Part):
     """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
-    drawn. With a `summary` it is collapsed behind that text.
+    drawn.
     """
 
     svg: str
     description: str
     digest: str
-    summary: str = ""
 
 
 class Record(Part):
@@ -224,7 +223,13 @@ class Record(Part):
 
 MAX_OPEN_ROWS = 4
 OPEN_ROWS = {
-    **{"table": 8, "quality": 12, "hypotheses": 0, "assumptions": 0, "readings": 0},
+    "table": 20,
+    "computed": 12,
+    "ranges": 12,
+    "quality": 12,
+    "hypotheses": 0,
+    "assumptions": 0,
+    "readings": 0,
     "synthesis": 16,
 }
 """Rows of a table that a page shows without a click, by kind of record; of others `MAX_OPEN_ROWS`. A

@@ -199,6 +199,12 @@ class Study(Model):
             for level in series.levels
         ]
 
+    def axis(self, exhibit: Exhibit) -> Factor:
+        """The factor on a figure's axis, with the names of levels that the figure gives itself."""
+        factor = self.factors[exhibit.series[0].over]
+        names = exhibit.spec.get("labels", {})
+        return factor.model_copy(update={"level_labels": {**factor.level_labels, **names}})
+
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
         """The reference point closest to a relative quantity, and its value; None if there is none.
 

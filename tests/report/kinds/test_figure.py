@@ -62,7 +62,7 @@ def test_text_table_holds_the_plotted_numbers(loaded: LoadedStudy) -> None:
     assert text.splitlines()[0] == "Figure 2. Throughput over guests"
     assert re.search(r"8 +165\.5 to 166\.5 +165\.5 to 166\.5 +152 \(147 to 157\)", text)
     assert re.search(r"\$host_1\$.*  2 +20 or more +40 or more", text)
-    assert len(text.splitlines()) == 3 + 7  # title, caption, header, one line per point
+    assert len(text.splitlines()) == 4 + 7  # title, caption, note, header, one line per point
 
 
 def test_claims_and_runs_are_in_the_numbers_and_the_trace(loaded: LoadedStudy) -> None:

@@ -66,11 +66,10 @@ def record_html(
         label, more = _name_details(record, shown, more)
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
-    behind = record.drawing is not None and bool(record.drawing.summary)
     told = notebook or (
         len(record.caption) <= LONG_CAPTION
         and not record.shows
-        and not behind
+        and not _is_told_in_sentences(record)
         and record.kind not in _INTERVALS
     )
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
@@ -94,6 +93,7 @@ def record_html(
 
 _HEADS = ("summary", "synthesis")
 """Kinds of records that tell something beside their picture."""
+_FIGURES = ("line", "bar")
 _INTERVALS = ("estimates", "ranges")
 """Kinds of records whose caption is about units and intervals."""
 
@@ -110,6 +110,11 @@ def split_details(blocks: Iterable[Block], record: Record) -> tuple[list[Block],
     return shown, more
 
 
+def _is_told_in_sentences(record: Record) -> bool:
+    """Whether a figure has sentences in place of a picture."""
+    return record.kind in _FIGURES and record.drawing is None
+
+
 def _is_open(block: Block, record: Record) -> bool:
     drawn = record.drawing is not None
     if isinstance(block, Grid):
@@ -118,7 +123,8 @@ def _is_open(block: Block, record: Record) -> bool:
         if is_link(block):
             return record.kind == "claims"
         if record.name or (drawn and record.kind not in _HEADS):
-            said = bool(record.drawing and record.drawing.summary) and block in record.blocks[:2]
+            plain = isinstance(block, Listing) or block.style == "plain"
+            said = _is_told_in_sentences(record) and plain
             return said or (block.style == "note" and record.kind != "table")
         return block.style != "small" or record.kind == "summary"
     return isinstance(block, Diagram | Facts)

@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, StudyError, did_you_mean
-from rawperf.core.model import Flag
+from rawperf.core.model import Flag, Level
 from virtperf.core.numbers import join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
-from virtperf.report import frames
+from virtperf.core.verdicts import Verdict
+from virtperf.report import findings, frames
 from virtperf.report.axis_words import tick_label, unit_words
-from virtperf.report.captions import caption, is_wide
-from virtperf.report.frames import PROVENANCES, allowed, is_printed_value
+from virtperf.report.captions import SPLIT_NOTE, caption
+from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, merge_pieces
 from virtperf.report.kinds import (
     Context,
     ExhibitKind,
@@ -26,7 +27,14 @@ from virtperf.report.kinds import (
     note,
     trace,
 )
-from virtperf.report.orders import OrderChart, order_chart, order_claims, order_lines
+from virtperf.report.orders import (
+    OrderChart,
+    join_levels,
+    order_chart,
+    order_claims,
+    order_lines,
+)
+from virtperf.report.range_words import LONG, WIDE
 from virtperf.report.records import (
     Block,
     Drawing,
@@ -38,14 +46,18 @@ from virtperf.report.records import (
     Record,
 )
 from virtperf.report.wording import exhibit_name
+from virtperf.study.claim_kinds.total import SumClaim
+from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
-MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
-ORDER = "order"  # label of a figure that shows the order of its points, without a scale
+MOSTLY_OPEN_SHARE = 0.7
+"""Share of points that have nothing to draw from which a figure is shown as orders or sentences."""
+ORDER, POINTS = "order", "points"
+"""Labels of pictures drawn by default: the order of the points, without a scale; their values."""
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
-MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
+MAX_SENTENCES = 4  # claims quoted about a figure that shows hardly more than orders
 STRICTLY = " > "  # in a line of an order that does not allow equal values alone
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
@@ -53,13 +65,15 @@ DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a prob
 class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
-    `log` is a logarithmic y axis, for line figures only.
+    `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
+    place of those of the factor.
     """
 
     series: tuple[Series, ...]
     quantity: str = ""
     over: str = ""
     log: Flag = False
+    labels: dict[Level, str] = {}
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
@@ -130,12 +144,20 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
             )
         return _record(context, exhibit, figure, fits)
 
-    def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
+    def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+        points = context.points(exhibit)
+        if is_mostly_open(context.study, points):
+            return _draw_order(context, exhibit, points)
+        drawn = drawn_points(context.study, points)
+        figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
+        figure.set_label(POINTS)
+        return figure
+
+    def _draw_points(
+        context: Context, exhibit: Exhibit, points: pd.DataFrame, shown: Sequence[object]
+    ) -> Figure:
         from virtperf.report import plot
 
-        points = context.points(exhibit)
-        if figure := _draw_order(context, exhibit, points):
-            return figure
         columns: dict[str, Any] = {"x": exhibit.series[0].over, "hue": "series"}
         if (pooled := context.study.pooled_factor) is not None:
             units = _means_of_units(context, exhibit, pooled.name)
@@ -152,6 +174,41 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         return plot.lines(points, **columns, level=context.level, fits=fits, log=log)
 
     return ExhibitKind(name, record, spec=Spec, draw=draw, check=check)
+
+
+def drawn_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
+    """Points of a figure as they are drawn: without ranges that are wider than a factor of `WIDE` and
+    longer than `LONG`, with all other wide ranges of their series, and without points that then have
+    nothing to draw.
+
+    A point with runs keeps its range, with which they are compared.
+    """
+    points = points.copy()
+    kept = points[list(_MARKED)].notna().any(axis=1) | points["reference"]
+    wide = {(low, high): ~kept & _is_wide(points[low], points[high]) for low, high in _RANGES}
+    known = [points[name] for name in _MARKED]
+    known += [points[ends[1]].mask(wide[ends]) for ends in _RANGES]
+    units = points["quantity"].map({name: kind.unit for name, kind in study.quantities.items()})
+    largest = pd.concat(known, axis=1).max(axis=1).groupby(units).transform("max").fillna(0.0)
+    for ends, pieces in _RANGES.items():
+        too_long = wide[ends] & (points[ends[1]] - points[ends[0]] > LONG * largest)
+        hidden = wide[ends] & too_long.groupby(points["series"]).transform("any")
+        points[list(ends)] = points[list(ends)].mask(hidden)
+        points[pieces] = [
+            () if gone else ends for gone, ends in zip(hidden, points[pieces], strict=True)
+        ]
+    drawn = [*_MARKED, *(name for ends in _RANGES for name in ends)]
+    return points[points[drawn].notna().any(axis=1)]
+
+
+_MARKED = ("printed", "measured", "example")
+_RANGES = {("low", "high"): "pieces", ("low_text", "high_text"): "pieces_text"}
+"""Columns of the ends of a range, and of its pieces."""
+
+
+def _is_wide(low: pd.Series, high: pd.Series) -> pd.Series:
+    """Mask of non-negative ranges without an upper limit, or wider than a factor of `WIDE`."""
+    return (low >= 0) & (high > WIDE * low)
 
 
 def _means_of_units(context: Context, exhibit: Exhibit, unit: str) -> pd.DataFrame:
@@ -174,10 +231,9 @@ def exhibit_record(
     provenance: Iterable[Provenance],
     blocks: Iterable[Block],
     description: str = "",
-    summary: str = "",
 ) -> Record:
     """Build the record of an exhibit in study.yaml; `description` is the alternative text of the picture,
-    by default the caption, a `summary` collapses it.
+    by default the caption.
     """
     name = exhibit_name(exhibit.id, exhibit.kind)
     return Record(
@@ -197,7 +253,6 @@ def exhibit_record(
             f"{name}: {exhibit.title}",
             description or caption,
             numbers,
-            summary=summary,
         ),
     )
 
@@ -207,7 +262,7 @@ def _record(
 ) -> Record:
     study, data = context.study, context.data
     points = context.points(exhibit)
-    factor = study.factors[exhibit.series[0].over]
+    factor = study.axis(exhibit)
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
     numbers = [Numbers.of(_download(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
@@ -230,66 +285,119 @@ def _record(
         Provenance.EXAMPLE: points["example"].notna(),
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
-    mostly_open = is_mostly_open(points)
-    shows_order = figure is not None and figure.get_label() == ORDER
-    statements = tuple(_text_statements(context, exhibit, points, factor)) if mostly_open else ()
-    if shows_order:
-        statements = (
+    words = description = ""
+    if figure is None:
+        beside = tuple(_text_statements(context, exhibit))
+    elif figure.get_label() == ORDER:
+        statements = tuple(_text_statements(context, exhibit))
+        beside = (
             *_not_drawn(_drawn_order(context, exhibit, points)),
             Folded(summary="Statements of the text", blocks=statements),
         )
+        description = "; ".join(order_lines(data, exhibit))
+    else:
+        words = caption(points, factor, [claim.says for claim in claims])
+        drawn = figure.get_label() == POINTS
+        beside = tuple(_left_out(study, points, factor)) if drawn else ()
     label = f"{exhibit_name(exhibit.id, 'figure')}: numbers"
     return exhibit_record(
         context,
         exhibit,
         figure,
-        caption(points, factor, [claim.says for claim in claims]),
+        words,
         numbers,
+        description=description,
         provenance=(kind for kind, rows in there.items() if rows.any()),
         blocks=(
-            *statements,
+            *beside,
             *_unscaled_note(context, exhibit, points),
             *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
             *(attribution(study) if there[Provenance.MEASURED].any() else ()),
             trace(study, exhibit),
             Folded(summary="The numbers", blocks=(_table(context, points, factor, label),)),
         ),
-        summary="The figure with all ranges" if mostly_open and not shows_order else "",
     )
 
 
-def is_mostly_open(points: pd.DataFrame) -> bool:
-    """Whether the text determines hardly more than orders of a figure: most ranges are wide.
+def is_mostly_open(study: Study, points: pd.DataFrame) -> bool:
+    """Whether the text determines hardly more than orders of a figure: most points have nothing to
+    draw (`drawn_points`, `MOSTLY_OPEN_SHARE`).
 
-    Points fixed by convention don't count; a figure with runs is never left open.
+    Points fixed by convention, or without limits of a stage, don't count; a figure with runs is never
+    left open.
     """
     if points[["measured", "example"]].notna().any(axis=None):
         return False
-    counted = points[~points["reference"]]
-    return len(counted) > 0 and counted.apply(is_wide, axis=1).mean() >= MOSTLY_OPEN_SHARE
+    counted = points.index[~points["reference"] & points["known"]]
+    left_out = counted.difference(drawn_points(study, points).index)
+    return len(left_out) > 0 and len(left_out) >= MOSTLY_OPEN_SHARE * len(counted)
 
 
-def _text_statements(
-    context: Context, exhibit: Exhibit, points: pd.DataFrame, factor: Factor
-) -> Iterator[Block]:
-    """Statements of the text on a figure with wide ranges: its few numbers, then its orders."""
-    known = points[~points.apply(is_wide, axis=1) & ~points["reference"]]
-    lines: list[str] = [caption(known, factor)] if len(known) else []
-    orders = order_lines(context.data, exhibit)
-    if not orders:
-        names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
-        lines += [
-            claim.says
-            for claim in context.data.paper_claims
-            if exhibit.id in claim.exhibits and names & {q.name for q in claim.quantities}
-        ][:MAX_SENTENCES]
+def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
+    """Statements of the text on a figure with wide ranges, without those of its title: orders, and the
+    sentences of its other claims.
+    """
+    study, orders = context.study, order_lines(context.data, exhibit)
+    ordering = {claim.id for claim in order_claims(context.data, exhibit)[1]} if orders else set()
+    names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
+    title = findings.title(context.data, exhibit, context.level)
+    about = [
+        claim
+        for claim in context.data.paper_claims
+        if exhibit.id in claim.exhibits
+        and claim.id not in ordering
+        and context.data.result(claim.id).get("text_verdict") != Verdict.CONVENTION
+        and _compares_or_prints(study, claim)
+        and names & {q.name for q in claim.quantities}
+    ]
+    about.sort(key=lambda claim: claim.value is None)
+    sentences = dict.fromkeys(claim.says for claim in about)
+    said = [words for words in sentences if words.rstrip(".") not in title]
     strict = [line for line in orders if STRICTLY in line] or orders
-    lead = "Statements of the text, the greatest first:" if orders else "Statements of the text:"
-    yield Paragraph(words=lead)
-    yield Listing(items=(*lines, *strict) or ("no statement about single values",))
+    if strict or said:
+        lead = "Statements of the text"
+        yield Paragraph(words=f"{lead}, orders with the greatest first:" if strict else f"{lead}:")
+        yield Listing(items=(*strict, *said[:MAX_SENTENCES]))
+    elif not title:
+        yield Paragraph(words="The text says nothing about single values.")
     if equal := [line for line in orders if line not in strict]:
         words = f"Statements that allow equal values ({len(equal)})"
         yield Folded(summary=words, blocks=(Listing(items=tuple(equal)),))
+
+
+def _compares_or_prints(study: Study, claim: Claim) -> bool:
+    """Whether a claim says how plotted values compare, or what one is: a definition (a sum, the base
+    of the scale) or a natural bound says nothing about a figure.
+    """
+    if isinstance(claim, SumClaim):
+        return False
+    parts = [part for instance in claim.instances for part in instance.parts]
+    if all(len(instance.parts) > 1 for instance in claim.instances):
+        return True
+    based = {quantity for part in parts for _, quantity in part.terms}
+    return claim.value is not None and any(
+        (study.reference_for(quantity) or (None,))[0] != quantity for quantity in based
+    )
+
+
+def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Block]:
+    """Notes on what a figure leaves out (`drawn_points`), and on points with two ranges."""
+    drawn = drawn_points(study, points)
+    if (drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2).any():
+        yield note(SPLIT_NOTE)
+    left = points.loc[points.index.difference(drawn.index), ["series", "x"]]
+    if len(left) == 0:
+        return
+    whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
+    some = left[~left["series"].isin(whole)]
+    places = [
+        f"{label}, {join_levels(xs, factor)}"
+        for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
+    ]
+    yield note(
+        f"Not drawn: {'; '.join([*whole, *places])}. The text allows a range wider than a factor of "
+        f"{pretty(WIDE)}, which is in the details."
+    )
 
 
 def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
@@ -298,7 +406,9 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
     if chart is not None and chart.n_points:
         parts.append(f"{plural(chart.n_points, 'point')} whose place the text hardly determines")
     if chart is not None and chart.n_pairs:
-        parts.append(f"{plural(chart.n_pairs, 'stated pair')} of points in different panels")
+        parts.append(
+            f"{plural(chart.n_pairs, 'stated pair')} of points that are not beside each other"
+        )
     if parts:
         yield note(
             f"Not drawn: {join_words(parts)}; the statements of the text are in the details."
@@ -311,12 +421,8 @@ def drawing(
     title: str,
     description: str,
     numbers: Sequence[Numbers],
-    *,
-    summary: str = "",
 ) -> Drawing | None:
-    """Convert a figure to a record's picture, with a digest of its numbers; a `summary` collapses
-    it.
-    """
+    """Convert a figure to a record's picture, with a digest of its numbers."""
     if figure is None:
         return None
     from virtperf.report import plot
@@ -326,7 +432,7 @@ def drawing(
         n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers
     )
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
-    return Drawing(svg=picture, description=description, digest=digest, summary=summary)
+    return Drawing(svg=picture, description=description, digest=digest)
 
 
 def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
@@ -354,7 +460,7 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
 def _drawn_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> OrderChart | None:
     """The chart of the order of the points, if the text determines hardly more."""
     names = {quantity.name for *_, quantity in context.study.points(exhibit)}
-    alone = len(names) == 1 and is_mostly_open(points)
+    alone = len(names) == 1 and is_mostly_open(context.study, points)
     return order_chart(context.data, exhibit) if alone else None
 
 

@@ -23,6 +23,7 @@ from virtperf.report.plot.long import (
     RUN,
     SOLID,
     UNNAMED,
+    WITH_ASSUMPTIONS,
     LongFrame,
     long_frame,
 )
@@ -296,7 +297,8 @@ class _Series:
             marks.draw_range_boxes(self.axes, x, rows, style, at, self._data_width)
             marks.draw_arrows(self.axes, x, rows, style.colour, at)
             if not self.bars:
-                inner = (rows["kind"] == ranges["kind"].iloc[-1]).to_numpy()
+                narrower = rows["kind"] == WITH_ASSUMPTIONS
+                inner = (narrower | ~rows["x"].isin(rows["x"][narrower])).to_numpy()
                 marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
         if self.bars:
             self._draw_exact(ranges)

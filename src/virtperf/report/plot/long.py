@@ -2,7 +2,8 @@
 range.
 
 Columns: panel, series, x; layer (`RANGE`, `MARK` or `RUN`); kind (`TEXT` or `WITH_ASSUMPTIONS` of a
-range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for a range), low, high.
+range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for a range), low, high;
+open (whether a range says hardly anything).
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import require_columns
 from virtperf.report.axis_words import AxisWords
+from virtperf.report.range_words import LONG, WIDE
 
 RANGE, MARK, RUN = "range", "mark", "run"  # layers
 TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
@@ -119,14 +122,26 @@ def long_frame(
     drawn = [part.reindex(columns=_COLUMNS) for part in parts]
     drawn = [p[(p["layer"] == RANGE) | p["value"].notna()] for p in drawn]
     rows = pd.concat([p for p in drawn if len(p)] or [pd.DataFrame(columns=_COLUMNS)])
+    rows = rows.reset_index(drop=True)
     return LongFrame(
-        rows.reset_index(drop=True),
+        rows.assign(open=_is_open(rows)),
         panels or [y],
         _distinct(placed, "series") or [UNNAMED],
         _distinct(placed, "x"),
         axes,
         x,
     )
+
+
+def _is_open(rows: pd.DataFrame) -> pd.Series:
+    """Mask of non-negative ranges wider than a factor of `WIDE` and longer than `LONG` relative to the
+    largest value of their panel, or finite limit.
+    """
+    low, high = rows["low"].astype(float), rows["high"].astype(float)
+    ends = pd.concat([rows["value"].astype(float), high.where(np.isfinite(high))], axis=1)
+    largest = ends.max(axis=1).groupby(rows["panel"]).transform("max").fillna(0.0)
+    wide = (rows["layer"] == RANGE) & (low >= 0) & (high > WIDE * low)
+    return wide & (high - low > LONG * largest)
 
 
 def _column_rows(points: pd.DataFrame, name: str, kind: str) -> pd.DataFrame:
@@ -149,10 +164,10 @@ def range_rows(points: pd.DataFrame) -> pd.DataFrame:
     """One row a piece of a range: the columns of `points`, kind (`TEXT` or `WITH_ASSUMPTIONS`), low,
     high.
 
-    If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
+    If both kinds are equal at a point, only `TEXT` is kept there; without the columns of the text
     alone there is only the other kind.
     """
-    found = {}
+    points, found = points.reset_index(drop=True), {}
     for kind, (low, high, pieces) in _RANGE_COLUMNS.items():
         if not {low, high} <= {*points.columns}:
             continue
@@ -171,9 +186,14 @@ def range_rows(points: pd.DataFrame) -> pd.DataFrame:
             rows["ends"].tolist(), columns=["low", "high"], index=rows.index, dtype=float
         )
         found[kind] = rows.assign(low=pairs["low"], high=pairs["high"])[pairs["low"].notna()]
-    limits = [rows[["low", "high"]] for rows in found.values()]
-    if len(limits) == 2 and limits[0].equals(limits[1]):
-        del found[WITH_ASSUMPTIONS]
+    if len(found) == 2:
+        given, text = (
+            found[kind].groupby(level=0)[["low", "high"]].agg(tuple)
+            for kind in (WITH_ASSUMPTIONS, TEXT)
+        )
+        same = given.index.intersection(text.index)
+        same = same[(given.loc[same] == text.loc[same]).all(axis=1)]
+        found[WITH_ASSUMPTIONS] = found[WITH_ASSUMPTIONS].drop(index=same)
     empty = points.iloc[:0].assign(kind="", low=math.nan, high=math.nan)
     return pd.concat(found.values()) if found else empty
 

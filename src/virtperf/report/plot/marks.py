@@ -37,7 +37,6 @@ from virtperf.report.plot.theme import (
     SURFACE_COLOUR,
     SeriesStyle,
 )
-from virtperf.report.range_words import WIDE
 from virtperf.report.wording import printable, wrap_text
 
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
@@ -47,6 +46,7 @@ WIDTH_SHARES = {
 }  # widths; the inner box is narrower, to show both
 FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
+EXACT_LINE = 2.2  # width of a range without a length, in points
 LINK_ALPHA = 0.07
 MEAN_AREA, PRINTED_AREA, RUN_AREA = (
     46,
@@ -88,12 +88,12 @@ def draw_range_boxes(
 ) -> None:
     """Draw ranges as boxes of `width` data units, clipped to the y axis; edges show the narrowest.
 
-    A range wider than a factor of `WIDE` is a bracket: a tall box would look like data.
+    An open range is a bracket: a tall box would look like data.
     """
     bottom, top = axes.get_ylim()
     draw_brackets(axes, x, bands, style, transform, width)
     for kind, share in WIDTH_SHARES.items():
-        is_drawn = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
+        is_drawn = ((bands["kind"] == kind) & ~bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
         low, high = (
@@ -128,15 +128,12 @@ def _draw_boxes(
     **place: Any,
 ) -> None:
     """Draw boxes with an edge, and hatching, if any, over them."""
-    axes.bar(x, heights, width, label=label, linewidth=1, edgecolor=edge, color=fill, **place)
+    # a value without a range is a stroke, which a thin line would hide
+    edges = np.where(heights > 0, 1.0, EXACT_LINE)
+    axes.bar(x, heights, width, label=label, linewidth=edges, edgecolor=edge, color=fill, **place)
     if hatch is not None:
         style: dict[str, Any] = {"linewidth": 0, "edgecolor": edge, "color": "none"}
         axes.bar(x, heights, width, label="hatch", hatch=hatch, **style, **place)
-
-
-def is_wide(bands: pd.DataFrame) -> np.ndarray:
-    """Mask of non-negative ranges wider than a factor of `WIDE`; shape (n,)."""
-    return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
 
 
 def draw_brackets(
@@ -147,10 +144,10 @@ def draw_brackets(
     transform: Transform,
     width: float,
 ) -> None:
-    """Draw wide ranges as vertical brackets; without a head if they extend beyond the y axis."""
+    """Draw open ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
     for kind, share in WIDTH_SHARES.items():
-        is_drawn = (bands["kind"] == kind).to_numpy() & is_wide(bands)
+        is_drawn = ((bands["kind"] == kind) & bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
         at, half, gap = (
@@ -382,14 +379,16 @@ def layer_entries(
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
-    text = (bands["kind"] == TEXT).any()
+    narrow = bands[~bands["open"].astype(bool)]
+    of_boxes = set(narrow["kind"][narrow["high"] > narrow["low"]])
+    of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
     for kind, words in (
-        (TEXT, "text alone"),
-        (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
+        (TEXT, "text alone" if len(of_boxes) > 1 else "range by the text"),
+        (WITH_ASSUMPTIONS, "with our assumptions" if len(of_boxes) > 1 else "range"),
     ):
-        if (bands["kind"] == kind).any():
+        if kind in of_boxes:
             entries.append((range_handle(kind), words))
-    if is_wide(bands).any():
+    if bands["open"].any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark_handle("^", INK_COLOUR), "no upper limit"))
@@ -430,7 +429,7 @@ def range_handle(kind: str) -> Patch:
 
 
 def bracket_handle() -> Line2D:
-    """Legend handle of a wide range."""
+    """Legend handle of an open range."""
     return _mark_handle(_BRACKET, "none", 13)
 
 

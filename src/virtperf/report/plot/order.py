@@ -34,8 +34,6 @@ AT_LEAST = (0, (1.5, 2))  # dashes of a relation that allows equal values
 def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel: str) -> Figure:
     """Draw each point at its rank, and a line for each pair; the height has no scale.
 
-    Points without a descending path between them are not compared.
-
     Parameters
     ----------
     points : DataFrame
@@ -59,7 +57,7 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     with theme():
         figure, axes = create_panels(len(panels), height=height / share)
         dotted = " (dotted: or equal)" if not all(all(p.pairs.values()) for p in panels) else ""
-        label = f"{ylabel}: order only; of joined points the upper is more{dotted}, others are not compared"
+        label = f"{ylabel}: order only; of joined points the upper is more{dotted}"
         for drawn, panel in zip(axes, panels, strict=True):
             first = drawn is axes[0]
             title = ". ".join(filter(None, (panel.title, label if first else "")))
