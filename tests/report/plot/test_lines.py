@@ -235,7 +235,8 @@ def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy)
         "11,264",
         "10,240",
     ]
-    assert words(above) == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
+    label = words(above).replace("\n", " ")
+    assert label == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
     assert words(below) == "Resident memory, MiB (axis from 9,000)"
     assert below.get_xlabel() == "Storage, MB" and above.get_xlabel() == ""
 
@@ -342,7 +343,7 @@ def test_many_series_are_distinct_by_colour_hatch_and_marker() -> None:
 
 def test_series_of_one_colour_differ_otherwise() -> None:
     first, second, other = series_styles(
-        ["a, 10", "a, 100", "b"], {"a, 10": 2, "a, 100": 2}
+        ["a, 10", "a, 100", "b"], {"a, 10": 2, "a, 100": 2, "b": 1}
     ).values()
     assert first.colour == second.colour != other.colour
     assert first.marker != second.marker and first.dash != second.dash
