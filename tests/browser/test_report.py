@@ -67,6 +67,13 @@ def test_svg_is_scaled_to_its_container_or_scrolls_in_it(look: SharedPage, page_
         assert width < 600 or all(drawn <= box for _, drawn, box, _ in found)
 
 
+def test_picture_at_the_head_is_whole_on_a_phone(look: SharedPage) -> None:
+    heads = "[...document.querySelectorAll('#summary .vp-picture')].map(p => p.scrollWidth - p.clientWidth)"
+    found = {file.stem: look(file, width=390).page.evaluate(heads) for file in REPORTS}
+    assert sum(map(len, found.values())) >= len(REPORTS) - 1
+    assert not any(hidden > 0 for beyond in found.values() for hidden in beyond), found
+
+
 def test_svg_text_is_not_clipped_tiny_or_overlapping(look: SharedPage, toy_page: Path) -> None:
     """All reports are checked, since label positions depend on the numbers."""
     for file in (toy_page, *REPORTS):

@@ -202,6 +202,15 @@ def test_mean_of_two_groups_is_an_error_and_their_range_is_stated(
     assert "range over 6 runs, which fall into two groups" in stated.detail
 
 
+def test_number_of_a_single_run_has_no_interval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = with_runs(tmp_path, monkeypatch, four=(100000.0,), eight=(120000.0,))
+    value = {"of": EIGHT, "low": 0, "mean": False}
+    stated = state(data, finding("The single run reaches {reached}.", reached=value), LEVEL)
+    assert stated.detail.endswith("1 run, no interval.") and " to " not in stated.sentence
+
+
 def samples(*conditions: tuple[float, ...]) -> tuple[StudySamples, list[Quantity]]:
     names = [Quantity(name, ()) for name in ("a", "b")]
     blocks = tuple(f"block {k}" for k in range(len(conditions[0])))

@@ -17,7 +17,7 @@ from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
 from virtperf.core.numbers import pretty
-from virtperf.report.findings import MAX_TITLE_CHARACTERS, objection, state, title
+from virtperf.report.findings import MAX_TITLE_CHARACTERS, state, title
 from virtperf.report.findings import problems as finding_problems
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds import check_exhibits
@@ -122,16 +122,19 @@ def _title_problems(data: StudyData, exhibit: Exhibit, level: float) -> Iterator
     """What is wrong with the title of an exhibit; unknown claims, and errors of findings, are reported
     elsewhere.
     """
-    for claim in data.claims or ():
-        if claim.id in exhibit.shows and (words := objection(data, claim)):
-            yield f"{exhibit.id} does not have the title that `shows` gives it: {words}"
-    with suppress(StudyError):
+    if not {*exhibit.shows} <= {claim.id for claim in data.claims or ()}:
+        return
+    try:
         length = len(title(data, exhibit, level))
-        if length > MAX_TITLE_CHARACTERS:
-            yield (
-                f"the title of {exhibit.id} has {length} characters, more than three lines on a phone: "
-                f"name shorter claims in its `shows`, of at most {MAX_TITLE_CHARACTERS} in all"
-            )
+    except StudyError as err:
+        if exhibit.shows:
+            yield f"{err.problem}: {err.expected}; found {err.found}"
+        return
+    if length > MAX_TITLE_CHARACTERS:
+        yield (
+            f"the title of {exhibit.id} has {length} characters, more than three lines on a phone: "
+            f"name shorter claims in its `shows`, or shorten the finding, to {MAX_TITLE_CHARACTERS} in all"
+        )
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:

@@ -26,7 +26,7 @@ from virtperf.core.numbers import (
     with_interval,
 )
 from virtperf.core.provenance import Provenance
-from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED
+from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import quantities, verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
@@ -50,8 +50,8 @@ _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
 @dataclass(frozen=True)
 class StatedNumber:
     """A number of measured runs in a sentence: `text` with its unit, its `interval` ("" for a range
-    over runs), and `over`: the number of runs or blocks, and whether the error is pooled over
-    conditions.
+    over runs, and for a single run), and `over`: the number of runs or blocks, and whether the error
+    is pooled over conditions.
     """
 
     text: str
@@ -102,9 +102,7 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
             (each for each in numbers.values() if each.interval), key=lambda each: each.over
         )
     ]
-    ranges = [
-        f"{each.text}: range over {each.over}." for each in numbers.values() if not each.interval
-    ]
+    ranges = [f"{each.text}: {each.over}." for each in numbers.values() if not each.interval]
     return StatedFinding(
         sentence=PLACEHOLDER.sub(filled, " ".join(finding.says.split())),
         numbers=numbers,
@@ -116,36 +114,64 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
 
 
 def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
-    """What an exhibit shows, in words: the sentences of the claims that its `shows` names, unless
-    something speaks against one of them (`objection`); else the first finding whose figure it is;
-    "" without both, and for a measured study without runs.
+    """What an exhibit shows, in words: the sentences of the claims that its `shows` names, else the
+    first finding whose figure it is, and what speaks against it (`objections`); "" without both, and
+    for a measured study without runs.
 
-    Raises `StudyError` if a claim is unknown, and as `state` does.
+    Raises `StudyError` if a claim is unknown, if runs of the study itself do not agree with a claim
+    that `shows` names, and as `state` does.
     """
     if data.study.kind == "measured" and data.observations.empty:
         return ""
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [_claim_named(known, name) for name in exhibit.shows]
-    if claims and not any(objection(data, claim) for claim in claims):
-        return " ".join(f"{claim.says.rstrip('.')}." for claim in claims)
-    of_figure = (finding for finding in data.study.findings if finding.figure == exhibit.id)
-    first = next(of_figure, None)
-    return state(data, first, level).sentence if first else ""
+    for claim in claims:
+        _check_runs_agree(data, exhibit, claim)
+    says = " ".join(f"{claim.says.rstrip('.')}." for claim in claims)
+    if not claims:
+        of_figure = (finding for finding in data.study.findings if finding.figure == exhibit.id)
+        if (finding := next(of_figure, None)) is None:
+            return ""
+        stated = state(data, finding, level)
+        says, claims = stated.sentence, list(stated.claims)
+    return " ".join((says, *objections(data, claims)))
 
 
-def objection(data: StudyData, claim: Claim) -> str:
-    """What speaks against a claim as the title of an exhibit, in words; "" if nothing does.
-
-    Other claims of the paper exclude it, or may; runs exclude it. Where an exhibit shows runs of its
-    study, they must agree with it.
+def objections(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
+    """Yield sentences on what speaks against the claims of a title: other claims of the paper, and
+    runs that others made of its set-up. Findings say in their own words what the study's own runs
+    exclude.
     """
-    by_text, by_runs = verdict_words(claim, data.result(claim.id))
-    if by_text in DISPUTED:
-        return f"the paper's other claims contradict {claim.id}, or each other about it"
-    shows_runs = data.study.kind == "measured" or data.study.artifact is not None
-    if by_runs in EXCLUDED or (shows_runs and by_runs not in AGREED):
-        return f"the verdict of runs on {claim.id} is {by_runs!r}"
-    return ""
+    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
+    by_text = {word for word, _ in verdicts}
+    yield from (words for verdict, words in _CONFLICTS.items() if verdict in by_text)
+    if not _has_own_runs(data) and any(word in EXCLUDED for _, word in verdicts):
+        yield "Measured runs refute this."
+
+
+_CONFLICTS = {
+    Verdict.CONTRADICTED: "Other claims conflict with this.",
+    Verdict.DEPENDS: "Other claims conflict on this.",
+}
+"""What a title says of a verdict of the text."""
+
+
+def _check_runs_agree(data: StudyData, exhibit: Exhibit, claim: Claim) -> None:
+    """Check that the study's own runs, which an exhibit shows, agree with the claim of its title."""
+    _, by_runs = verdict_words(claim, data.result(claim.id))
+    if _has_own_runs(data) and by_runs not in AGREED:
+        raise StudyError(
+            f"{exhibit.id}: the runs do not support the title that `shows` gives it",
+            file="study.yaml",
+            expected=f"runs that agree with {claim.id}: {' or '.join(AGREED)}",
+            found=by_runs,
+            remedy="name another claim, or state what the runs show in a finding with this `figure`.",
+        )
+
+
+def _has_own_runs(data: StudyData) -> bool:
+    """Whether a study's runs are its own: measured for it, or published with its paper."""
+    return data.study.kind == "measured" or data.study.artifact is not None
 
 
 def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
@@ -226,16 +252,24 @@ def _stated_number(
     if stated.show == "change" and low < 0:
         value, low, high = -value, -high, -low
     unit = _unit(data, stated)
-    runs = plural(contrast.n, block_name(contrast.design) or "run")
+    runs = plural(contrast.n, block_name(contrast.design) or _replicate(data, (*of, *to)))
+    if not stated.mean and low == high:
+        return StatedNumber(f"{_number_text(value, low, high)}{unit}", "", f"{runs}, no interval")
     if not stated.mean:
         ends_of_range = f"{pretty(low, 2)} to {pretty(high, 2)}{unit}"
-        return StatedNumber(ends_of_range, "", f"{runs}, which fall into two groups")
+        return StatedNumber(ends_of_range, "", f"range over {runs}, which fall into two groups")
     text = _number_text(value, low, high)
     _check_plotted(data, name, text, stated, (value, low, high))
     if POOLED in contrast.design:
         runs += " (pooled error)"
     shown_ends = interval_text(text, value, low, high, unit)
     return StatedNumber(f"{text}{unit}", shown_ends, runs)
+
+
+def _replicate(data: StudyData, named: Iterable[Quantity]) -> str:
+    """What the spread of a number is over: samples of one run, or runs."""
+    means = (data.mean(quantity, Provenance.MEASURED, OWN_SCALE) for quantity in named)
+    return "sample" if any(mean is not None and mean.of_samples for mean in means) else "run"
 
 
 _SCALES = {"value": (1.0, 0.0), "percent": (100.0, 0.0), "change": (100.0, -100.0)}

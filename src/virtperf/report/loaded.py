@@ -389,26 +389,32 @@ class LoadedStudy:
         return self._show_kind("ranges", names, title=title, folded=folded)
 
     def own(
-        self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = ""
+        self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "", shows: str = ""
     ) -> ExhibitOutput:
         """A custom figure with the frame that it draws; the frame's column `provenance` states its
-        origin.
+        origin. `shows`: what it shows, a sentence computed from the frame.
         """
-        return _shown(
-            kinds()["own"].record(self.context, figure, frame, title=title, note=note), figure
-        )
+        record = kinds()["own"].record(self.context, figure, frame, title=title, note=note)
+        return _shown(record.model_copy(update={"shows": shows}), figure)
 
     def computed(
-        self, frame: pd.DataFrame, *, title: str, note: str, folded: bool = False
+        self,
+        frame: pd.DataFrame,
+        *,
+        title: str,
+        note: str,
+        shows: str = "",
+        folded: bool = False,
     ) -> ExhibitOutput:
         """A small table computed in the notebook, with a note on the method; its column
-        `provenance` states the source. `folded` collapses it behind the title.
+        `provenance` states the source. `shows`: what it shows, a sentence computed from the frame.
+        `folded` collapses it behind the title.
         """
-        return (
-            ExhibitOutput(None)
-            if _is_empty(frame)
-            else self._show_kind("computed", frame, title=title, note=note, folded=folded)
-        )
+        if _is_empty(frame):
+            return ExhibitOutput(None)
+        record = kinds()["computed"].record(self.context, frame, title=title, note=note)
+        record = record.model_copy(update={"shows": shows})
+        return _shown(fold(record) if folded else record, None)
 
     def _show_kind(
         self, kind: str, *arguments: Any, folded: bool = False, **named: Any

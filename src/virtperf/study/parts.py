@@ -223,7 +223,7 @@ class MeasuredNumber(Model):
         `low`, `high`: limits that the sentence implies, in the displayed unit and with the sign of
         a change; the confidence interval must lie within them.
     `mean`: whether it is that of the mean over runs; false: its smallest and largest over the blocks,
-        for runs in two groups.
+        for runs in two groups, or the number of a single run.
     """
 
     of: str = Field(min_length=1)

@@ -13,7 +13,7 @@ from rawperf.core.errors import StudyError
 from tests.toy_boots import STUDY, Boots, boots, drawn
 from virtperf.core.stage_tables import POINTS
 from virtperf.report import frames
-from virtperf.report.kinds.distribution import check, percentiles
+from virtperf.report.kinds.distribution import check, draw, percentiles
 from virtperf.study.definition import load_study
 
 SLOW, FAST = drawn(2, centre=210.0), drawn(1)
@@ -66,6 +66,26 @@ def test_curves_pass_through_the_quantiles(study):
     assert marks[0].get_xdata() == pytest.approx(
         np.quantile(FAST, [0.5, 0.99], method="inverted_cdf")
     )
+
+
+def with_stated(study, name):
+    exhibit = frames.find_exhibit(study.data, "figure-1")
+    changed = exhibit.model_copy()
+    changed._spec = {**exhibit.spec, "stated": name}
+    return draw(study.context, changed)
+
+
+def test_stated_number_is_a_line_across_the_curves(study):
+    panel = with_stated(study, "a-below-125").axes[0]
+    lines = [line for line in panel.lines if set(line.get_ydata()) == {0, 1}]
+    assert [set(line.get_xdata()) for line in lines] == [{125}]
+
+
+@pytest.mark.parametrize("name", ["a-below-12", "overhead"])
+def test_stated_number_of_another_unit_is_an_error(study, name):
+    with pytest.raises(StudyError, match="figure-1: `stated` names no claim") as caught:
+        with_stated(study, name)
+    assert "prints a number in ms" in str(caught.value)
 
 
 def test_too_few_samples_leave_an_interval_open(study):

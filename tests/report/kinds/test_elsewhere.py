@@ -43,11 +43,12 @@ def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy)
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     made = record(replace(loaded.context, data=data))
     text = " ".join(plain(made).split())
-    assert "Do the hypotheses hold in every system?" in text
+    assert "Do the hypotheses hold on every system?" in text
     assert "Printed" not in text and "left out (3)" in text
     assert (
         "does not hold here 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
     )
+    assert made.shows == "0 of 1 hypothesis have the same verdict on every system."
     verdicts = made.numbers[0].frame().set_index(["claim", "system"])["measured_verdict"]
     assert verdicts.to_dict() == {
         ("more-at-8", "a"): "does not hold here",

@@ -14,9 +14,11 @@ from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.core.stage_tables import RANGES
 from virtperf.report.findings import title
+from virtperf.report.frames import StudyData
 from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.written_for import basis, changes
+from virtperf.study.parts import Finding
 from virtperf.study.yaml_edit import set_in_entry
 
 FINDINGS = """
@@ -74,25 +76,63 @@ def test_sentence_of_the_claim_that_an_exhibit_shows_is_its_title(tmp_path: Path
     assert titles["figure-2"].startswith("Throughput of the host") and not titles["figure-5"]
 
 
+BUSY = "Hardware encryption needs 80 %."
+
+
+def judged(loaded: LoadedStudy, **verdicts: str) -> StudyData:
+    """The toy study with other verdicts on the claim `busy`: `text_verdict`, `measured_verdict`."""
+    tables = {"text_verdict": "claim_results", "measured_verdict": "verdicts"}
+    changed = {}
+    for column, verdict in verdicts.items():
+        table = getattr(loaded.data, tables[column]).copy()
+        table.loc[table["claim"] == "busy", column] = verdict
+        changed[tables[column]] = table
+    return replace(loaded.data, **changed)
+
+
 @each_case(
-    ("verdict", "shown"),
-    [("independent", True), ("corroborated", True), ("contradicted", False), ("depends", False)],
+    ("verdict", "added"),
+    [
+        ("independent", ""),
+        ("corroborated", ""),
+        ("contradicted", " Other claims conflict with this."),
+        ("depends", " Other claims conflict on this."),
+    ],
 )
-def test_disputed_claim_is_no_title(loaded: LoadedStudy, verdict: str, shown: bool) -> None:
-    results = loaded.data.claim_results.copy()
-    results.loc[results["claim"] == "busy", "text_verdict"] = verdict
-    data = replace(loaded.data, claim_results=results)
-    exhibit = loaded.study.exhibit("figure-3").model_copy(update={"shows": ("busy",)})
-    assert bool(title(data, exhibit, 0.95)) == shown
+@each_case("named", [True, False])
+def test_title_says_that_other_claims_conflict(
+    loaded: LoadedStudy, verdict: str, added: str, named: bool
+) -> None:
+    data = judged(loaded, text_verdict=verdict)
+    exhibit = loaded.study.exhibit("figure-3")
+    if named:
+        exhibit = exhibit.model_copy(update={"shows": ("busy",)})
+    else:
+        finding = Finding.model_validate({"says": BUSY, "rests_on": ["busy"], "figure": "figure-3"})
+        data = replace(data, study=data.study.model_copy(update={"findings": (finding,)}))
+    assert title(data, exhibit, 0.95) == f"{BUSY}{added}"
 
 
-@each_case(("verdict", "shown"), [("reproduced", True), ("undecided", True), ("refuted", False)])
-def test_claim_that_runs_refute_is_no_title(loaded: LoadedStudy, verdict: str, shown: bool) -> None:
-    verdicts = loaded.data.verdicts.copy()
-    verdicts.loc[verdicts["claim"] == "busy", "measured_verdict"] = verdict
-    data = replace(loaded.data, verdicts=verdicts)
+@each_case(
+    ("verdict", "added"),
+    [("reproduced", ""), ("undecided", ""), ("refuted", " Measured runs refute this.")],
+)
+def test_title_says_that_runs_of_others_refute_it(
+    loaded: LoadedStudy, verdict: str, added: str
+) -> None:
+    data = judged(loaded, measured_verdict=verdict)
     exhibit = loaded.study.exhibit("figure-3").model_copy(update={"shows": ("busy",)})
-    assert bool(title(data, exhibit, 0.95)) == shown
+    assert title(data, exhibit, 0.95) == f"{BUSY}{added}"
+
+
+@each_case("verdict", ["undecided", "refuted", "no measurement"])
+def test_title_that_own_runs_do_not_support_is_an_error(loaded: LoadedStudy, verdict: str) -> None:
+    data = judged(loaded, measured_verdict=verdict)
+    data = replace(data, study=data.study.model_copy(update={"kind": "measured"}))
+    exhibit = loaded.study.exhibit("figure-3").model_copy(update={"shows": ("busy",)})
+    with pytest.raises(StudyError, match="figure-3: the runs do not support the title") as caught:
+        title(data, exhibit, 0.95)
+    assert caught.value.found == verdict or verdict in str(caught.value)
 
 
 def test_finding_with_an_unknown_figure_is_an_error(tmp_path: Path) -> None:

@@ -27,7 +27,13 @@ from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.palette import SERIES_COLOURS, SURFACE
 from virtperf.report.plot.curves import CURVE_STEPS
-from virtperf.report.plot.theme import series_style
+from virtperf.report.plot.theme import (
+    FIGURE_WIDTH,
+    NARROW_WIDTH,
+    narrow_figures,
+    series_style,
+    series_styles,
+)
 
 
 def test_user_frame_is_drawn_with_its_columns(own: pd.DataFrame) -> None:
@@ -233,7 +239,8 @@ def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy)
         "11,264",
         "10,240",
     ]
-    assert words(above) == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
+    label = words(above).replace("\n", " ")
+    assert label == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
     assert words(below) == "Resident memory, MiB (axis from 9,000)"
     assert below.get_xlabel() == "Storage, MB" and above.get_xlabel() == ""
 
@@ -336,6 +343,24 @@ def test_many_series_are_distinct_by_colour_hatch_and_marker() -> None:
     looks = [series_style(position) for position in range(36)]
     assert len({(one.colour, one.hatch) for one in looks}) == 36
     assert len({(one.colour, one.marker) for one in looks}) == 36
+
+
+def test_series_of_one_colour_differ_otherwise() -> None:
+    first, second, other = series_styles(
+        ["a, 10", "a, 100", "b"], {"a, 10": 2, "a, 100": 2, "b": 1}
+    ).values()
+    assert first.colour == second.colour != other.colour
+    assert first.marker != second.marker and first.dash != second.dash
+    assert first.hatch != second.hatch
+
+
+@each_case(("levels", "width"), [((1, 2, 4), NARROW_WIDTH), ((1, 2, 4, 8), FIGURE_WIDTH)])
+def test_figure_with_few_levels_is_narrow(levels: tuple[int, ...], width: int) -> None:
+    frame = pd.DataFrame({"guests": levels, "value": 1.0})
+    assert 72 * plot.lines(runs=frame, x="guests").get_figwidth() == pytest.approx(width)
+    with narrow_figures():
+        narrow = plot.lines(runs=frame, x="guests")
+    assert 72 * narrow.get_figwidth() == pytest.approx(NARROW_WIDTH)
 
 
 def test_panels_name_their_own_series() -> None:

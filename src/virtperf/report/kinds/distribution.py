@@ -4,12 +4,13 @@ histogram buckets, with a table of percentiles.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError
+from rawperf.core.errors import StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.estimate import Estimate
 from virtperf.core.numbers import as_precise, interval, pretty
@@ -27,7 +28,7 @@ from virtperf.report.kinds import (
 )
 from virtperf.report.kinds._figure import check_colours, check_labels, exhibit_record
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
-from virtperf.report.wording import exhibit_name
+from virtperf.report.wording import exhibit_name, short_number
 from virtperf.study.definition import Exhibit, Series, Study
 
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
@@ -51,10 +52,11 @@ class Spec(ExhibitSpec):
     """Each series has one level of `over`, and shows the samples from which its quantity is
     observed.
 
-    `log` is a logarithmic axis of values.
+    `log` is a logarithmic axis of values, `stated` a claim whose number is drawn across the curves.
     """
 
     series: tuple[Series, ...]
+    stated: str = ""
     quantity: str = ""
     over: str = ""
     log: Flag = False
@@ -133,12 +135,40 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
         return None
     words = samples.attrs["axes"]
     quantity = exhibit.series[0].quantity
+    name = str(exhibit.spec.get("stated", ""))
+    stated = _stated(context, exhibit, name) if name else {}
     return plot.distribution(
         samples,
         level=context.level,
         log=bool(exhibit.spec.get("log")),
         xlabel=words["labels"][words["panels"].get(quantity, quantity)],
+        stated=stated,
     )
+
+
+def _stated(context: Context, exhibit: Exhibit, name: str) -> dict[str, float]:
+    """Number of a claim that a figure draws across its curves, by its label."""
+    study = context.study
+    known = {claim.id: claim for claim in context.data.claims or ()}
+    unit = study.quantities[exhibit.series[0].quantity].unit
+    claim = known.get(name)
+    terms = (t for i in claim.instances for p in i.parts for t in p.terms) if claim else ()
+    numbers = (claim.value, claim.high, claim.low) if claim else ()
+    stated = next((n for n in numbers if n is not None and math.isfinite(n)), None)
+    if (
+        claim is None
+        or stated is None
+        or claim.of_reference
+        or {study.quantities[quantity.name].unit for _, quantity in terms} != {unit}
+    ):
+        raise StudyError(
+            f"{exhibit.id}: `stated` names no claim with a number of its axis",
+            file="study.yaml",
+            expected=f"a claim that prints a number in {unit}",
+            found=name,
+            remedy="" if claim else did_you_mean(name, known),
+        )
+    return {f"stated: {short_number(stated)} {unit}": stated}
 
 
 def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.core.numbers import interval, pretty, with_interval
+from virtperf.core.numbers import interval, plural, pretty, with_interval
 from virtperf.core.verdicts import Verdict
 from virtperf.report.claim_words import claim_in_words, measured_verdict
 from virtperf.report.kinds import Context, ExhibitKind, note, register
@@ -42,6 +42,7 @@ def record(context: Context) -> Record:
         levels = [level for level in (*others, EVERY) if level in known]
     else:
         levels = [factor.default or "", *others, *([EVERY] if EVERY in known else [])]
+    agreeing = 0
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -51,6 +52,12 @@ def record(context: Context) -> Record:
         if all(measured_verdict(result) == Verdict.NO_MEASUREMENT for result in elsewhere):
             left_out += 1
             continue
+        found = {
+            word
+            for level, result in zip(levels, results, strict=True)
+            if level != EVERY and (word := measured_verdict(result)) != Verdict.NO_MEASUREMENT
+        }
+        agreeing += len(found) == 1
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
         unit = claim.unit_suffix(study)
         rows.append((*texts, *(_cell(result, unit, limits=not measured) for result in results)))
@@ -67,7 +74,7 @@ def record(context: Context) -> Record:
         rows=tuple(rows),
         stacks=True,
     )
-    what = "Hypotheses" if measured else "Claims"
+    word, what = ("hypothesis", "Hypotheses") if measured else ("claim", "Claims")
     without = "runs" if study.pooled_factor else "a run at another level"
     words = _about(study, factor)
     if left_out:
@@ -86,7 +93,8 @@ def record(context: Context) -> Record:
         "elsewhere",
         Paragraph(words=words),
         grid,
-        title=f"Do the {what.lower()} hold {'in' if measured else 'on'} every {factor.label}?",
+        title=f"Do the {what.lower()} hold on every {factor.label}?",
+        shows=f"{agreeing} of {plural(len(rows), word, what.lower())} have the same verdict on every {factor.label}.",
         numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
     )
 

@@ -166,9 +166,14 @@ def _answers(data: StudyData) -> Iterator[Words]:
 
 def draw(context: Context) -> Figure | None:
     """Draw the study's headline figure, else the one with the most precise points."""
-    headline_figure = _headline_figure(context.data)
-    draws = headline_figure and find_kind(headline_figure).draw
-    return draws(context, headline_figure) if draws else None
+    if (headline_figure := _headline_figure(context.data)) is None:
+        return None
+    if (draws := find_kind(headline_figure).draw) is None:
+        return None
+    from virtperf.report.plot.theme import narrow_figures
+
+    with narrow_figures():
+        return draws(context, headline_figure)
 
 
 def _headline_figure(data: StudyData) -> Exhibit | None:

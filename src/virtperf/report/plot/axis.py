@@ -28,7 +28,9 @@ MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
 LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this factor
 TWO_DECADES = 100.0
 LABEL_PAD_PT = 8  # points between an axis and the label above it
-PANEL_WIDTH = FIGURE_WIDTH - 80  # approximate width of a panel
+PANEL_MARGIN = 80  # approximate width of a figure beside its panels
+PANEL_WIDTH = FIGURE_WIDTH - PANEL_MARGIN
+MAX_NARROW_LEVELS = 3  # levels for which a narrow figure has room
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,14 @@ class AxisLevels:
 
     `positions`: position of every level in data units, the level itself if `numeric`, else its index;
     `tick_labels`: in the same order; `margin_pt`: margin in points beyond the first and the last
-    number.
+    number; `width_pt`: width of the panel.
     """
 
     positions: Mapping[Any, float]
     tick_labels: tuple[str, ...]
     numeric: bool
     margin_pt: float = 28.0
+    width_pt: float = PANEL_WIDTH
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -51,7 +54,7 @@ class AxisLevels:
         places = list(self.positions.values()) or [0.0]
         low, high = min(places), max(places)
         margin = (
-            ((high - low) or 1.0) * self.margin_pt / (PANEL_WIDTH - 2 * self.margin_pt)
+            ((high - low) or 1.0) * self.margin_pt / (self.width_pt - 2 * self.margin_pt)
             if self.numeric
             else 0.5
         )
@@ -77,13 +80,13 @@ class AxisLevels:
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
-            axes.set_xlabel(wrap_text(label, int(PANEL_WIDTH / CHARACTER_WIDTH)), labelpad=6)
+            axes.set_xlabel(wrap_text(label, int(self.width_pt / CHARACTER_WIDTH)), labelpad=6)
 
     @property
     def data_per_point(self) -> float:
         """Data units per point."""
         left, right = self.limits
-        return abs(right - left) / PANEL_WIDTH
+        return abs(right - left) / self.width_pt
 
     @property
     def min_distance_pt(self) -> float:
@@ -111,7 +114,7 @@ class AxisLevels:
         for (level, place), text in sorted(
             zip(self.positions.items(), self.tick_labels, strict=True), key=lambda p: p[0][1]
         ):
-            if (place - last) / abs(right - left) * PANEL_WIDTH >= FONT_SIZE + 2:
+            if (place - last) / abs(right - left) * self.width_pt >= FONT_SIZE + 2:
                 labels[level], last = text, place
         return list(labels.values())
 
@@ -199,13 +202,20 @@ def set_y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: boo
     _label_above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
 
 
+def width_of(axes: Axes) -> float:
+    """Width of the figure of `axes`, in points."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return float(72 * figure.get_figwidth())
+
+
 def _label_above(axes: Axes, label: str) -> None:
     upper_axis = axes.secondary_xaxis("top")
     upper_axis.set_xticks([])
     upper_axis.xaxis.set_minor_locator(NullLocator())
     upper_axis.spines["top"].set_visible(False)
     upper_axis.set_xlabel(
-        wrap_text(label, int((FIGURE_WIDTH - 30) / CHARACTER_WIDTH)),
+        wrap_text(label, int((width_of(axes) - 30) / CHARACTER_WIDTH)),
         loc="left",
         labelpad=LABEL_PAD_PT,
     )

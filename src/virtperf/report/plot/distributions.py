@@ -52,6 +52,7 @@ def distribution(
     xlabel: str | None = None,
     labels: Mapping[str, str] | None = None,
     quantiles: Sequence[float] = MARKED_QUANTILES,
+    stated: Mapping[str, float] | None = None,
 ) -> Figure:
     """Draw the empirical cumulative distribution of `x`, one curve for each value of `hue`.
 
@@ -59,6 +60,7 @@ def distribution(
     Wolfowitz) if its samples are independent, and a mark at each of `quantiles`. For rows with
     `lower` and `count`, which are histogram buckets from `lower` to `x`, the marks are at the upper
     bounds and the band includes the positions within buckets. `log`: a logarithmic axis of values.
+    `stated`: values by their label that are drawn as vertical lines.
     """
     require_columns(frame, [x, *(c for c in (hue,) if c not in (None, "series"))])
     hue = hue if hue is not None and hue in frame.columns else None
@@ -84,10 +86,13 @@ def distribution(
                 _draw_marks(panel, at, quantiles, style)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
+        for value in (stated or {}).values():
+            panel.axvline(value, color=INK_COLOUR, linewidth=1.2, zorder=1.5)
         axis_label = xlabel or metadata.label(x)
         panel.set_xlabel(
             wrap_text(
-                f"{axis_label} (logarithmic axis)" if log else axis_label, int(axis.PANEL_WIDTH / 7)
+                f"{axis_label} (logarithmic axis)" if log else axis_label,
+                int((axis.width_of(panel) - axis.PANEL_MARGIN) / 7),
             ),
             labelpad=6,
         )
@@ -130,6 +135,7 @@ def distribution(
                     f"marks: {marked}",
                 )
             )
+        layers += [(Line2D([], [], color=INK_COLOUR, linewidth=1.2), text) for text in stated or ()]
         marks.draw_legend(figure, entries if hue else [], layers)
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,9 +28,11 @@ from virtperf.report.plot.long import (
     long_frame,
 )
 from virtperf.report.plot.theme import (
+    NARROW_WIDTH,
     PANEL_HEIGHT,
     SeriesStyle,
     create_panels,
+    figure_width,
     series_styles,
     theme,
 )
@@ -155,13 +157,16 @@ def _draw_figure(
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
+    narrow = len(levels.positions) <= axis.MAX_NARROW_LEVELS and most < 3
+    width = NARROW_WIDTH if narrow else figure_width()
+    levels = replace(levels, width_pt=width - axis.PANEL_MARGIN)
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
     fitted = curves.evaluate_curves(
         fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
     )
     with theme():
         height = PANEL_HEIGHT + apart * PANEL_LEGEND_HEIGHT
-        figure, axes = create_panels(len(frame.panels), height=height)
+        figure, axes = create_panels(len(frame.panels), height=height, width=width)
         for panel, name in zip(axes, frame.panels, strict=True):
             part, styles = (
                 rows[rows["panel"] == name],

@@ -30,7 +30,6 @@ from virtperf.report.plot.long import (
 )
 from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
-    FIGURE_WIDTH,
     FONT_SIZE,
     INK_COLOUR,
     MUTED_COLOUR,
@@ -316,7 +315,7 @@ def draw_legend(
         max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER_WIDTH
         + HANDLE_WIDTH
     )
-    columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
+    columns = max(1, min(MAX_COLUMNS, len(entries), int(72 * figure.get_figwidth() // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
     by_column = [row[k] for k in range(columns) for row in rows if k < len(row)]  # column by column
     lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,6 +19,7 @@ from virtperf.report.plot.theme import (
     PANEL_SHARES,
     SeriesStyle,
     create_panels,
+    figure_width,
     series_styles,
     theme,
 )
@@ -45,6 +47,7 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     """
     words = AxisWords.of([points], {})
     levels = axis.axis_levels(points[x].tolist(), words["levels"].get(x, ()), numeric=False)
+    levels = replace(levels, width_pt=figure_width() - axis.PANEL_MARGIN)
     series = {name: label for panel in panels for name, label in panel.series.items()}
     known = words["colours"]
     colours = {name: known[label] for name, label in series.items() if label in known}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -37,6 +39,8 @@ _HATCHES = (
 FONT_SIZE = 11  # points, which are the pixels of an SVG
 CHARACTER_WIDTH = 0.62 * FONT_SIZE  # mean character width of the widest likely font
 FIGURE_WIDTH = 540
+NARROW_WIDTH = 340  # of a figure with few levels, or at the head of a page: a phone shows it whole
+_width: ContextVar[float] = ContextVar("width", default=FIGURE_WIDTH)
 PANEL_HEIGHT = 250  # height of one panel with its axis
 PANEL_SHARES = {1: 1.0, 2: 0.72}
 """Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS_SHARE` for more."""
@@ -113,8 +117,16 @@ def series_style(position: int) -> SeriesStyle:
 
 
 def series_styles(series: Iterable[Any], colours: Mapping[str, int]) -> dict[Any, SeriesStyle]:
-    """Style of each series: its colour in the study, else by its position in the figure."""
-    return {label: series_style(colours.get(str(label), k)) for k, label in enumerate(series)}
+    """Style of each series: its colour in the study, else by its position in the figure; series of one
+    colour differ in markers, dashes and hatches.
+    """
+    styles: dict[Any, SeriesStyle] = {}
+    same: Counter[int] = Counter()
+    for k, label in enumerate(series):
+        position = colours.get(str(label), k)
+        styles[label] = series_style(position + len(SERIES_COLOURS) * same[position])
+        same[position] += 1
+    return styles
 
 
 @contextmanager
@@ -132,6 +144,21 @@ def theme() -> Iterator[None]:
         yield
 
 
+def figure_width() -> float:
+    """Width of the figures that are drawn now, in points."""
+    return _width.get()
+
+
+@contextmanager
+def narrow_figures() -> Iterator[None]:
+    """Context manager in which figures are drawn so narrow that a phone shows them whole."""
+    before = _width.set(NARROW_WIDTH)
+    try:
+        yield
+    finally:
+        _width.reset(before)
+
+
 @cache
 def _load_backend() -> None:
     """Load the backend before the theme: the notebook backend enables interactive mode, which must
@@ -140,8 +167,11 @@ def _load_backend() -> None:
     plt.switch_backend(mpl.get_backend())
 
 
-def create_panels(count: int = 1, *, height: float = PANEL_HEIGHT) -> tuple[Figure, list[Axes]]:
-    """Create a pyplot figure of `count` stacked panels with a common x axis.
+def create_panels(
+    count: int = 1, *, height: float = PANEL_HEIGHT, width: float | None = None
+) -> tuple[Figure, list[Axes]]:
+    """Create a pyplot figure of `count` stacked panels with a common x axis; `width` in points, by
+    default that of `figure_width`.
 
     The layout is constrained: labels and the legend below take the space that they need, and the
     figure grows with them.
@@ -152,7 +182,7 @@ def create_panels(count: int = 1, *, height: float = PANEL_HEIGHT) -> tuple[Figu
         1,
         sharex=True,
         squeeze=False,
-        figsize=(FIGURE_WIDTH / 72, total_height / 72),
+        figsize=((width or figure_width()) / 72, total_height / 72),
         dpi=100,
         layout="constrained",
     )
