@@ -10,6 +10,7 @@ import pytest
 from tests.report.toy import build
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
+from virtperf.report.claim_words import stated_way
 from virtperf.report.html.site.claims import claims_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import TEMPLATES
@@ -28,6 +29,7 @@ from virtperf.report.wording import (
     slug,
     verdict_kind,
 )
+from virtperf.study.claim_kinds import parse_claim
 
 BY_TEXT = {FOLLOWS, STATED_ONCE, STATED_REPEATEDLY, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention"}
 
@@ -81,3 +83,20 @@ def test_good_and_bad_verdicts_have_colours() -> None:
     css = (TEMPLATES / "page.css").read_text("utf-8")
     for word in (FOLLOWS, STATED_ONCE, STATED_REPEATEDLY, IN_CONFLICT):
         assert f".vp-{slug(word)}" in css, word
+
+
+@pytest.mark.parametrize(
+    ("says", "unit", "expected"),
+    [
+        ("One millisecond gives less throughput than ten.", "% of the ratio", 0.5),
+        ("A second processor saves time.", "% of the ratio", 0.5),
+        ("Ten milliseconds give more throughput than one.", "% of the ratio", 2.0),
+        ("More guests have less throughput.", "% of the ratio", 0.5),
+        ("Less memory takes more time.", "% of the ratio", 2.0),
+        ("It boots in less time.", "ms", 2.0),
+    ],
+)
+def test_ratio_of_an_order_is_that_of_its_sentence(says: str, unit: str, expected: float) -> None:
+    claim = parse_claim({"id": "a", "kind": "ordering", "order": ["x", "y"], "says": says})
+    result = {"estimate": 2.0, "detectable_unit": unit}
+    assert stated_way(claim, result, "estimate") == (expected,)

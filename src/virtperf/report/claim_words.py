@@ -89,7 +89,8 @@ def stated_way(claim: Claim, result: Mapping[str, Any], *names: str) -> tuple[fl
 
 _SMALLER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|saves?)\b")
 _LARGER = re.compile(r"\b(?:more|higher|larger|greater|longer)\b")
-"""Words by which a sentence about two sides names the smaller or the larger one first."""
+"""Words by which a sentence about two sides names the smaller or the larger one first; with a capital,
+they begin the sentence and belong to its subject."""
 
 
 def _is_ratio_of_order(claim: Claim, result: Mapping[str, Any]) -> bool:

@@ -300,6 +300,14 @@ def test_pictures_have_numbers_of_one_unit() -> None:
         SynthesisFile.model_validate(file)
 
 
+def test_picture_needs_the_number_of_the_sentence(synthesis: Synthesis) -> None:
+    text = SYNTHESIS.replace("      - id: same\n", "      - id: same\n        drawn: As stated\n")
+    file = SynthesisFile.model_validate(yaml.safe_load(text))
+    other = Synthesis(file, synthesis._data, synthesis.level)
+    with pytest.raises(RawperfError, match=r"lacks the number of its sentence.*`drawn` for gain"):
+        other.question("growth", pd.DataFrame({"a": []}))
+
+
 def test_ratios_in_per_cent_and_rounded_numbers() -> None:
     rows = [allows(0.815, 0.825), allows(0.459, 0.571), allows(0.001, 0.4995), allows(1.0, INF)]
     words = [row["words"] for row in in_words(rows, RATIO, percent=True)]

@@ -43,9 +43,9 @@ _ORDER = (
     Verdict.VALUE_AGREES,
     Verdict.REPRODUCED,
 )
-MAX_SENTENCES = 8
+MAX_SENTENCES = 5
 """Claims named by the exhibit of those about no other exhibit."""
-MAX_FURTHER = 3
+MAX_FURTHER = 2
 """Claims named beside those in conflict."""
 _COLUMNS = ("Claim", "Printed", "Implied by other claims", "Verdict from the text")
 _MEASURED = "Verdict from measurements"

@@ -42,8 +42,8 @@ PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_PER_RESOLUTION = 3
 """Points named for one resolution of a contradiction."""
-MAX_SENTENCES = 6
-"""Contradictions named in the open if no plotted point depends on any."""
+MAX_SENTENCES = 4
+"""Contradictions told in the open; the details have all."""
 MAX_EXHIBITS = 4
 """Exhibits named as depending on a contradiction."""
 
@@ -162,14 +162,11 @@ def record(context: Context) -> Record:
     ours = rest.count("assumption")
     kinds = ((without - ours, "contradiction"), (ours, "assumption"))
     counted = join_words(plural(n, word) for n, word in kinds if n)
+    named = entries[: min(shown, MAX_SENTENCES) or MAX_SENTENCES]
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}."),
-        Listing(
-            items=tuple(
-                _in_short(data, entry, claims) for entry in entries[: shown or MAX_SENTENCES]
-            )
-        ),
+        Listing(items=tuple(_in_short(data, entry, claims) for entry in named)),
         Heading(text="Resolutions"),
         Paragraph(words=RESOLUTION_NOTE),
         *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),

@@ -37,7 +37,7 @@ from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
-MAX_NAMED = 5  # claims named in the open
+MAX_NAMED = 3  # claims named in the open
 MAX_ROWS = 100  # rows of a table; the download has all
 _TITLES = {
     "verdict": "Verdicts",

@@ -110,7 +110,8 @@ class Synthesis:
         """The answer to one question: a sentence and a picture; below a heading, the other sentences
         and a `table` of its numbers with `notes`.
 
-        Raises `StudyError` for an unknown question, and for the first problem of its sentences.
+        Raises `StudyError` for an unknown question, for the first problem of its sentences, and if
+        its picture has no number of the first sentence.
         """
         known = {question.id: question for question in self.file.questions}
         question = look_up(known, name, "there is no question")
@@ -118,6 +119,14 @@ class Synthesis:
         sentences = [s for s in self.file.sentences if s.rests_on[0] in set(own["row"])]
         for problem in self.problems(sentences):
             raise problem
+        drawn = {row.id for row in question.rows if row.drawn}
+        said = {name for name, _ in PLACE.findall(sentences[0].says)} if sentences else set()
+        if drawn and said and drawn.isdisjoint(said):
+            raise StudyError(
+                f"the picture of {name} lacks the number of its sentence",
+                file=SYNTHESIS_FILE,
+                expected=f"`drawn` for {' or '.join(sorted(said))}",
+            )
         lead: list[Block] = [Heading(text="Evidence")]
         if sentences:
             answer = Span(text=self._filled(sentences[0]), style="strong")
