@@ -15,9 +15,12 @@ from virtperf.report.orders import (
     _chains,
     _merged,
     _other_pairs,
+    _pairs,
     _panel,
     order_lines,
 )
+from virtperf.study.claim_kinds.ratio import RatioClaim
+from virtperf.study.quantities import Expression, Instance, Quantity
 
 LEVELS = "abcdefg"
 
@@ -107,3 +110,24 @@ def test_order_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> 
     exhibit = loaded.study.exhibit("figure-2")
     label = next(series.label for series in exhibit.series if series.at.get("system") == "a")
     assert order_lines(loaded.data, exhibit) == [f"{label}: 8 guests > 2, 4 and 16"]
+
+
+def test_a_series_stays_level_where_no_claim_orders_its_points() -> None:
+    levels, series = "abcd", "tsr"
+    edges: Edges = {
+        ((upper, level), (lower, level)): True
+        for upper, lower in pairwise(series)
+        for level in levels
+    }
+    edges[("t", "c"), ("t", "d")] = True  # the only claim along the axis: it falls at the end
+    panel = _panel("", {name: name for name in series}, edges, levels)
+    assert [panel.ranks["t", level] for level in levels] == [4, 4, 4, 3]
+
+
+def test_a_quotient_that_cannot_be_one_orders_its_sides() -> None:
+    sides = [Quantity("q", (("at", name),)) for name in "ab"]
+    instance = Instance(tuple(Expression(((1.0, side),)) for side in sides))
+    for low, high, wanted in ((1.1, 2.0, "ab"), (0.5, 0.9, "ba"), (0.9, 1.1, "")):
+        claim = RatioClaim.model_construct(kind="ratio", low=low, high=high)
+        found = [q.level("at") for pair in _pairs(claim, instance) for q in pair[:2]]
+        assert "".join(map(str, found)) == wanted

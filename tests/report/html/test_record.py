@@ -9,7 +9,7 @@ from tests.report.html.toy_notebook import claims, diagram, estimates, figure, s
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
-from virtperf.report.records import Folded, Grid, Paragraph, Record, Span
+from virtperf.report.records import Folded, Grid, Listing, Paragraph, Record, Span
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
 
@@ -152,3 +152,11 @@ def test_ids_in_folded_blocks_are_unique_too() -> None:
     )
     one, two = make_ids_distinct([folded, folded])
     assert "note-1" in ids([one]) and "note-1" not in ids([two])
+
+
+def test_figure_without_a_picture_shows_its_sentences_without_a_click() -> None:
+    said = Paragraph(words="Statements of the text:"), Listing(items=("disk is slowest",))
+    record = figure().model_copy(update={"drawing": None, "blocks": said, "caption": "0 to 100."})
+    shown = str(record_html(record)).partition("<details")[0]
+    assert "Statements of the text:" in shown and "disk is slowest" in shown
+    assert "0 to 100." not in shown

@@ -21,6 +21,7 @@ from virtperf.models import frames as models
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load
+from virtperf.report.kinds._figure import drawn_points, is_mostly_open
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.trace import traces
 
@@ -193,3 +194,42 @@ def test_labels_of_one_figure_have_different_colours(loaded: LoadedStudy) -> Non
     for exhibit in loaded.study.exhibits:
         labels = [series["label"] for series in exhibit.spec.get("series", ())]
         assert len({found[label] for label in labels}) == len(labels)
+
+
+def points_with(**ranges: tuple[float, float]) -> pd.DataFrame:
+    """Points of a figure by series, one at each level, without printed numbers and runs."""
+    rows = [
+        {"series": name[0], "quantity": "throughput", "x": name, "low": low, "high": high}
+        for name, (low, high) in ranges.items()
+    ]
+    points = pd.DataFrame(rows).assign(reference=False, known=True, pieces=[()] * len(rows))
+    points = points.assign(printed=math.nan, measured=math.nan, example=math.nan)
+    return points.assign(
+        low_text=points["low"], high_text=points["high"], pieces_text=[()] * len(rows)
+    )
+
+
+def test_long_ranges_over_a_factor_of_two_are_not_drawn_nor_others_of_their_series(
+    loaded: LoadedStudy,
+) -> None:
+    points = points_with(a1=(80, 100), b1=(10, 50), b2=(0, 5), c1=(0, 5), d1=(60, math.inf))
+    assert drawn_points(loaded.study, points)["x"].tolist() == ["a1", "c1"]
+    compared = points.assign(measured=[math.nan, 30, *[math.nan] * 3])  # keeps its range
+    assert drawn_points(loaded.study, compared)["x"].tolist() == ["a1", "b1", "b2", "c1"]
+
+
+def test_figure_is_left_to_orders_if_most_points_have_nothing_to_draw(loaded: LoadedStudy) -> None:
+    wide = {f"b{k}": (1.0, 90.0) for k in range(7)}
+    known = {f"a{k}": (80.0, 100.0) for k in range(4)}
+    few = dict(list(known.items())[:3])
+    assert is_mostly_open(loaded.study, points_with(**wide, **few))  # 7 of 10
+    assert not is_mostly_open(loaded.study, points_with(**wide, **known))  # 7 of 11
+    unknown = points_with(**wide).assign(known=False)
+    assert not is_mostly_open(loaded.study, unknown)  # no stage has run
+
+
+def test_a_figure_names_levels_on_its_own_axis(loaded: LoadedStudy) -> None:
+    exhibit = loaded.study.exhibit("figure-2").model_copy()
+    exhibit._spec = {**exhibit.spec, "labels": {8: "eight"}}
+    assert loaded.study.axis(exhibit).show(8) == "eight"
+    assert loaded.study.factors["guests"].show(8) == "8"

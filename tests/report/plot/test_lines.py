@@ -115,6 +115,12 @@ def test_user_ranges_need_only_two_columns() -> None:
     assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 8)] and legend(axes) == ["range"]
 
 
+def test_short_range_is_a_box_even_if_it_begins_at_zero() -> None:
+    mine = pd.DataFrame({"users": [1, 2], "low": [0.0, 90.0], "high": [5.0, 100.0]})
+    (axes,) = plot.lines(mine, x="users").axes
+    assert brackets(axes, "given") == [] and boxes(axes, "given") == [(1, 0, 5), (2, 90, 100)]
+
+
 @each_case("draw", [plot.lines, plot.bars])
 def test_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
     mine = pd.DataFrame(
