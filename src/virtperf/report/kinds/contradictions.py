@@ -42,7 +42,7 @@ PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_PER_RESOLUTION = 3
 """Points named for one resolution of a contradiction."""
-MAX_SENTENCES = 4
+MAX_SENTENCES = 3
 """Contradictions told in the open; the details have all."""
 MAX_EXHIBITS = 4
 """Exhibits named as depending on a contradiction."""
@@ -192,12 +192,11 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
         claim = stated[0]
         unit = number_unit(claim, data.study)
         rest = implied(claim, data.result(claim.id), unit)
-        told = f": the paper's other claims allow {rest}" if _is_told(rest) else ""
-        printed = f" ({claim.printed_number(unit)})" if claim.numbered else ""
+        told = f": other claims allow {rest}" if _is_told(rest) else ""
         more = f", and {len(aside) - 1} more" if len(aside) > 1 else ""
         return (
             Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
-            f"{printed}{told or ': the other claims exclude this'}{more}.",
+            f"{told or ': other claims exclude this'}{more}.",
         )
     words: list[str | Span] = []
     for name in entry["conflicts"][0]:

@@ -125,9 +125,8 @@ def _without_runs(context: Context) -> str:
         return "No measured run exists."
     close, bounded = known.within[0], known.points - known.open_ended
     return (
-        f"No measured run exists: values are from the text. Of {plural(known.points, 'plotted value')} "
-        f"(without reference points), {close:,} are printed or known to ±{PERCENTS[0]} %, "
-        f"{bounded - close:,} have limits further apart, and {known.open_ended:,} have no upper limit."
+        f"No measured run exists. Of {known.points:,} plotted values the text gives {close:,} to "
+        f"±{PERCENTS[0]} %, bounds {bounded - close:,}, leaves {known.open_ended:,} open."
     )
 
 

@@ -120,7 +120,8 @@ def _changes(
     order = sorted(verdicts, key=lambda name: Verdict.CONTRADICTED not in verdicts[name].values())
     for name in order[:MAX_NAMED]:
         others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
-        words: list[str | Span] = [*claim_link(claims.get(name), name), " ", shown(name, here)]
+        says = claims[name].says if name in claims else name
+        words: list[str | Span] = [Span(text=says, link=f"claim:{name}"), " ", shown(name, here)]
         for reading in others:
             words += [f" Read {_ADVERBS[reading]}: ", shown(name, reading)]
         yield tuple(words)
