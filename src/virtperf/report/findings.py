@@ -138,13 +138,16 @@ def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
 
 
 def objections(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield sentences on what speaks against the claims of a title: other claims of the paper, and
-    runs that others made of its set-up. Findings say in their own words what the study's own runs
-    exclude.
+    """Yield sentences on what speaks against the claims of a title: other claims of the paper, unless
+    the title states all claims of a conflict, and runs that others made of its set-up. Findings say
+    in their own words what the study's own runs exclude.
     """
-    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
+    by_id = {claim.id: claim for claim in claims}
+    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in by_id.values()]
     by_text = {word for word, _ in verdicts}
-    yield from (words for verdict, words in _CONFLICTS.items() if verdict in by_text)
+    conflicts = (c for e in data.contradictions.get("contradictions", ()) for c in e["conflicts"])
+    if not any(by_id.keys() >= {*conflict} for conflict in conflicts):
+        yield from [words for verdict, words in _CONFLICTS.items() if verdict in by_text][:1]
     if not _has_own_runs(data) and any(word in EXCLUDED for _, word in verdicts):
         yield "Measured runs refute this."
 
