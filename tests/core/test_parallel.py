@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -195,7 +196,7 @@ def test_workers_with_other_versions_are_rejected() -> None:
 
 @pytest.mark.slow
 def test_dead_scheduler_is_a_one_line_error(tmp_path: Path) -> None:
-    import dask
+    from distributed.config import config
 
     file = tmp_path / "scheduler.json"
     options = ["--no-dashboard", "--scheduler-file", str(file)]
@@ -209,7 +210,7 @@ def test_dead_scheduler_is_a_one_line_error(tmp_path: Path) -> None:
                 time.sleep(0.1)
             address = json.loads(file.read_bytes())["address"]
             with (
-                dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
+                patch.dict(config["distributed"]["comm"]["timeouts"], connect="3s"),
                 workers(tmp_path, scheduler=address) as run,
             ):
                 results = run(logged, TASKS)
