@@ -154,7 +154,7 @@ def objections(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
 
 _CONFLICTS = {
     Verdict.CONTRADICTED: "Other claims conflict with this.",
-    Verdict.DEPENDS: "Other claims conflict on this.",
+    Verdict.DEPENDS: "Other claims disagree on this.",
 }
 """What a title says of a verdict of the text."""
 

@@ -96,7 +96,7 @@ def judged(loaded: LoadedStudy, **verdicts: str) -> StudyData:
         ("independent", ""),
         ("corroborated", ""),
         ("contradicted", " Other claims conflict with this."),
-        ("depends", " Other claims conflict on this."),
+        ("depends", " Other claims disagree on this."),
     ],
 )
 @each_case("named", [True, False])

@@ -138,8 +138,8 @@ def _is_open(rows: pd.DataFrame) -> pd.Series:
     largest value of their panel, or finite limit.
     """
     low, high = rows["low"].astype(float), rows["high"].astype(float)
-    ends = pd.concat([rows["value"].astype(float), high.where(np.isfinite(high))], axis=1)
-    largest = ends.max(axis=1).groupby(rows["panel"]).transform("max").fillna(0.0)
+    ends = pd.Series(np.fmax(rows["value"].astype(float), high.where(np.isfinite(high))))
+    largest = ends.groupby(rows["panel"]).transform("max").fillna(0.0)
     wide = (rows["layer"] == RANGE) & (low >= 0) & (high > WIDE * low)
     return wide & (high - low > LONG * largest)
 
