@@ -91,7 +91,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         blocks.append(Paragraph(words=" ".join(study.caveat.split()), style="small"))
     if not measured:
         link = f"exhibit:synthesis/again-{study.id}"
-        tested = Span(text="which claims, on which systems, with what result", link=link)
+        tested = Span(text="which claims, if any, on which systems, with what result", link=link)
         blocks.append(Paragraph(words=("Measured again: ", tested, "."), style="small"))
     basis.append(Facts(facts=_facts_of_runs(context) if measured else _facts(context)))
     more_findings = len(stated) - 1 - MAX_FINDINGS
@@ -228,6 +228,10 @@ def _ranges_without(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
 def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int]]) -> Words:
     """A finding with its certainty and links to its claims."""
     claims = stated.claims
+    if not claims:
+        source = "the published data" if data.study.artifact else "measured runs"
+        words = f" Computed from {source}; no claim states it."
+        return (Span(text=stated.sentence, style="strong"), words)
     verdict, words = certainty(data, claims)
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), f" {words}"]
     against = {n for claim in claims for n in numbers.get(claim.id, ()) if verdict in DISPUTED}
