@@ -28,6 +28,7 @@ from scipy import stats
 
 from virtperf.core.estimate import Estimate
 from virtperf.core.stage_tables import AUDITS, MEANS
+from virtperf.runs.ingest.folder import run_folders
 from virtperf.runs.ingest.stage import IngestSummary, ingest
 from virtperf.runs.summarize.stage import summarize
 from virtperf.study.conditions import means_by_quantity
@@ -136,7 +137,7 @@ def tolerance(mean: Estimate, scale: str) -> float:
 
 
 def test_every_run_is_read_without_a_warning(recovered: Recovered):
-    folders = {path.name for path in recovered.folder.iterdir() if path.is_dir()}
+    folders = {run.name for run in run_folders(recovered.folder)}
     assert recovered.done.quarantined == []
     assert {run["run_id"] for run in recovered.listed["runs"]} == folders
     parts = [part for run in recovered.listed["runs"] for part in (run, *run["files"])]
@@ -144,8 +145,9 @@ def test_every_run_is_read_without_a_warning(recovered: Recovered):
 
 
 def test_every_run_is_marked_as_made_up(recovered: Recovered):
-    for path in recovered.folder.glob("*/run.yaml"):
-        run_yaml = yaml.safe_load(path.read_text())
+    for run in run_folders(recovered.folder):
+        with run.opened() as folder:
+            run_yaml = yaml.safe_load((folder / "run.yaml").read_text())
         assert run_yaml["run"].startswith("example-")
         assert run_yaml["provenance"] == "example"
         assert "nothing in it was measured" in run_yaml["notes"]

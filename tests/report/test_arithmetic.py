@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.report.claim_words import MAX_SHOWN_RELATIONS, quantities, relations
+from virtperf.report.claim_words import MAX_SHOWN_RELATIONS, relations
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
+from virtperf.study.quantities import quantities_of
 
 STUDY = """
 study: toy
@@ -66,7 +67,7 @@ def test_every_kind_of_claim_names_all_its_quantities(root: Path) -> None:
             kinds.add(claim.kind)
             written = relations(claim, study)
             for instance, text in zip(claim.instances[:MAX_SHOWN_RELATIONS], written, strict=False):
-                assert all(study.show(q) in text for q in quantities(instance)), claim.id
+                assert all(study.show(q) in text for q in quantities_of(instance.parts)), claim.id
     assert kinds >= {
         "argmax",
         "argmin",
@@ -82,6 +83,8 @@ def test_relations_of_the_requested_quantity_come_first(root: Path) -> None:
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     claim = max(load_claims(study), key=lambda c: len(c.instances))
     last = claim.instances[-1]
-    asked = relations(claim, study, quantities(last) - quantities(claim.instances[0]))
+    asked = relations(
+        claim, study, quantities_of(last.parts) - quantities_of(claim.instances[0].parts)
+    )
     assert asked[0] in relations(claim.model_copy(update={"instances": (last,)}), study)
     assert asked[-1].startswith("and ")

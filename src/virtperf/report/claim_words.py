@@ -17,7 +17,7 @@ from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Instance, Quantity, quantities_of
+from virtperf.study.quantities import Quantity, quantities_of
 
 _WITHOUT_NUMBER: Mapping[str, str] = {
     Verdict.CORROBORATED: "this claim",
@@ -167,12 +167,9 @@ def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) ->
     Quantities are written with their levels: ``throughput (Xen, 12 guests) ÷ throughput (12
     guests): 0.59 to 0.61``.
     """
-    ordered = sorted(claim.instances, key=lambda instance: not about & quantities(instance))
+    ordered = sorted(
+        claim.instances, key=lambda instance: about.isdisjoint(quantities_of(instance.parts))
+    )
     written = [claim.relation_words(study, instance) for instance in ordered[:MAX_SHOWN_RELATIONS]]
     hidden = len(ordered) - len(written)
     return [*written, f"and {plural(hidden, 'relation')} of the same form"] if hidden else written
-
-
-def quantities(instance: Instance) -> set[Quantity]:
-    """Quantities in a relation."""
-    return set(quantities_of(instance.parts))

@@ -27,7 +27,7 @@ from virtperf.core.numbers import (
 )
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
-from virtperf.report.claim_words import quantities, verdict_words
+from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.from_runs import contrast_of_means
 from virtperf.report.number_words import number_words, wrong_origin
@@ -115,7 +115,7 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
 
 def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
     """What an exhibit shows, in words: the sentences of the claims that its `shows` names, else the
-    first finding whose figure it is, and what speaks against it (`objections`); "" without both, and
+    first finding whose figure it is, and what contradicts it (`contradicted_by`); "" without both, and
     for a measured study without runs.
 
     Raises `StudyError` if a claim is unknown, if runs of the study itself do not agree with a claim
@@ -134,11 +134,11 @@ def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
             return ""
         stated = state(data, finding, level)
         says, claims = stated.sentence, list(stated.claims)
-    return " ".join((says, *objections(data, claims)))
+    return " ".join((says, *contradicted_by(data, claims)))
 
 
-def objections(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield sentences on what speaks against the claims of a title: other claims of the paper, unless
+def contradicted_by(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
+    """Yield sentences on what contradicts the claims of a title: other claims of the paper, unless
     the title states all claims of a conflict, and runs that others made of its set-up. Findings say
     in their own words what the study's own runs exclude.
     """
@@ -525,7 +525,7 @@ def _typed_numbers(
 ) -> Iterator[StudyError]:
     study = data.study
     claims = list(claims)
-    evidence = {q for c in claims for i in c.instances for q in quantities(i)}
+    evidence = {q for c in claims for q in c.quantities}
     evidence |= {q for n in finding.numbers.values() for side in _sides(data, n) for q in side}
     levels = {level for q in evidence for _, level in q.at}
     levels |= {level for claim in claims for level in claim.named_levels}

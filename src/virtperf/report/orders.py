@@ -14,14 +14,13 @@ from typing import Any
 from virtperf.core.numbers import join_words
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
-from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData
 from virtperf.study.claim_kinds.equivalence import EquivalenceClaim
 from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claim_kinds.pair import QuotientClaim
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Factor, Study
-from virtperf.study.quantities import Instance, Level, Quantity
+from virtperf.study.quantities import Instance, Level, Quantity, quantities_of
 
 OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
@@ -74,7 +73,8 @@ def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list
     about = [claim for claim in _undisputed(data, exhibit) if isinstance(claim, OrderClaim)]
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
     for claim in sorted(about, key=_precedence):
-        within = [of for of in map(quantities, claim.instances) if of <= plotted]
+        related = (set(quantities_of(instance.parts)) for instance in claim.instances)
+        within = [of for of in related if of <= plotted]
         if within:
             ordered |= set().union(*within)
             remaining.append(claim)

@@ -310,7 +310,8 @@ class Exhibit(Model, extra="allow"):
 
     `spec` is the whole entry; the kind's own model validates it. `series` plot a quantity over
     levels; tables and diagrams have none, a time-series figure has one for each of its `marks`.
-    `shows`: the claims, or hypotheses, whose sentences are its title while nothing speaks against them.
+    `shows`: the claims, or hypotheses, whose sentences are its title; one that other claims
+    contradict says so, one with which the study's own runs disagree is an error of the report.
     """
 
     id: Id

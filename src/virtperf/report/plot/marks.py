@@ -383,7 +383,7 @@ def layer_entries(
     of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
     for kind, words in (
         (TEXT, "text alone" if len(of_boxes) > 1 else "range by the text"),
-        (WITH_ASSUMPTIONS, "with our assumptions" if len(of_boxes) > 1 else "range"),
+        (WITH_ASSUMPTIONS, "with our assumptions" if (bands["kind"] == TEXT).any() else "range"),
     ):
         if kind in of_boxes:
             entries.append((range_handle(kind), words))
