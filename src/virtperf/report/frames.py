@@ -40,6 +40,7 @@ from virtperf.study.conditions import (
 )
 from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.derived import derivations
+from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity, quantities_of
@@ -150,8 +151,13 @@ class StudyData:
     def shown(self) -> frozenset[Quantity]:
         """Quantities that a figure plots, or that a derived number compares."""
         plotted = {q for e in self.study.exhibits for _, _, q in self.study.points(e)}
-        derived = quantities_of(part for d in derivations(self.study) for part in d.parts)
+        derived = quantities_of(part for d in self.derivations for part in d.parts)
         return frozenset(plotted | derived)
+
+    @cached_property
+    def derivations(self) -> tuple[Derivation, ...]:
+        """All derived numbers of the study, in the order of study.yaml."""
+        return tuple(derivations(self.study))
 
     @cached_property
     def _means(self) -> Means:

@@ -175,12 +175,14 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})")
         for q in data.index.get("quarantined", [])
     )
+    observations = data.observations.to_dict("records")
     for exhibit in data.study.exhibits:
         if not exhibit.series:
             continue
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
-            used, unseen = _runs(data, quantity, lineage, headings)
+            observed = [observations[row] for row in data.observed.get(quantity, ())]
+            used, unseen = _runs(data, quantity, observed, lineage, headings)
             means = (data.mean(quantity, kind) for kind in RUN_KINDS)
             ends = {
                 name: limit(data, claims, row[name])
@@ -286,16 +288,19 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
 def _runs(
     data: StudyData,
     quantity: Quantity,
+    observations: Sequence[Mapping[Any, Any]],
     lineage: Mapping[Any, list[Any]],
     headings: Mapping[tuple[str, str, int], int],
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
-    """Runs that observed the quantity on the figure's scale; other runs with the reason."""
+    """Runs that observed the quantity on the figure's scale, of all its observations; other runs with
+    the reason.
+    """
     # runs without a run of their reference have no relative value
     column = "relative" if data.study.quantities[quantity.name].references else "value"
-    rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
-    rows.sort(key=lambda row: (RUN_KINDS.index(row["provenance"]), row["run_id"]))
     used, unseen = [], []
-    for row in rows:
+    for row in sorted(
+        observations, key=lambda row: (RUN_KINDS.index(row["provenance"]), row["run_id"])
+    ):
         if _finite(row[column]) is None:
             unseen.append((str(row["run_id"]), str(row["note"])))
             continue

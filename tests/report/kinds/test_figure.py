@@ -222,10 +222,13 @@ def test_figure_is_left_to_orders_if_most_points_have_nothing_to_draw(loaded: Lo
     wide = {f"b{k}": (1.0, 90.0) for k in range(7)}
     known = {f"a{k}": (80.0, 100.0) for k in range(4)}
     few = dict(list(known.items())[:3])
-    assert is_mostly_open(loaded.study, points_with(**wide, **few))  # 7 of 10
-    assert not is_mostly_open(loaded.study, points_with(**wide, **known))  # 7 of 11
-    unknown = points_with(**wide).assign(known=False)
-    assert not is_mostly_open(loaded.study, unknown)  # no stage has run
+
+    def is_open(points: pd.DataFrame) -> bool:
+        return is_mostly_open(points, drawn_points(loaded.study, points))
+
+    assert is_open(points_with(**wide, **few))  # 7 of 10
+    assert not is_open(points_with(**wide, **known))  # 7 of 11
+    assert not is_open(points_with(**wide).assign(known=False))  # no stage has run
 
 
 def test_a_figure_names_levels_on_its_own_axis(loaded: LoadedStudy) -> None:

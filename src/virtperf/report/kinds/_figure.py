@@ -146,9 +146,9 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
 
     def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
         points = context.points(exhibit)
-        if is_mostly_open(context.study, points):
-            return _draw_order(context, exhibit, points)
         drawn = drawn_points(context.study, points)
+        if is_mostly_open(points, drawn):
+            return _draw_order(context, exhibit, points)
         figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
         figure.set_label(POINTS)
         return figure
@@ -291,7 +291,7 @@ def _record(
     elif figure.get_label() == ORDER:
         statements = tuple(_text_statements(context, exhibit))
         beside = (
-            *_not_drawn(_drawn_order(context, exhibit, points)),
+            *_not_drawn(order_chart(data, exhibit)),
             Folded(summary="Statements of the text", blocks=statements),
         )
         description = "; ".join(order_lines(data, exhibit))
@@ -319,9 +319,9 @@ def _record(
     )
 
 
-def is_mostly_open(study: Study, points: pd.DataFrame) -> bool:
-    """Whether the text determines hardly more than orders of a figure: most points have nothing to
-    draw (`drawn_points`, `MOSTLY_OPEN_SHARE`).
+def is_mostly_open(points: pd.DataFrame, drawn: pd.DataFrame) -> bool:
+    """Whether the text determines hardly more than orders of a figure: most points are not among
+    those that are `drawn` (`drawn_points`, `MOSTLY_OPEN_SHARE`).
 
     Points fixed by convention, or without limits of a stage, don't count; a figure with runs is never
     left open.
@@ -329,7 +329,7 @@ def is_mostly_open(study: Study, points: pd.DataFrame) -> bool:
     if points[["measured", "example"]].notna().any(axis=None):
         return False
     counted = points.index[~points["reference"] & points["known"]]
-    left_out = counted.difference(drawn_points(study, points).index)
+    left_out = counted.difference(drawn.index)
     return len(left_out) > 0 and len(left_out) >= MOSTLY_OPEN_SHARE * len(counted)
 
 
@@ -457,16 +457,9 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
     }
 
 
-def _drawn_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> OrderChart | None:
-    """The chart of the order of the points, if the text determines hardly more."""
-    names = {quantity.name for *_, quantity in context.study.points(exhibit)}
-    alone = len(names) == 1 and is_mostly_open(context.study, points)
-    return order_chart(context.data, exhibit) if alone else None
-
-
 def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Figure | None:
-    """Draw the order of the points if the text determines hardly more; its label is `ORDER`."""
-    chart = _drawn_order(context, exhibit, points)
+    """Draw the order of the points of one quantity, where claims state one; its label is `ORDER`."""
+    chart = order_chart(context.data, exhibit) if points["quantity"].nunique() == 1 else None
     if chart is None:
         return None
     from virtperf.report import plot
