@@ -210,6 +210,8 @@ def _called_on_signals(numbers: Sequence[int], call: Callable[[], None]) -> Iter
         receiver.close()
 
 
+STAGES_IN_FORKS = "virtperf.cli._dvc"
+"""DVC that runs stages in forks of its process."""
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
 """Name under which the stages over all studies run."""
@@ -399,9 +401,9 @@ def temporary_folder(root: Path) -> Path:
     return Path(tempfile.gettempdir(), f"virtperf-{os.getuid()}-{name}")
 
 
-def dvc_command(*arguments: str) -> list[str]:
+def dvc_command(*arguments: str, module: str = "dvc") -> list[str]:
     """Command line of this environment's DVC, which waits for its lock."""
-    return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
+    return [sys.executable, "-P", "-m", module, "--wait-for-lock", *arguments]
 
 
 def dvc_environment(root: Path) -> dict[str, str]:
@@ -495,7 +497,8 @@ def _repro(
             tell(PipelineEvent(kind, study, stage, seconds=time.monotonic() - begun))
 
     variables = dvc_environment(root) | _own_temporary_folder(root)
-    with children.start(dvc_command("repro", *arguments), root, variables) as process:
+    command = dvc_command("repro", *arguments, module=STAGES_IN_FORKS)
+    with children.start(command, root, variables) as process:
         for line, is_error in output_lines(process):
             if is_error:
                 if match := _STOPPED.match(line):
