@@ -12,6 +12,7 @@ from rawperf.core.errors import FormatError, RawperfError
 from tests.runs.summarize.test_stage import two_drivers
 from tests.toy_runs import toy_study, write_run
 from virtperf.core.stage_tables import LINEAGE, RAW_LINES
+from virtperf.runs.ingest.folder import RunFolder
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.raw_lines import raw_lines, store_raw_lines
 from virtperf.runs.summarize.stage import summarize
@@ -19,7 +20,7 @@ from virtperf.runs.summarize.stage import summarize
 
 def texts(folder: Path, data: bytes, *numbers: int, name: str = "raw.txt") -> dict[int, str]:
     (folder / name).write_bytes(data)
-    return {row["line"]: row["text"] for row in raw_lines(folder, name, numbers)}
+    return {row["line"]: row["text"] for row in raw_lines(RunFolder(folder), name, numbers)}
 
 
 def test_first_line_has_its_heading_and_the_last_has_none(tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_first_line_has_its_heading_and_the_last_has_none(tmp_path: Path) -> Non
         "Linux 6.1 (4 CPU)\n\n12:00:01 AM  CPU  %user\n12:00:02 AM  all  1.5\n12:00:03 AM  all  2\n"
     )
     (tmp_path / "sar.txt").write_text(table * 2)
-    rows = raw_lines(tmp_path, "sar.txt", {4}, {10})
+    rows = raw_lines(RunFolder(tmp_path), "sar.txt", {4}, {10})
     assert [(row["line"], row["heading"]) for row in rows] == [(3, 0), (4, 3), (10, 0)]
     assert [row["text"] for row in rows] == [table.splitlines()[n] for n in (2, 3, 4)]
 
@@ -46,7 +47,7 @@ def test_heading_is_the_nearest_line_without_a_number(
     tmp_path: Path, above: list[str], heading: int
 ) -> None:
     (tmp_path / "raw.txt").write_text("\n".join([*above, "9 9"]))
-    (*_, row) = raw_lines(tmp_path, "raw.txt", {len(above) + 1})
+    (*_, row) = raw_lines(RunFolder(tmp_path), "raw.txt", {len(above) + 1})
     assert (row["text"], row["heading"]) == ("9 9", heading)
 
 
@@ -82,7 +83,7 @@ def test_long_lines_are_cut_between_characters(tmp_path: Path, end: bytes) -> No
 def test_a_huge_line_is_never_held_as_a_whole(tmp_path: Path) -> None:
     (tmp_path / "raw.txt").write_bytes(b"1" * 10_000_000 + b"\r\n2\n")
     tracemalloc.start()
-    rows = raw_lines(tmp_path, "raw.txt", {1, 2})
+    rows = raw_lines(RunFolder(tmp_path), "raw.txt", {1, 2})
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert rows[0]["text"].endswith("… (cut: the line has 10,000,000 bytes)")
@@ -95,7 +96,7 @@ def test_compressed_files_have_the_lines_of_their_content(tmp_path: Path) -> Non
     with pytest.raises(FormatError, match="gzip data are damaged"):
         texts(tmp_path, packed[:-10], 90_002, name="raw.gz")
     with pytest.raises(RawperfError, match="can't be read"):
-        raw_lines(tmp_path, "missing.txt", {1})
+        raw_lines(RunFolder(tmp_path), "missing.txt", {1})
 
 
 def test_lines_of_the_lineage_are_stored(tmp_path: Path, root: Path) -> None:

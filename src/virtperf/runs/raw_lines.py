@@ -7,14 +7,12 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rawperf.pieces import CHUNK_BYTES, decompress_stream
-from rawperf.tidy import open_input
 from virtperf.core.stage_tables import LINEAGE, RAW_LINES
-from virtperf.runs.ingest.folder import reported_elsewhere, run_folders
+from virtperf.runs.ingest.folder import RunFolder, reported_elsewhere, run_folders
 from virtperf.runs.summarize.stage import read_index
 
 MAX_LINE_BYTES = 300
@@ -45,15 +43,14 @@ def store_raw_lines(roots: Mapping[str, Path], samples: Path, out: Path) -> None
         lasts.add(last)
     rows = []
     for run, files in sorted(wanted.items()):
-        with folders[run].opened() as folder:
-            for file, (firsts, lasts) in sorted(files.items()):
-                found = raw_lines(folder, file, firsts, lasts)
-                rows += [{"run_id": run, "file": file, **row} for row in found]
+        for file, (firsts, lasts) in sorted(files.items()):
+            found = raw_lines(folders[run], file, firsts, lasts)
+            rows += [{"run_id": run, "file": file, **row} for row in found]
     RAW_LINES.write(RAW_LINES.frame(rows), out / RAW_LINES.file)
 
 
 def raw_lines(
-    folder: Path, file: str, firsts: Collection[int], lasts: Collection[int] = ()
+    folder: RunFolder, file: str, firsts: Collection[int], lasts: Collection[int] = ()
 ) -> list[dict[str, Any]]:
     """Read lines of a raw file: rows of `RAW_LINES` without run and file, by ascending line.
 
@@ -65,7 +62,8 @@ def raw_lines(
     if not wanted:
         return []
     final, last_first, heading = max(wanted), max(firsts, default=0), (0, b"", 0)
-    with open_raw_file(folder, file) as stream:
+    with folder.open_file(file) as raw:
+        stream = decompress_stream(raw, file=f"{folder.name}/{file}")
         for line, (begin, size) in enumerate(_lines(stream), 1):
             if line in wanted:
                 found[line] = _row(line, begin, size)
@@ -77,13 +75,6 @@ def raw_lines(
             if line < last_first and _LETTER.search(begin) and not _NUMBER.search(begin):
                 heading = line, begin, size
     return [found[line] for line in sorted(found)]
-
-
-@contextmanager
-def open_raw_file(folder: Path, file: str) -> Iterator[BinaryIO]:
-    """Open a raw file of a run, decompressed; raises `RawperfError` if it can't be read."""
-    with open_input(folder / file) as stream:
-        yield decompress_stream(stream, file=f"{folder.name}/{file}")
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:

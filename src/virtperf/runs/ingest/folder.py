@@ -5,6 +5,7 @@ run folder are never opened.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 from rawperf.core.errors import RunError
 from rawperf.core.files import hash_file
+from rawperf.tidy import open_input
 from virtperf.runs.ingest.packed import ARCHIVES, Archive
 
 RUN_FILE = "run.yaml"
@@ -106,6 +108,16 @@ class RunFolder:
                 expected=f"at most {MAX_RUN_FILE_BYTES} bytes",
             )
         return content
+
+    @contextmanager
+    def open_file(self, name: str) -> Iterator[BinaryIO]:
+        """Open a raw file; raises `RawperfError` if it can't be read."""
+        if self.archive is None:
+            with open_input(self.path / name) as stream:
+                yield stream
+            return
+        ((_, content),) = self.archive.read(self.name, [name])
+        yield io.BytesIO(content)
 
     def hashes(self, names: Iterable[str]) -> dict[str, tuple[str, int]]:
         """SHA-256 and size of files, by relative path."""

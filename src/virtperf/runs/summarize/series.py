@@ -495,13 +495,15 @@ def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
 
     A sum covers the time that the samples of all series cover.
     """
-    common = reduce(np.intersect1d, (s.t for s in series)) if _times_differ(series) else series[0].t
-    if 2 * len(common) < max(len(s.t) for s in series):
-        return None
-    places = [np.isin(s.t, common) | np.isnan(s.t) for s in series]
-    values = np.sum([s.value[at] for s, at in zip(series, places, strict=True)], axis=0)
-    begins = np.max([s.since[at] for s, at in zip(series, places, strict=True)], axis=0)
-    return SampleSeries(common, values, begins=begins)
+    common, together = series[0].t, [(s.value, s.since) for s in series]
+    if _times_differ(series):
+        common = reduce(np.intersect1d, (s.t for s in series))
+        if 2 * len(common) < max(len(s.t) for s in series):
+            return None
+        places = [np.isin(s.t, common) | np.isnan(s.t) for s in series]
+        together = [(s.value[at], s.since[at]) for s, at in zip(series, places, strict=True)]
+    values, begins = zip(*together, strict=True)
+    return SampleSeries(common, np.sum(values, axis=0), begins=np.max(begins, axis=0))
 
 
 def _times_differ(series: list[SampleSeries]) -> bool:
