@@ -98,7 +98,7 @@ def to_html(
     clean = normalise(notebook)
     # line ends of its blocks are part of the page: the style sheet is written line by line
     template = environment().overlay(trim_blocks=False, lstrip_blocks=False)
-    body = template.get_template("index.html.j2").render(
+    body = template.get_template("report.html.j2").render(
         page=build_page(clean, title, notice, prefix, glossary),
         study=study,
         prefix=prefix,
