@@ -265,7 +265,7 @@ def _stated_number(
     _check_plotted(data, name, text, stated, (value, low, high))
     if POOLED in contrast.design:
         runs += " (pooled error)"
-    shown_ends = interval_text(text, value, low, high, unit)
+    shown_ends = interval_text(value, low, high, unit)
     return StatedNumber(f"{text}{unit}", shown_ends, runs)
 
 
@@ -292,15 +292,10 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
     return contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
 
 
-def interval_text(text: str, value: float, low: float, high: float, unit: str) -> str:
-    """Format the interval of a number that is shown as `text`: ``2.9 to 3.1 MiB``.
-
-    An interval within the digits of `text` is not shown with more of them.
-    """
+def interval_text(value: float, low: float, high: float, unit: str) -> str:
+    """Format the interval of a number: ``2.9 to 3.1 MiB``."""
     if low == high:
         return "no spread"
-    if short_number(low) == short_number(high) == text:
-        return "within the digits shown"
     _, first, last = as_precise(value, low, high)
     return f"{first} to {last}{unit}"
 
