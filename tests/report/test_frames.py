@@ -201,6 +201,20 @@ def test_interval_of_a_mean_ends_at_a_natural_bound(
     )
 
 
+def test_interval_of_a_mean_outside_the_bounds_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.report import toy
+
+    beyond = ("measured", "b", 4, "none", "utilization", (100.1, 100.2, 100.3))
+    monkeypatch.setattr(toy, "RUNS", [*toy.RUNS[:2], beyond])
+    (row,) = load_study("toy", toy.build(tmp_path)).means("figure-3").to_dict("records")
+    assert (
+        row["high"] - row["value"] == pytest.approx(row["value"] - row["low"])
+        and row["low"] < 100.2
+    )
+
+
 def test_axis_of_a_share_says_of_what(tmp_path: Path) -> None:
     from tests.report import toy
 

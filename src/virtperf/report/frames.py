@@ -37,6 +37,7 @@ from virtperf.study.conditions import (
     means_by_quantity,
     rows_by_quantity,
     scale_of,
+    within_bounds,
 )
 from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.derived import derivations
@@ -435,16 +436,16 @@ def _mean_cells(
     if mean is None:
         return {}
     assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
-    shown = mean if level is None else mean.at(level)
+    scale = scale_of(data.study, quantity.name)
+    shown = mean if level is None else within_bounds(mean.at(level), kind, scale)
     low, high = shown.low, shown.high
     pooled = data.study.pooled_factor
     if pooled and quantity.level(pooled.name) == EVERY and mean.df < MIN_UNITS - 1:
         low = high = math.nan
     return {
         "value": shown.value,
-        # an interval ends at a bound
-        "low": max(low, min(kind.low, shown.value)),
-        "high": min(high, max(kind.high, shown.value)),
+        "low": low,
+        "high": high,
         **{name: getattr(shown, name) for name in ("se", "df", "n")},
         "runs": list(mean.origin.runs),
         "provenance": str(mean.origin.provenance),

@@ -148,7 +148,7 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                         mean = _with_reference(
                             mean, of_runs[quantity, *levels, provenance], of_runs[key]
                         )
-                mean = _within_bounds(mean, study.quantities[quantity], scale)
+                mean = within_bounds(mean, study.quantities[quantity], scale)
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in values if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
@@ -222,8 +222,9 @@ def _condition(row: Mapping[Any, Any], factors: Sequence[str]) -> tuple[Any, ...
     return (row["quantity"], row["provenance"], *(row[factor] for factor in factors))
 
 
-def _within_bounds(mean: Estimate, kind: QuantityKind, scale: str) -> Estimate:
-    """Clip the interval of a mean to the bounds of its quantity: no rate is below 0.
+def within_bounds(mean: Estimate, kind: QuantityKind, scale: str) -> Estimate:
+    """Clip the interval of a mean to the bounds of its quantity: no rate is below 0; `scale` is the
+    mean's, `OWN_SCALE` or `RELATIVE`.
 
     The excluded part never contains the true value, so that the coverage is unchanged. Bounds are
     those of the scale on which the study defines the quantity. A mean outside them (an amount
