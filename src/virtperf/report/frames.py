@@ -465,7 +465,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 def over_time(data: StudyData) -> pd.DataFrame:
     """A metric of every run over its whole length, at most 80 steps: run_id, replicate, provenance,
     factors, metric, t_s since the start of the run, value, relative (to the mean within the
-    window; NaN without a window), window_begin_s.
+    window; NaN without a window), window_begin_s, window_end_s.
     """
     runs: list[dict[str, Any]] = []
     for run in data.index.get("runs", ()):
@@ -473,12 +473,13 @@ def over_time(data: StudyData) -> pd.DataFrame:
         head = {name: run[name] for name in ("run_id", "replicate", "provenance")}
         runs.append({**head, **run["factors"], "window_begin_s": begin, "window_end_s": end})
     columns = ["run_id", "replicate", "provenance", *data.study.factors]
-    known = pd.DataFrame(runs, columns=[*columns, "window_begin_s", "window_end_s"])
+    window = ["window_begin_s", "window_end_s"]
+    known = pd.DataFrame(runs, columns=[*columns, *window])
     table = known.merge(data.thumbnails, on="run_id")
     within = table["t_s"].between(table["window_begin_s"], table["window_end_s"])
     means = table["value"].where(within).groupby(table["run_id"]).transform("mean")
     table["relative"] = table["value"] / means
-    return table[[*columns, "metric", "t_s", "value", "relative", "window_begin_s"]]
+    return table[[*columns, "metric", "t_s", "value", "relative", *window]]
 
 
 def distribution(

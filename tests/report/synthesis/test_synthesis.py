@@ -313,7 +313,7 @@ def test_ratios_in_per_cent_and_rounded_numbers() -> None:
     words = [row["words"] for row in in_words(rows, RATIO, percent=True)]
     assert words == ["82\u00a0%", "45.9 to 57.1\u00a0%", "at most 50\u00a0%", "order only: above 1"]
     plain = in_words([allows(0.815, 0.825), allows(1.055, 1.075), allows(2.0514, 2.0526)], RATIO)
-    assert [row["words"] for row in plain] == ["0.82", "1.065", "2.05"]
+    assert [row["words"] for row in plain] == ["0.82", "about 1.065 (1.055 to 1.075)", "2.05"]
     assert plain[0]["text"] == "allows about 0.820 (0.815 to 0.825)"
 
 

@@ -36,7 +36,7 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import FOLLOWS, OF_MANY, exhibit_name, short_number
+from virtperf.report.wording import FOLLOWS, OF_MANY, exhibit_name, short_number, shown_verdict
 from virtperf.report.written_for import changes
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
@@ -122,9 +122,9 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     words, link = "measured", ""
     if data.study.kind != "measured":
         judged, _ = certainty(data, stated.claims)
-        words = "in conflict" if judged in DISPUTED else "printed"
+        words = shown_verdict(judged) if judged in DISPUTED else "printed"
         if data.study.artifact:
-            words = "measured by the authors"
+            words = "measured by the authors" if stated.numbers else "printed, tested on their data"
     if stated.claims:
         link = f"claim:{stated.claims[0].id}"
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), " "]

@@ -304,15 +304,15 @@ def _stated_words(value: float, low: float, high: float) -> tuple[str, str]:
 
 def _rounded(low: float, high: float) -> str:
     """The middle of a range as narrow as a rounded number, with the digits that it decides; "" for a
-    wider one.
+    wider one, and where the middle is halfway between two such numbers.
     """
     if not 0 < low < high < math.inf or high - low > ROUNDED_WIDTH * high:
         return ""
     middle = (low + high) / 2
     decided = math.ceil(-math.log10(high - low) - 1e-6)
     decimals = max(0, min(decided, PROSE_SIGNIFICANT - 1 - math.floor(math.log10(middle))))
-    halfway = abs(round(middle, decimals) - middle) > 0.4 * 10.0**-decimals
-    return f"{middle:,.{decimals + halfway}f}"
+    is_halfway = abs(round(middle, decimals) - middle) > 0.4 * 10.0**-decimals
+    return "" if is_halfway else f"{middle:,.{decimals}f}"
 
 
 def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
