@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number, percentile_name
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import parse_number, percentile_name
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _BANNER = re.compile(r"(?:MIGRATED )?(.+?) TEST (?:from|to) .*")
 _UNITS = {
@@ -26,11 +26,11 @@ _UNITS = {
 _NUMBERS = re.compile(r"\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)*\s*")
 _SELECTOR = re.compile(r"([A-Z][A-Z0-9_]+)=(.*)")
 _LATENCIES = {
-    "MEAN_LATENCY": ("latency", "lower"),
-    "RT_LATENCY": ("round_trip_latency", "lower"),
-    "MIN_LATENCY": ("latency_min", ""),
-    "MAX_LATENCY": ("latency_max", ""),
-    "STDDEV_LATENCY": ("latency_stddev", ""),
+    "MEAN_LATENCY": Quantity("latency", "us", "lower"),
+    "RT_LATENCY": Quantity("round_trip_latency", "us", "lower"),
+    "MIN_LATENCY": Quantity("latency_min", "us"),
+    "MAX_LATENCY": Quantity("latency_max", "us"),
+    "STDDEV_LATENCY": Quantity("latency_stddev", "us"),
 }
 _HEADINGS = {
     "Throughput": "THROUGHPUT",
@@ -49,7 +49,10 @@ _HEADINGS = {
 }
 _PERCENTILE_HEADING = re.compile(r"(\d+)th Percentile Latency Microseconds")
 _PERCENTILE = re.compile(r"P(\d+)_LATENCY")
-_CPU = {"LOCAL_CPU_UTIL": "local_cpu", "REMOTE_CPU_UTIL": "remote_cpu"}
+_CPU = {
+    "LOCAL_CPU_UTIL": Quantity("local_cpu", "%"),
+    "REMOTE_CPU_UTIL": Quantity("remote_cpu", "%"),
+}
 _SIZES = {
     "LOCAL_SEND_SIZE": "message_size",
     "REQUEST_SIZE": "request_size",
@@ -66,12 +69,11 @@ class _Test:
     line: int
 
 
-class _Numbers:
+class _Numbers(ResultBuilder):
     """Numbers of the tests; tests of the same keys are runs."""
 
     def __init__(self, file: str) -> None:
-        self.builder, self.file = ResultBuilder(file), file
-        self.left_out: dict[str, str] = {}
+        super().__init__(file)
         self._runs: Counter[tuple[tuple[str, str], ...]] = Counter()
 
     def next_run(self, keys: dict[str, str]) -> int:
@@ -80,43 +82,30 @@ class _Numbers:
         self._runs[identity] += 1
         return self._runs[identity] - 1
 
-    def add(
-        self,
-        keys: dict[str, str],
-        quantity: str,
-        cell: str,
-        unit: str,
-        better: Better,
-        field: str,
-        line: int,
-        run: int,
+    def add_measured(
+        self, keys: dict[str, str], quantity: Quantity, cell: str, field: str, line: int, run: int
     ) -> None:
         """Add a number; -1 is a utilisation that was not measured."""
         value = parse_number(cell, field, self.file, line)
         if value >= 0:
-            self.builder.add(
-                keys, quantity, value, unit=unit, better=better, field=field, line=line, run=run
-            )
+            self.add(keys, quantity, value, field, line, run)
 
 
 def parse_netperf(data: bytes, *, file: str) -> ResultTable:
     """Read each test of a file; tests of the same name and sizes are runs."""
-    text, notes = decode_lines(data, file)
-    warnings, numbers = list(notes), _Numbers(file)
+    numbers = _Numbers(file)
     tests: list[_Test] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in numbers.lines(data):
         if match := _BANNER.fullmatch(line.rstrip()):
             tests.append(_Test(match[1], [], number))
         elif line.startswith("!!!") and tests:
             if "Desired confidence" in line:
-                warnings.append(f"{file} line {number}: {line.strip('! ')}")
+                numbers.warn(number, line.strip("! "))
         elif tests and line.strip():
             tests[-1].lines.append((number, line.rstrip()))
     for test in tests:
         _add_test(numbers, test)
-    return numbers.builder.build(
-        "netperf", repeats="runs", left_out=numbers.left_out, warnings=warnings
-    )
+    return numbers.build("netperf", repeats="runs")
 
 
 def _add_test(numbers: _Numbers, test: _Test) -> None:
@@ -167,19 +156,14 @@ def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]
     }
     run = numbers.next_run(keys)
     for name, (cell, line) in values.items():
-        better: Better = "lower"
+        known = _LATENCIES.get(name) or _CPU.get(name)
         if name == "THROUGHPUT":
             unit = _unit(values["THROUGHPUT_UNITS"][0], numbers.file, line)
-            numbers.add(keys, "throughput", cell, unit, "higher", name, line, run)
+            known = Quantity("throughput", unit, "higher")
         elif match := _PERCENTILE.fullmatch(name):
-            quantity = percentile_name("latency", match[1])
-            numbers.add(keys, quantity, cell, "us", better, name, line, run)
-        elif name in _LATENCIES:
-            quantity, direction = _LATENCIES[name]
-            better = "lower" if direction else ""
-            numbers.add(keys, quantity, cell, "us", better, name, line, run)
-        elif name in _CPU:
-            numbers.add(keys, _CPU[name], cell, "%", "", name, line, run)
+            known = Quantity(percentile_name("latency", match[1]), "us", "lower")
+        if known is not None:
+            numbers.add_measured(keys, known, cell, name, line, run)
         elif name not in _SIZES and name != "THROUGHPUT_UNITS":
             numbers.left_out[name] = "no quantity that is compared"
 
@@ -216,9 +200,8 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
         _check(numbers, test, len(cells) in (6, 8, 10), number, "6 or 10 numbers", row)
         keys = {"test": test.name, "request_size": cells[2], "response_size": cells[3]}
         run = numbers.next_run(keys)
-        numbers.add(
-            keys, "throughput", cells[5], "transactions/s", "higher", "Trans. Rate", number, run
-        )
+        rate = Quantity("throughput", "transactions/s", "higher")
+        numbers.add_measured(keys, rate, cells[5], "Trans. Rate", number, run)
         _add_cpu(numbers, keys, cells[6:], number, run)
     elif "UDP" in test.name:
         _check(numbers, test, len(cells) in (6, 8), number, "6 or 8 numbers", row)
@@ -233,14 +216,18 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
         )
         keys = {"test": test.name, "message_size": cells[1]}
         run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
-        numbers.add(keys, "throughput", received[3], unit, "higher", "Throughput", number + 1, run)
-        numbers.add(keys, "sent_throughput", cells[5], unit, "", "Throughput", number, run)
-        numbers.add(keys, "failures", cells[4], "", "lower", "Errors", number, run)
+        of = Quantity("throughput", unit, "higher")
+        numbers.add_measured(keys, of, received[3], "Throughput", number + 1, run)
+        sent = Quantity("sent_throughput", unit)
+        numbers.add_measured(keys, sent, cells[5], "Throughput", number, run)
+        failures = Quantity("failures", better="lower")
+        numbers.add_measured(keys, failures, cells[4], "Errors", number, run)
     else:
         _check(numbers, test, len(cells) in (5, 9), number, "5 or 9 numbers", row)
         keys = {"test": test.name, "message_size": cells[2]}
         run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
-        numbers.add(keys, "throughput", cells[4], unit, "higher", "Throughput", number, run)
+        of = Quantity("throughput", unit, "higher")
+        numbers.add_measured(keys, of, cells[4], "Throughput", number, run)
         _add_cpu(numbers, keys, cells[5:], number, run)
 
 
@@ -265,4 +252,4 @@ def _add_cpu(
     numbers: _Numbers, keys: dict[str, str], cells: list[str], line: int, run: int
 ) -> None:
     for quantity, cell in zip(_CPU.values(), cells, strict=False):
-        numbers.add(keys, quantity, cell, "%", "", "Utilization", line, run)
+        numbers.add_measured(keys, quantity, cell, "Utilization", line, run)

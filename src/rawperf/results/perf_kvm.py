@@ -9,8 +9,10 @@ import math
 import re
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number
-from rawperf.results.table import ResultBuilder, ResultTable
+from rawperf.results.parsing import parse_number
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+
+_EXITS = Quantity("exits")
 
 _HEADING = re.compile(
     r"\s*(?P<event>[A-Za-z][\w /-]*?) +Samples +Samples% +Time% (?P<times> *Min Time +Max Time)? +Avg time\s*"
@@ -29,10 +31,9 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
 
     Raises `FormatError` where the samples are not the printed total.
     """
-    text, notes = decode_lines(data, file)
-    warnings, builder = list(notes), ResultBuilder(file)
+    builder = ResultBuilder(file)
     scope, event, counts, start = "", "", list[float](), 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in builder.lines(data):
         if match := _SCOPE.fullmatch(line):
             scope = match[1]
         elif match := _HEADING.fullmatch(line):
@@ -51,24 +52,18 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
                     remedy="the file was changed or damaged: collect it again.",
                 )
             keys = {"scope": scope, "reason": f"all of {event}"}
-            builder.add(keys, "exits", total, field="Total Samples", line=number)
-            handled = parse_number(match[2], "the total time", file, number)
-            builder.add(
-                keys,
-                "exit_time_total",
-                handled,
-                unit="us",
-                field="Total events handled time",
-                line=number,
-            )
+            builder.add(keys, _EXITS, total, "Total Samples", number)
+            handled, time = match[2], Quantity("exit_time_total", "us")
+            value = parse_number(handled, "the total time", file, number)
+            builder.add(keys, time, value, "Total events handled time", number)
             counts, event = [], ""
         elif match := _LOST.fullmatch(line):
-            warnings.append(f"{file} line {number}: {match[1]} events were lost")
+            builder.warn(number, f"{match[1]} events were lost")
         elif event and line.strip():
-            counts.append(_add_row(builder, line, scope, file, number))
+            counts.append(_add_row(builder, line, scope, number))
     if counts:
         raise _without_total(file, start)
-    return builder.build("perf-kvm-stat", repeats="process", warnings=warnings)
+    return builder.build("perf-kvm-stat", repeats="process")
 
 
 def _without_total(file: str, line: int) -> FormatError:
@@ -81,9 +76,9 @@ def _without_total(file: str, line: int) -> FormatError:
     )
 
 
-def _add_row(builder: ResultBuilder, line: str, scope: str, file: str, number: int) -> float:
+def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> float:
     """Add the numbers of a reason; returns its number of samples."""
-    match = _ROW.fullmatch(line)
+    match, file = _ROW.fullmatch(line), builder.file
     if match is None:
         raise FormatError(
             "not a row of perf kvm stat",
@@ -103,10 +98,10 @@ def _add_row(builder: ResultBuilder, line: str, scope: str, file: str, number: i
             expected=f"{low:g} to {high:g}",
             found=match["mean"],
         )
-    builder.add(keys, "exits", samples, field="Samples", line=number)
-    builder.add(keys, "exit_time", mean, unit="us", better="lower", field="Avg time", line=number)
+    builder.add(keys, _EXITS, samples, "Samples", number)
+    builder.add(keys, Quantity("exit_time", "us", "lower"), mean, "Avg time", number)
     for name, quantity in (("min", "exit_time_min"), ("max", "exit_time_max")):
         if match[name]:
             value = parse_number(match[name], quantity, file, number)
-            builder.add(keys, quantity, value, unit="us", field=f"{name} time", line=number)
+            builder.add(keys, Quantity(quantity, "us"), value, f"{name} time", number)
     return samples
