@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.results.parsing import parse_number
 from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
@@ -33,12 +32,11 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
         elif "TEST RESULT" in line and "System achieved" in line:
             match = _RESULT.fullmatch(line)
             if match is None:
-                raise FormatError(
+                raise builder.error(
                     "not a result of HammerDB",
-                    file=file,
-                    line=number,
-                    expected="System achieved N NOPM from N DATABASE TPM",
-                    found=line[:100],
+                    number,
+                    "System achieved N NOPM from N DATABASE TPM",
+                    line[:100],
                 )
             _add_result(builder, match, users, number, runs)
             runs += 1

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.results.parsing import (
     Row,
     delimited_rows,
@@ -79,12 +78,8 @@ def _add_rates(
     builder: ResultBuilder, row: Row, keys: dict[str, str], requests: float, failures: float
 ) -> None:
     if not 0 <= failures <= requests:
-        raise FormatError(
-            "more failures than requests",
-            file=row.file,
-            line=row.line,
-            expected=f"0 to {requests:g}",
-            found=f"{failures:g}",
+        raise builder.error(
+            "more failures than requests", row.line, f"0 to {requests:g}", f"{failures:g}"
         )
     rate = Quantity("failure_rate", "1", "lower")
     builder.add(keys, rate, failures / requests, "Failure Count", row.line, row.run)
@@ -108,7 +103,7 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
     for row in rows:
         by_name.setdefault((row.cells.get("Type", ""), row.cells["Name"]), []).append(row)
     for series in by_name.values():
-        _check_growth(series, totals)
+        _check_growth(builder, series, totals)
         first, last = series[0], series[-1]
         keys, (requests, failures) = _keys(last), (last.number(column) for column in totals)
         if not requests:
@@ -129,20 +124,14 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
     return builder.build("locust-history", repeats="runs")
 
 
-def _check_growth(series: list[Row], columns: tuple[str, ...]) -> None:
+def _check_growth(builder: ResultBuilder, series: list[Row], columns: tuple[str, ...]) -> None:
     """Raise `FormatError` where a time or a total falls: two runs in one file, or damage."""
     for column in ("Timestamp", *columns):
         values = [row.number(column) for row in series]
         for before, after, row in zip(values, values[1:], series[1:], strict=False):
             if after < before:
-                raise FormatError(
-                    f"{column} falls",
-                    file=row.file,
-                    line=row.line,
-                    expected=f"at least {before:g}",
-                    found=f"{after:g}",
-                    remedy="a file has one run: split it.",
-                )
+                expected, remedy = f"at least {before:g}", "a file has one run: split it."
+                raise builder.error(f"{column} falls", row.line, expected, f"{after:g}", remedy)
 
 
 def parse_locust_failures(data: bytes, *, file: str) -> ResultTable:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.results.formats import MEMTIER_HEADING
 from rawperf.results.parsing import (
     Node,
@@ -57,9 +56,7 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
             name, in_table = match[1], False
         elif _HEADING.match(line):
             if name in sections:
-                raise FormatError(
-                    f"two tables of {name}", file=file, line=number, expected="one report"
-                )
+                raise builder.error(f"two tables of {name}", number, "one report")
             sections[name], in_table = (re.split(r"\s{2,}", line.strip()), []), True
         elif in_table and (not line.strip() or line.startswith(" ")):
             in_table = False
@@ -70,21 +67,19 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
         names, rows = sections[name]
         for number, cells in rows:
             if len(cells) != len(names):
-                raise FormatError(
+                raise builder.error(
                     "a row does not fit the heading",
-                    file=file,
-                    line=number,
-                    expected=f"{len(names)} columns",
-                    found=f"{len(cells)} columns",
+                    number,
+                    f"{len(names)} columns",
+                    f"{len(cells)} columns",
                 )
             if cells[1] != "0.00":
                 _add_row(builder, dict(zip(names, cells, strict=True)), number, run)
         if not rows or rows[-1][1][0] != "Totals":
-            raise FormatError(
+            raise builder.error(
                 f"the table of {name} has no row Totals",
-                file=file,
-                line=rows[-1][0] if rows else None,
-                expected="the complete table",
+                rows[-1][0] if rows else None,
+                "the complete table",
                 remedy="it may be truncated: collect it again.",
             )
     builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from rawperf.core.errors import FormatError
 from rawperf.results.parsing import parse_number, percentile_name
 from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
@@ -113,25 +112,20 @@ def _add_test(numbers: _Numbers, test: _Test) -> None:
     if selectors:
         _add_omni(numbers, test, {match[1]: (match[2], n) for n, match in selectors})
     elif test.lines and "," in test.lines[0][1]:
-        _add_omni(numbers, test, _comma_separated(numbers.file, test))
+        _add_omni(numbers, test, _comma_separated(numbers, test))
     else:
         _add_table(numbers, test)
 
 
-def _comma_separated(file: str, test: _Test) -> dict[str, tuple[str, int]]:
+def _comma_separated(numbers: _Numbers, test: _Test) -> dict[str, tuple[str, int]]:
     """Values by selector of a heading and a row of ``-o``."""
     (_, heading), *rows = test.lines
     names = [name.strip() for name in heading.split(",")]
     line, row = rows[0] if rows else (test.lines[0][0], "")
     cells = [cell.strip() for cell in row.split(",")]
     if len(cells) != len(names) or len(set(names)) != len(names):
-        raise FormatError(
-            "the row does not fit the heading",
-            file=file,
-            line=line,
-            expected=f"{len(names)} cells",
-            found=f"{len(cells)} cells",
-        )
+        expected, found_cells = f"{len(names)} cells", f"{len(cells)} cells"
+        raise numbers.error("the row does not fit the heading", line, expected, found_cells)
     found: dict[str, tuple[str, int]] = {}
     for name, cell in zip(names, cells, strict=True):
         match = _PERCENTILE_HEADING.fullmatch(name)
@@ -141,11 +135,10 @@ def _comma_separated(file: str, test: _Test) -> dict[str, tuple[str, int]]:
 
 def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]) -> None:
     if "THROUGHPUT" in values and "THROUGHPUT_UNITS" not in values:
-        raise FormatError(
+        raise numbers.error(
             "a throughput without its unit",
-            file=numbers.file,
-            line=values["THROUGHPUT"][1],
-            expected="THROUGHPUT_UNITS",
+            values["THROUGHPUT"][1],
+            "THROUGHPUT_UNITS",
             remedy="add THROUGHPUT_UNITS to the list of -k or -o.",
         )
     keys = {"test": test.name}
@@ -158,7 +151,7 @@ def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]
     for name, (cell, line) in values.items():
         known = _LATENCIES.get(name) or _CPU.get(name)
         if name == "THROUGHPUT":
-            unit = _unit(values["THROUGHPUT_UNITS"][0], numbers.file, line)
+            unit = _unit(numbers, values["THROUGHPUT_UNITS"][0], line)
             known = Quantity("throughput", unit, "higher")
         elif match := _PERCENTILE.fullmatch(name):
             known = Quantity(percentile_name("latency", match[1]), "us", "lower")
@@ -168,16 +161,11 @@ def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]
             numbers.left_out[name] = "no quantity that is compared"
 
 
-def _unit(text: str, file: str, line: int) -> str:
+def _unit(numbers: _Numbers, text: str, line: int) -> str:
     unit = _UNITS.get(text.removesuffix("ec"))
     if unit is None:
-        raise FormatError(
-            "an unknown unit of throughput",
-            file=file,
-            line=line,
-            expected=", ".join(_UNITS),
-            found=repr(text)[:60],
-        )
+        expected, found = ", ".join(_UNITS), repr(text)[:60]
+        raise numbers.error("an unknown unit of throughput", line, expected, found)
     return unit
 
 
@@ -185,11 +173,10 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
     """Add the numbers of a classic table: its first row of numbers, and its lines above."""
     place = next((i for i, (_, line) in enumerate(test.lines) if _NUMBERS.fullmatch(line)), -1)
     if place < 1:
-        raise FormatError(
+        raise numbers.error(
             "a test without a table",
-            file=numbers.file,
-            line=test.line,
-            expected="a heading with units, then numbers",
+            test.line,
+            "a heading with units, then numbers",
             remedy="collect it with -v 1 (the default), or -k THROUGHPUT,THROUGHPUT_UNITS.",
         )
     heading = [line for _, line in test.lines[:place]]
@@ -215,7 +202,7 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
             " ".join(received),
         )
         keys = {"test": test.name, "message_size": cells[1]}
-        run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
+        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
         of = Quantity("throughput", unit, "higher")
         numbers.add_measured(keys, of, received[3], "Throughput", number + 1, run)
         sent = Quantity("sent_throughput", unit)
@@ -225,7 +212,7 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
     else:
         _check(numbers, test, len(cells) in (5, 9), number, "5 or 9 numbers", row)
         keys = {"test": test.name, "message_size": cells[2]}
-        run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
+        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
         of = Quantity("throughput", unit, "higher")
         numbers.add_measured(keys, of, cells[4], "Throughput", number, run)
         _add_cpu(numbers, keys, cells[5:], number, run)
@@ -239,13 +226,7 @@ def _check(
     numbers: _Numbers, test: _Test, is_right: bool, line: int, expected: str, row: str
 ) -> None:
     if not is_right:
-        raise FormatError(
-            f"not a row of the table of {test.name}",
-            file=numbers.file,
-            line=line,
-            expected=expected,
-            found=row[:80],
-        )
+        raise numbers.error(f"not a row of the table of {test.name}", line, expected, row[:80])
 
 
 def _add_cpu(

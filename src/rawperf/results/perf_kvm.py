@@ -9,7 +9,7 @@ import math
 import re
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import parse_number
+from rawperf.results.parsing import DAMAGED, parse_number
 from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _EXITS = Quantity("exits")
@@ -38,18 +38,17 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
             scope = match[1]
         elif match := _HEADING.fullmatch(line):
             if counts:
-                raise _without_total(file, start)
+                raise _without_total(builder, start)
             event, start = match["event"], number
         elif match := _TOTAL.fullmatch(line):
             total = float(match[1])
             if not event or sum(counts) != total:
-                raise FormatError(
+                raise builder.error(
                     "the samples are not the printed total",
-                    file=file,
-                    line=number,
-                    expected=f"{total:.0f}",
-                    found=f"{sum(counts):.0f}",
-                    remedy="the file was changed or damaged: collect it again.",
+                    number,
+                    f"{total:.0f}",
+                    f"{sum(counts):.0f}",
+                    DAMAGED,
                 )
             keys = {"scope": scope, "reason": f"all of {event}"}
             builder.add(keys, _EXITS, total, "Total Samples", number)
@@ -62,41 +61,35 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
         elif event and line.strip():
             counts.append(_add_row(builder, line, scope, number))
     if counts:
-        raise _without_total(file, start)
+        raise _without_total(builder, start)
     return builder.build("perf-kvm-stat", repeats="process")
 
 
-def _without_total(file: str, line: int) -> FormatError:
-    return FormatError(
-        "a table without its line Total Samples",
-        file=file,
-        line=line,
-        expected="the complete output",
-        remedy="it may be truncated: collect it again.",
-    )
+def _without_total(builder: ResultBuilder, line: int) -> FormatError:
+    remedy = "it may be truncated: collect it again."
+    problem = "a table without its line Total Samples"
+    return builder.error(problem, line, "the complete output", remedy=remedy)
 
 
 def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> float:
     """Add the numbers of a reason; returns its number of samples."""
     match, file = _ROW.fullmatch(line), builder.file
     if match is None:
-        raise FormatError(
+        raise builder.error(
             "not a row of perf kvm stat",
-            file=file,
-            line=number,
-            expected="a reason, samples, shares, and times in us",
-            found=line.strip()[:100],
+            number,
+            "a reason, samples, shares, and times in us",
+            line.strip()[:100],
         )
     keys = {"scope": scope, "reason": match["reason"]}
     samples, mean = float(match["samples"]), parse_number(match["mean"], "Avg time", file, number)
     low, high = float(match["min"] or 0), float(match["max"] or math.inf)
     if not low <= mean <= high:
-        raise FormatError(
+        raise builder.error(
             "the mean time does not lie between the smallest and the largest",
-            file=file,
-            line=number,
-            expected=f"{low:g} to {high:g}",
-            found=match["mean"],
+            number,
+            f"{low:g} to {high:g}",
+            match["mean"],
         )
     builder.add(keys, _EXITS, samples, "Samples", number)
     builder.add(keys, Quantity("exit_time", "us", "lower"), mean, "Avg time", number)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rawperf.core.errors import FormatError
 from rawperf.results.formats import PGBENCH_INTERVAL, PGBENCH_TRANSACTION
-from rawperf.results.parsing import ROUNDING, parse_number
+from rawperf.results.parsing import DAMAGED, ROUNDING, parse_number
 from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _KEYS = {
@@ -84,11 +83,10 @@ def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
         elif "aborted" in line or line.startswith("pgbench: error"):
             builder.warn(number, line.strip()[:160])
     if missing:
-        raise FormatError(
+        raise builder.error(
             "the report has no tps",
-            file=file,
-            line=text.count("\n") + 1,
-            expected="the complete report of pgbench",
+            text.count("\n") + 1,
+            "the complete report of pgbench",
             remedy="it may be truncated, or the run failed: collect it again.",
         )
     return builder.build("pgbench", repeats="runs")
@@ -103,12 +101,11 @@ def _add_line(
         if match := re.fullmatch(pattern, line.rstrip()):
             _add(builder, keys, quantity, match[1], number, run)
             return
-    raise FormatError(
+    raise builder.error(
         "not a line of pgbench's report",
-        file=builder.file,
-        line=number,
-        expected="such as latency average = 1.2 ms, tps = 100 (without initial connection time)",
-        found=line[:80],
+        number,
+        "such as latency average = 1.2 ms, tps = 100 (without initial connection time)",
+        line[:80],
     )
 
 
@@ -159,29 +156,27 @@ def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
     ]
     count = sum(row[1] for _, row in rows)
     if not count:
-        raise FormatError("no transactions", file=file, expected="an interval with transactions")
+        raise builder.error("no transactions", expected="an interval with transactions")
     for number, row in rows:
         low, high = row[4] * row[1], row[5] * row[1]
         if not low * (1 - ROUNDING) <= row[2] <= high * (1 + ROUNDING):
-            raise FormatError(
+            raise builder.error(
                 "the sum of the latencies does not lie between the smallest and the largest",
-                file=file,
-                line=number,
-                expected=f"{low:g} to {high:g}",
-                found=f"{row[2]:g}",
-                remedy="the file was changed or damaged: collect it again.",
+                number,
+                f"{low:g} to {high:g}",
+                f"{row[2]:g}",
+                DAMAGED,
             )
     latency, mean = Quantity("latency", "us", "lower"), sum(row[2] for _, row in rows) / count
     builder.add({}, latency, mean, "sum_latency / num_transactions", rows[0][0])
     starts = [row[0] for _, row in rows]
     if starts != sorted(starts):
         place = next(i for i in range(1, len(starts)) if starts[i] < starts[i - 1])
-        raise FormatError(
+        raise builder.error(
             "the intervals are not in order",
-            file=file,
-            line=rows[place][0],
-            expected=f"a start after {starts[place - 1]:.0f}",
-            found=f"{starts[place]:.0f}",
+            rows[place][0],
+            f"a start after {starts[place - 1]:.0f}",
+            f"{starts[place]:.0f}",
         )
     # the first and the last interval are incomplete
     if len(rows) > 2 and starts[-1] > starts[1]:
@@ -203,13 +198,12 @@ def _integer_rows(builder: ResultBuilder, data: bytes) -> Sequence[tuple[int, li
             continue
         words = line.split()
         if pattern.fullmatch(line.rstrip()) is None or (rows and len(words) != len(rows[0][1])):
-            raise FormatError(
+            raise builder.error(
                 "not a line of pgbench's log",
-                file=builder.file,
-                line=number,
-                expected=f"{len(rows[0][1]) if rows else 6} numbers",
-                found=line[:80],
-                remedy="it may be truncated or damaged: collect it again, or remove the line.",
+                number,
+                f"{len(rows[0][1]) if rows else 6} numbers",
+                line[:80],
+                "it may be truncated or damaged: collect it again, or remove the line.",
             )
         rows.append((number, words))
     return rows

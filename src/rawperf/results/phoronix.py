@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from rawperf.core.errors import FormatError
 from rawperf.results.names import parse_unit
-from rawperf.results.parsing import parse_number
+from rawperf.results.parsing import DAMAGED, parse_number
 from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
 from rawperf.xml_stream import XmlTarget, parse_xml
 
@@ -114,13 +113,12 @@ def _trials(builder: ResultBuilder, entry: _Entry, value: str, test: str) -> lis
     if abs(mean - printed) <= 0.51 * 10**-digits + 1e-6 * abs(mean):
         return trials
     if not min(trials) <= printed <= max(trials):
-        raise FormatError(
+        raise builder.error(
             "Value lies outside of the trials in RawString",
-            file=file,
-            line=entry.line,
-            expected=f"{min(trials):g} to {max(trials):g}",
-            found=value,
-            remedy="the file was changed or damaged: collect it again.",
+            entry.line,
+            f"{min(trials):g} to {max(trials):g}",
+            value,
+            DAMAGED,
         )
     builder.warn(
         entry.line, f"the value of {test} is not the mean of its trials: they are not read"

@@ -160,6 +160,24 @@ class ResultBuilder:
         line, names = read_heading(rows, required, self.file)
         return names, table_rows(names, rows, self.file, line)
 
+    def error(
+        self,
+        problem: str,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> FormatError:
+        """Build the error of a line of the file, from 1; 0 if the line is unknown."""
+        return FormatError(
+            problem,
+            file=self.file,
+            line=line or None,
+            expected=expected,
+            found=found,
+            remedy=remedy,
+        )
+
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning of a line."""
         self.warnings.append(f"{self.file} line {line}: {sentence}")
@@ -184,24 +202,19 @@ class ResultBuilder:
         """
         name, unit, better = quantity
         if not abs(value) <= MAX_NUMBER:
-            raise FormatError(
+            raise self.error(
                 f"{name} is not a finite number"
                 if not math.isfinite(value)
                 else f"{name} is too large",
-                file=self.file,
-                line=line or None,
-                expected=f"numbers of at most {MAX_NUMBER:g}",
-                found=repr(value),
+                line,
+                f"numbers of at most {MAX_NUMBER:g}",
+                repr(value),
             )
         target = base_unit(unit)
         known = self._quantities.setdefault(name, ResultQuantity(target, better, field))
         if known.unit != target:
-            raise FormatError(
-                f"{name} has two units",
-                file=self.file,
-                line=line or None,
-                expected=known.unit or "no unit",
-                found=target or "no unit",
+            raise self.error(
+                f"{name} has two units", line, known.unit or "no unit", target or "no unit"
             )
         factor = conversion_factor(unit, target) if unit and unit != target else 1.0
         keys = {f"{key} (key)" if key in COLUMNS else key: text for key, text in keys.items()}
@@ -271,7 +284,7 @@ class ResultBuilder:
     def build(self, format_name: str, *, repeats: Repeats = "") -> ResultTable:
         """Build the table; raises `FormatError` without any number."""
         if not self._rows:
-            raise FormatError("the file has no results", file=self.file)
+            raise self.error("the file has no results")
         columns: dict[str, list[object]] = {
             name: [keys.get(name, "") for keys, *_ in self._rows] for name in self._keys
         }

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
-from rawperf.results.parsing import parse_number, percentile_name
+from rawperf.results.parsing import DAMAGED, parse_number, percentile_name
 from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _LINE = re.compile(r"\[([^\]]+)\], ?([^,]+), ?(\S+)\s*")
@@ -45,12 +44,11 @@ def parse_ycsb(data: bytes, *, file: str) -> ResultTable:
         match = _LINE.fullmatch(line)
         if match is None:
             if re.match(r"\[[A-Z][A-Z_-]*\]", line):
-                raise FormatError(
+                raise builder.error(
                     "not a line of YCSB's summary",
-                    file=file,
-                    line=number,
-                    expected="[OPERATION], quantity, number",
-                    found=line[:80],
+                    number,
+                    "[OPERATION], quantity, number",
+                    line[:80],
                 )
             continue
         operation, label = match[1], match[2].strip()
@@ -94,13 +92,12 @@ def _add_run(builder: ResultBuilder, run: _Run, place: int) -> None:
         line = next(iter(counts.values()))[1]
         printed = run.operations.get(operation, (good, line))
         if printed[0] not in (good, total) or not total:
-            raise FormatError(
+            raise builder.error(
                 f"the operations of {operation} are not the sum of what they returned",
-                file=builder.file,
-                line=printed[1],
-                expected=f"{good:g}",
-                found=f"{printed[0]:g}",
-                remedy="the file was changed or damaged: collect it again.",
+                printed[1],
+                f"{good:g}",
+                f"{printed[0]:g}",
+                DAMAGED,
             )
         succeeded, failed = succeeded + good, failed + total - good
         rate, failures = Quantity("failure_rate", "1", "lower"), (total - good) / total
