@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import mimetypes
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from rawperf.core.errors import RawperfError
 from rawperf.core.files import hash_file, json_text, replace_file, replace_folder
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.archives import write_zip
+from virtperf.core.git import git_text
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
@@ -118,12 +118,7 @@ def _files(layout: Layout, study_id: str) -> Iterator[tuple[str, tuple[Path, str
 
 def _date(layout: Layout, date: str) -> str:
     if not date:
-        command = ["git", "-C", str(layout.root), "log", "-1", "--format=%cs"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git
-            date = done.stdout.strip()
-        except FileNotFoundError:
-            date = ""
+        date = (git_text(layout.root, "log", "-1", "--format=%cs") or "").strip()
     try:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
