@@ -15,6 +15,7 @@ from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.comparison.sides import Side, TableOptions
 from virtperf.core.levels import Level
+from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.addresses import Addresses
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder
@@ -27,7 +28,11 @@ from virtperf.runs.run_reader import (
     raw_files_of,
     require_bounded,
 )
-from virtperf.runs.run_values import choose_keys, choose_options, join_names, settle_counts
+from virtperf.runs.run_values import (
+    choose_keys,
+    choose_options,
+    settle_counts,
+)
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})

@@ -23,7 +23,6 @@ from virtperf.report.records import (
     split_tail,
 )
 from virtperf.study.definition import Exhibit, Study
-from virtperf.study.derived import derivations
 
 DERIVED = "Derived numbers"
 ESTIMATES = "Estimates"
@@ -33,7 +32,7 @@ def derived_ids(study: Study, exhibit: Exhibit) -> list[str]:
     """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
     shown below the first.
     """
-    derived = (derivation.derived for derivation in derivations(study))
+    derived = (derivation.derived for derivation in study.derivations)
     return list(dict.fromkeys(d.id for d in derived if d.exhibits[:1] == (exhibit.id,)))
 
 

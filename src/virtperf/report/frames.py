@@ -39,7 +39,6 @@ from virtperf.study.conditions import (
     scale_of,
 )
 from virtperf.study.definition import Exhibit, Study, load_study
-from virtperf.study.derived import derivations
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity, quantities_of
@@ -150,7 +149,7 @@ class StudyData:
     def shown(self) -> frozenset[Quantity]:
         """Quantities that a figure plots, or that a derived number compares."""
         plotted = {q for e in self.study.exhibits for _, _, q in self.study.points(e)}
-        derived = quantities_of(part for d in derivations(self.study) for part in d.parts)
+        derived = quantities_of(part for d in self.study.derivations for part in d.parts)
         return frozenset(plotted | derived)
 
     @cached_property

@@ -26,7 +26,7 @@ from virtperf.report.range_words import peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import exhibit_name, slug
 from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation, derivations
+from virtperf.study.derived_kinds.base import Derivation
 
 NO_RUNS = "No run has measured these numbers yet."
 NO_RANGES = "The ranges of these numbers are not computed yet."
@@ -111,7 +111,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
 
 
 def _select(study: Study, names: Iterable[str]) -> list[Derivation]:
-    known = derivations(study)
+    known = study.derivations
     ids = dict.fromkeys(derivation.derived.id for derivation in known)
     about = dict.fromkeys(name for derivation in known for name in derivation.derived.exhibits)
     for name in names:

@@ -33,7 +33,6 @@ from virtperf.report.records import (
 )
 from virtperf.report.wording import exhibit_name, placed_verdict
 from virtperf.study.claims import Claim
-from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
@@ -182,7 +181,7 @@ def _set_aside_rows(
 def _derived_rows(
     data: StudyData, changed: Mapping[tuple[str, str], Mapping[Any, tuple[str, float, float]]]
 ) -> Iterator[tuple[Words, ...]]:
-    for derivation in derivations(data.study) if changed else ():
+    for derivation in data.study.derivations if changed else ():
         cells = changed.get((derivation.derived.id, derivation.label))
         if cells is not None:
             bounds = derivation.bounds(data.study)

@@ -40,7 +40,6 @@ from virtperf.report.wording import FOLLOWS, OF_MANY, exhibit_name, short_number
 from virtperf.report.written_for import changes
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
-from virtperf.study.derived import derivations
 from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -214,7 +213,7 @@ def certainty(data: StudyData, claims: Sequence[Claim]) -> tuple[str, str]:
 def _ranges_without(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
     """Derived numbers whose range excludes the number that one of the claims prints for them."""
     of = {(row["derived"], row["label"]): row for row in data.ranges.to_dict("records")}
-    for derivation in derivations(data.study):
+    for derivation in data.study.derivations:
         row = of.get((derivation.derived.id, derivation.label))
         if row is None or not len(row["printed"]):
             continue
