@@ -65,7 +65,7 @@ def export_study(layout: Layout, study_id: str, out: Path, date: str = "") -> in
     study = load_study(layout.known(study_id))
     files = dict(_files(layout, study_id))
     published = _date(layout, date)
-    citation = _citation(layout)
+    citation = load_yaml(layout.root / CITATION).data
     graph = _graph(layout, study, files, citation, published)
     metadata = json_text({"@context": CONTEXT, "@graph": graph}).encode()
     if out.suffix == ".zip":
@@ -128,10 +128,6 @@ def _date(layout: Layout, date: str) -> str:
             found=date or None,
             remedy="give it by --date",
         ) from None
-
-
-def _citation(layout: Layout) -> Mapping[str, Any]:
-    return load_yaml(layout.root / CITATION).data
 
 
 def _graph(

@@ -313,13 +313,9 @@ def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], lis
     if with_file := [*(path for path in entries if (path / RUN_FILE).is_file()), *packed]:
         skipped = {*with_file, *(folder / name for name in RESERVED)}
         without = [path.name for path in entries if path.is_dir() and path not in skipped]
-        notes = [_skipped_note(without)] if without else []
+        notes = [f"left out: {join_names(without)} (no {RUN_FILE})"] if without else []
         return sorted(with_file, key=lambda path: path.name), notes
     return [path for path in entries if _is_suite_run(path)] or entries, []
-
-
-def _skipped_note(names: Sequence[str]) -> str:
-    return f"left out: {join_names(names)} (no {RUN_FILE})"
 
 
 def _is_suite_run(path: Path) -> bool:

@@ -143,7 +143,9 @@ def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path
     Units are the patterns of `testbed`, else the files and folders that commands name.
     """
     if run.experiment.testbed is not None:
-        return list(_declared(run.experiment.testbed, root))
+        return [
+            (pattern, _matching("testbed", pattern, root)) for pattern in run.experiment.testbed
+        ]
     return _named_files(run.all_calls(here, root, _folder(run, here)), here, root)
 
 
@@ -172,11 +174,6 @@ def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, l
             files_by_name[name] = paths
     inner = {n for n in files_by_name for other in files_by_name if n.startswith(f"{other}/")}
     return sorted((name, paths) for name, paths in files_by_name.items() if name not in inner)
-
-
-def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
-    for pattern in patterns:
-        yield pattern, _matching("testbed", pattern, root)
 
 
 def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
