@@ -59,7 +59,7 @@ def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
             else:
                 quantity = f"time_{'stddev' if name == 'std_dev' else name}"
                 builder.add_node(keys, Quantity(quantity, "ns"), point, name)
-    return builder.build("criterion-estimates", repeats="process")
+    return builder.build(repeats="process")
 
 
 def parse_criterion_sample(data: bytes, *, file: str) -> ResultTable:
@@ -67,7 +67,7 @@ def parse_criterion_sample(data: bytes, *, file: str) -> ResultTable:
     builder = ResultBuilder(file)
     document = builder.document(data)
     _add_samples(builder, _benchmark(file), document["iters"], document["times"], "ns")
-    return builder.build("criterion-sample", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _add_samples(
@@ -91,7 +91,7 @@ def parse_criterion_raw(data: bytes, *, file: str) -> ResultTable:
     _, rows = builder.table(builder.text(data), CRITERION_COLUMNS)
     for row in rows:
         _add_raw_row(builder, row)
-    return builder.build("criterion-raw", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
@@ -119,4 +119,4 @@ def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
             times = _add_samples(builder, keys, counts, values, unit)
             mean = message["mean"]["estimate"]
             check_mean(mean.number(), times, "measured_values", file, mean.line)
-    return builder.build("cargo-criterion", repeats="process")
+    return builder.build(repeats="process")

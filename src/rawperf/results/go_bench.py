@@ -82,7 +82,7 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
         counted[tuple(keys.values())] = known, count + 1, first
     for keys, count, number in counted.values():
         builder.add(keys, Quantity("failures", better="lower"), count, "FAIL", number)
-    return builder.build("go-bench", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _output_lines(text: str, file: str) -> Iterator[tuple[int, str]]:

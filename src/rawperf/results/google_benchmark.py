@@ -87,7 +87,7 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
         for field, value in node.members().items():
             if field not in _DESCRIPTIVE and value.is_number():
                 builder.add_node(keys, _quantity(field, unit), value, field)
-    return builder.build("google-benchmark", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _quantity(field: str, unit: str) -> Quantity:
@@ -138,7 +138,7 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
             builder.warn(row.line, f"{name} has no result: {message}")
             continue
         _add_csv_row(builder, row, keys)
-    return builder.build("google-benchmark-csv", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _padded(

@@ -53,7 +53,7 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
         builder.add(keys, quantity, failed, "FINISHED FAILED", last)
     if failed:
         builder.warn(last, f"{failed} of {finished} virtual users failed")
-    return builder.build("hammerdb", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_result(

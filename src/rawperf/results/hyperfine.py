@@ -39,7 +39,7 @@ def parse_hyperfine_json(data: bytes, *, file: str) -> ResultTable:
             )
         first = executions.get(identity, 0)
         executions[identity] = first + _add_result(builder, result, keys, first)
-    return builder.build("hyperfine", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_result(builder: ResultBuilder, result: Node, keys: dict[str, str], first: int) -> int:
@@ -112,4 +112,4 @@ def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
                 builder.add_cell(keys, quantity, row, column)
     known = {"command", *_COLUMNS, *parameters}
     builder.left_out = {name: "no column of hyperfine" for name in names if name not in known}
-    return builder.build("hyperfine-csv", repeats="runs")
+    return builder.build(repeats="runs")

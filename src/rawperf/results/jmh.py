@@ -88,7 +88,7 @@ def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
                 name, is_group = _secondary(label, metric["scoreUnit"].text(), quantity)
                 part = {**keys, "benchmark": f"{keys['benchmark']}:{label}"} if is_group else keys
                 _add_metric(builder, part, name, better if is_group else "", metric)
-    return builder.build("jmh", repeats="runs" if forks > 1 else "process")
+    return builder.build(repeats="runs" if forks > 1 else "process")
 
 
 def _secondary(label: str, unit: str, primary: str) -> tuple[str, bool]:
@@ -161,7 +161,7 @@ def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name not in _KNOWN[:3] + _KNOWN[4:] and name not in parameters
     }
-    return builder.build("jmh-csv", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str], mode: str) -> None:

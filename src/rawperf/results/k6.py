@@ -70,7 +70,7 @@ def parse_k6(data: bytes, *, file: str) -> ResultTable:
     if _SUCCEEDED in metrics:
         why = "times of failed requests included; those of succeeded are read"
         builder.left_out["http_req_duration"] = why
-    return builder.build("k6-summary", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _failed_share(metrics: dict[str, Node]) -> float:

@@ -58,7 +58,7 @@ def parse_locust_stats(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name not in ("Type", "Method", *columns) and not _time(name)
     }
-    return builder.build("locust", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _keys(row: Row) -> dict[str, str]:
@@ -121,7 +121,7 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name in ("Requests/s", "Failures/s") or _PERCENTILE.fullmatch(name)
     }
-    return builder.build("locust-history", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _check_growth(builder: ResultBuilder, series: list[Row], columns: tuple[str, ...]) -> None:
@@ -146,4 +146,4 @@ def parse_locust_failures(data: bytes, *, file: str) -> ResultTable:
         builder.add(keys, _FAILURES, count, "Occurrences", row.line)
     aggregated = {"type": "", "name": "Aggregated", "error": ""}
     builder.add(aggregated, _FAILURES, total, "Occurrences", line)
-    return builder.build("locust-failures", repeats="runs")
+    return builder.build(repeats="runs")

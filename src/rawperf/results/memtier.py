@@ -83,7 +83,7 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
                 remedy="it may be truncated: collect it again.",
             )
     builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build("memtier", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int) -> None:
@@ -120,7 +120,7 @@ def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
             if is_result and node["Count"].number() > 0:
                 _add_operation(builder, operation, node, run)
     builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build("memtier-json", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_operation(builder: ResultBuilder, operation: str, node: Node, run: int) -> None:

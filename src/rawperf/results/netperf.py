@@ -104,7 +104,7 @@ def parse_netperf(data: bytes, *, file: str) -> ResultTable:
             tests[-1].lines.append((number, line.rstrip()))
     for test in tests:
         _add_test(numbers, test)
-    return numbers.build("netperf", repeats="runs")
+    return numbers.build(repeats="runs")
 
 
 def _add_test(numbers: _Numbers, test: _Test) -> None:

@@ -62,7 +62,7 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
             counts.append(_add_row(builder, line, scope, number))
     if counts:
         raise _without_total(builder, start)
-    return builder.build("perf-kvm-stat", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _without_total(builder: ResultBuilder, line: int) -> FormatError:

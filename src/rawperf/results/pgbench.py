@@ -89,7 +89,7 @@ def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
             "the complete report of pgbench",
             remedy="it may be truncated, or the run failed: collect it again.",
         )
-    return builder.build("pgbench", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_line(
@@ -145,7 +145,7 @@ def parse_pgbench_log(data: bytes, *, file: str) -> ResultTable:
         builder.add(keys, failed, 1 - len(done) / tried, "failed", rows[-1][0])
     if skipped:
         builder.warnings.append(f"{file}: {skipped} transactions were skipped (-R with -L)")
-    return builder.build("pgbench-log", repeats="process")
+    return builder.build(repeats="process")
 
 
 def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
@@ -183,7 +183,7 @@ def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
         served = sum(row[1] for _, row in rows[1:-1])
         rate = served / (starts[-1] - starts[1])
         builder.add({}, _THROUGHPUT, rate, "num_transactions", rows[0][0])
-    return builder.build("pgbench-aggregate", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _integer_rows(builder: ResultBuilder, data: bytes) -> Sequence[tuple[int, list[str]]]:

@@ -73,7 +73,7 @@ def parse_phoronix(data: bytes, *, file: str) -> ResultTable:
         for entry in result.entries:
             system = {"system": entry.cells.get("Identifier", "")} if len(systems) > 1 else {}
             _add_entry(builder, result, entry, keys | system)
-    return builder.build("phoronix", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _quantity(result: _Result) -> Quantity:

@@ -49,7 +49,7 @@ def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
         for run, process in enumerate(with_values):
             for node in process["values"].elements():
                 builder.add_node(keys, quantity, node, "values", run=run)
-    return builder.build("pyperf", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _metadata(node: Node, name: str) -> Node | None:

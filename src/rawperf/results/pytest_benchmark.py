@@ -37,7 +37,7 @@ def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
         has_extra |= bool((extra := node.get("extra_info")) and extra.value)
     if has_extra:
         builder.left_out["extra_info"] = "values of the user, without a unit"
-    return builder.build("pytest-benchmark", repeats="process")
+    return builder.build(repeats="process")
 
 
 def _parameter_keys(node: Node) -> dict[str, str]:

@@ -22,7 +22,7 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     if not _HEADING.match(text[:40]):
         for row in table_rows(["test", "rps"], delimited_rows(text, file), file, 0):
             _add_rate(builder, row)
-        return builder.build("redis-benchmark")
+        return builder.build()
     names, rows = builder.table(text, ("test", "rps"))
     for row in rows:
         keys = {"test": row.cells["test"]}
@@ -35,7 +35,7 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name not in ("test", "rps") and not _LATENCY.fullmatch(name)
     }
-    return builder.build("redis-benchmark", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_rate(builder: ResultBuilder, row: Row) -> None:

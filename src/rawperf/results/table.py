@@ -74,8 +74,6 @@ class ResultTable:
         Names of the columns that tell benchmarks apart; "" in a row without that key.
     quantities : mapping of str to ResultQuantity
         Every quantity of `rows`, in order of first occurrence.
-    format : str
-        Name of the tool's format, or ``table``.
     repeats : str
         What several rows of one key and quantity are.
     left_out : mapping of str to str
@@ -90,7 +88,6 @@ class ResultTable:
     rows: pd.DataFrame
     keys: tuple[str, ...]
     quantities: Mapping[str, ResultQuantity]
-    format: str = "table"
     repeats: Repeats = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -281,7 +278,7 @@ class ResultBuilder:
         """Add the number of a row's cell; takes and raises as `add_text` does."""
         self.add_text(keys, quantity, row.cells[column], column, row.line, row.run)
 
-    def build(self, format_name: str, *, repeats: Repeats = "") -> ResultTable:
+    def build(self, *, repeats: Repeats = "") -> ResultTable:
         """Build the table; raises `FormatError` without any number."""
         if not self._rows:
             raise self.error("the file has no results")
@@ -294,7 +291,6 @@ class ResultBuilder:
             pd.DataFrame(columns),
             tuple(self._keys),
             self._quantities,
-            format_name,
             repeats,
             self.left_out,
             tuple(self.warnings),

@@ -60,7 +60,7 @@ def parse_ycsb(data: bytes, *, file: str) -> ResultTable:
             _add_line(builder, runs[-1], operation, label, match[3], number)
     for place, run in enumerate(runs):
         _add_run(builder, run, place)
-    return builder.build("ycsb", repeats="runs")
+    return builder.build(repeats="runs")
 
 
 def _add_line(
