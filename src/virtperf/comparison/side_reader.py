@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, require_known
 from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.comparison.sides import Side, TableOptions
 from virtperf.core.levels import Level
@@ -126,12 +126,8 @@ def require_factors(sides: Sequence[Side], where: Iterable[str]) -> None:
     """Raise `RawperfError` for a factor or key in `where` that no run has."""
     known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
     for name in where:
-        if name not in known:
-            raise RawperfError(
-                f"no run has a factor {name!r}, and no table a column of keys of that name",
-                expected=", ".join(sorted(known)) or None,
-                remedy=did_you_mean(name, known),
-            )
+        problem = f"no run has a factor {name!r}, and no table a column of keys of that name"
+        require_known(name, known, problem, expected=", ".join(sorted(known)) or None)
 
 
 def _read_runs(
@@ -236,10 +232,7 @@ def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
         known.update(name for _, key in cells for name, _ in key)
         known.update(name for of_file in run.cells.values() for name in of_file.settings)
     for name in names:
-        if name not in known:
-            raise RawperfError(
-                f"no table has a column {name!r}", remedy=did_you_mean(name, sorted(known))
-            )
+        require_known(name, sorted(known), f"no table has a column {name!r}")
 
 
 def _load_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> list[LoadedRun]:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean, require_known
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
@@ -510,8 +510,7 @@ def find_exhibit(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
-    if exhibit not in known:
-        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=did_you_mean(exhibit, known))
+    require_known(exhibit, known, f"there is no exhibit {exhibit!r}", StudyError)
     return known[exhibit]
 
 
