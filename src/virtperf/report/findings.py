@@ -13,9 +13,8 @@ from itertools import groupby
 
 import numpy as np
 
-from rawperf.core.errors import StudyError, did_you_mean
+from rawperf.core.errors import StudyError, require_known
 from virtperf.core.contrasts import POOLED, Contrast, block_name
-from virtperf.core.groups import two_groups
 from virtperf.core.levels import level_text
 from virtperf.core.numbers import (
     as_precise,
@@ -27,6 +26,7 @@ from virtperf.core.numbers import (
     with_interval,
 )
 from virtperf.core.provenance import Provenance
+from virtperf.core.statistics import two_groups
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData, allowed
@@ -179,11 +179,7 @@ def _has_own_runs(data: StudyData) -> bool:
 
 
 def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
-    if name not in known:
-        raise _problem(
-            f"findings: there is no claim {name!r}",
-            remedy=did_you_mean(name, known),
-        )
+    require_known(name, known, f"findings: there is no claim {name!r}", _problem)
     return known[name]
 
 
