@@ -314,7 +314,7 @@ def formats_with_results() -> dict[str, Format]:
 
 def _result_readers() -> dict[str, Format]:
     from rawperf.results.formats import RESULT_FORMATS
-    from rawperf.results.reading import ResultReader
+    from rawperf.results.read import ResultReader
 
     return {form.name: ResultReader(form) for form in RESULT_FORMATS}
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from click.testing import CliRunner
+
 from tests.cli.conftest import Run
 from tests.report import toy
-from virtperf.report.figure_file import write_figure
+from virtperf.cli.figure import figure
+from virtperf.core.paths import Layout
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,5 +51,6 @@ def test_the_name_of_another_format_is_refused(run: Run, tmp_path: Path) -> None
 
 def test_picture_of_the_readme_is_the_present_figure(root: Path, tmp_path: Path) -> None:
     """`make notebooks` draws it again."""
-    write_figure("zvm-xen-2009", "figure-5", root / "data", tmp_path / "figure.svg")
+    arguments = ["zvm-xen-2009", "figure-5", "-o", str(tmp_path / "figure.svg")]
+    CliRunner().invoke(figure, arguments, obj=Layout(root), catch_exceptions=False)
     assert (root / "docs" / "figure.svg").read_text() == (tmp_path / "figure.svg").read_text()

@@ -166,7 +166,7 @@ def test_undirected_conditions_are_compared_in_all_quantities(tmp_path, monkeypa
     runs = Replicates(np.array(A), ("",) * len(A))
     both = (("rate", "cpu"), ("pages", "memory"))
     study = MeasuredStudy(
-        SimpleNamespace(factors={"test": None}),
+        SimpleNamespace(id="toy", factors={"test": None}),
         {Quantity(name, (("test", test),)): runs for name, test in both},
         {"rate": ComparedQuantity("1/s", "higher"), "pages": ComparedQuantity("1")},
         {},
@@ -181,7 +181,7 @@ def test_options_not_applicable_to_stored_values_are_rejected(tmp_path, monkeypa
     definition = tmp_path / "data" / "measured" / "toy" / "study.yaml"
     definition.parent.mkdir(parents=True)
     definition.touch()
-    study = MeasuredStudy(SimpleNamespace(factors={"kernel": None}), {}, {}, {})
+    study = MeasuredStudy(SimpleNamespace(id="toy", factors={"kernel": None}), {}, {}, {})
     monkeypatch.setattr(studies, "measured_study", lambda *_: study)
     factor = ["kernel=6.1", "kernel=6.6"]
     with pytest.raises(ParameterError, match="--paired does not apply to two levels"):

@@ -13,7 +13,7 @@ from virtperf.reconstruct.ranges import Answers, ranges
 from virtperf.reconstruct.region import Regions
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.study.derived import Derivation, derivations
+from virtperf.study.derived_kinds.base import Derivation
 
 SOLVED = "zvm-xen-2009"
 
@@ -66,7 +66,7 @@ def test_assumptions_narrow_ranges_unless_they_displace_claims(found):
     ours = {claim.id for claim in feasible.active if claim.assumed}
     without = {claim for system in alone.systems for r in alone.resolutions(system) for claim in r}
     compared = 0
-    for asked, row in zip(derivations(feasible.study), table.to_dict("records"), strict=True):
+    for asked, row in zip(feasible.study.derivations, table.to_dict("records"), strict=True):
         if dropped(feasible, asked) - ours <= without:
             compared += 1
             room = 1e-4 * max(1.0, abs(row["low"]))

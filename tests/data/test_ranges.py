@@ -15,7 +15,7 @@ from virtperf.core.stage_tables import POINTS, RANGES, READINGS
 from virtperf.reconstruct.feasible import connected_claims
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.derived import Derivation, derivations
+from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.quantities import Quantity
 
 PAPERS = sorted(path.parent for path in (ROOT / "data" / "published").glob("*/claims.yaml"))
@@ -42,7 +42,7 @@ def read(folder: Path, tables: Path) -> Stored:
         study,
         load_claims(study),
         POINTS.read(tables / POINTS.file).to_dict("records"),
-        list(zip(derivations(study), ranges, strict=True)),
+        list(zip(study.derivations, ranges, strict=True)),
         READINGS.read(tables / READINGS.file).to_dict("records"),
     )
 

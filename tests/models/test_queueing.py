@@ -57,4 +57,3 @@ def test_service_demands_are_recovered():
     assert 0.01 in fit.demand(0.01) and 0.3 in fit.estimate("cv2", 0.01)
     assert fit.demand().high / fit.demand().low < 1.03
     assert fit.table()["error_percent"].abs().max() < 2
-    assert models.service_demand(0.5, 100, 2) == 0.01

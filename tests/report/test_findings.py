@@ -12,7 +12,7 @@ from rawperf.core.errors import StudyError
 from tests.cases import each_case
 from tests.report import toy
 from virtperf.core.contrasts import LinearRatio, LogRatio, Replicates
-from virtperf.core.groups import two_groups
+from virtperf.core.statistics import two_groups
 from virtperf.report.findings import interval_text, is_utilization, problems, state
 from virtperf.report.frames import StudyData, load
 from virtperf.report.from_runs import contrast_of_means

@@ -14,8 +14,8 @@ from virtperf import models
 from virtperf.core.provenance import Provenance
 from virtperf.report.from_runs import estimate
 from virtperf.report.loaded import LoadedStudy
-from virtperf.study.derived import Derivation, derivations
 from virtperf.study.derived_kinds import parse_derived
+from virtperf.study.derived_kinds.base import Derivation
 
 
 def asked(loaded: LoadedStudy, **entry: Any) -> Derivation:
@@ -91,7 +91,7 @@ def test_line_fitted_to_the_runs(loaded: LoadedStudy) -> None:
 def test_missing_runs_of_one_quantity_give_no_number(loaded: LoadedStudy) -> None:
     none = [
         d
-        for d in derivations(loaded.study)
+        for d in loaded.study.derivations
         if d.derived.id in ("law", "peak", "storage") or "2 guests" in d.label
     ]
     assert (

@@ -16,7 +16,6 @@ from virtperf.report.range_words import (
     order_only_limits,
     range_words,
 )
-from virtperf.study.derived import derivations
 from virtperf.study.derived_kinds.base import Bounds
 
 INF = math.inf
@@ -117,7 +116,7 @@ def test_only_narrow_ranges_become_single_values(low, width):
 
 
 def test_natural_bounds_depend_on_kind_and_quantity(loaded: LoadedStudy) -> None:
-    found = {d.label: d.bounds(loaded.study) for d in derivations(loaded.study)}
+    found = {d.label: d.bounds(loaded.study) for d in loaded.study.derivations}
     assert found["guests at the peak"] == Bounds()
     assert found["<b>A</b>: contention"] == SHARE and found["<b>A</b>: most throughput"].low == 0
     assert found["b, 4 guests"] == Bounds(0.0) and found["20 GB - 10 GB"].same == 0

@@ -9,7 +9,6 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.study.test_definition import STUDY, line_of, write
 from virtperf.study.definition import load_study
-from virtperf.study.derived import derivations
 
 DERIVED = """\
 derived:
@@ -31,13 +30,13 @@ def test_label_of_one_is_singular(tmp_path: Path) -> None:
         'label: "{system}, {guests} guests"', 'label: "{system}, {guests} guests / 1"'
     )
     study = load_study(write(tmp_path, EIGHT + one.replace("guests: [2, 4]", "guests: [1, 2]")))
-    labels = [d.label for d in derivations(study) if d.derived.id == "gain"]
+    labels = [d.label for d in study.derivations if d.derived.id == "gain"]
     assert labels[:2] == ["System A, 1 guest / 1", "System A, 2 guests / 1"]
 
 
 def test_numbers_have_label_unit_and_parts(tmp_path: Path) -> None:
     study = load_study(write(tmp_path, EIGHT + DERIVED))
-    found = {(d.derived.id, d.label): d for d in derivations(study)}
+    found = {(d.derived.id, d.label): d for d in study.derivations}
     assert [key[1] for key in found if key[0] == "gain"] == [
         "System A, 2 guests",
         "System A, 4 guests",

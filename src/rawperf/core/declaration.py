@@ -67,6 +67,12 @@ def _check_groups(pattern: str) -> str:
     return pattern
 
 
+def _require_group(option: str, pattern: str | None, group: str) -> None:
+    """Raise `ValueError` for a pattern that has other groups than the one that is read."""
+    if pattern is not None and group_names(pattern) != (group,):
+        raise ValueError(f"{option} needs a regular expression with one group, (?P<{group}>...)")
+
+
 Pattern = Annotated[str, AfterValidator(check_pattern)]
 Groups = Annotated[str, AfterValidator(_check_groups)]
 """A pattern with named groups."""
@@ -156,8 +162,7 @@ class Time(Model):
             )
         if self.field and self.line and (self.plus or self.then or not self.optional):
             raise ValueError("field and line together need optional: true, without plus and then")
-        if self.line is not None and group_names(self.line) != ("time",):
-            raise ValueError("line needs a regular expression with one group, (?P<time>...)")
+        _require_group("line", self.line, "time")
         if self.plus is not None and self.field is None:
             raise ValueError("plus is added to the time in a field: field is missing")
         if self.unit == "auto" and self.plus is not None:
@@ -168,8 +173,7 @@ class Time(Model):
             raise ValueError("each of several formats needs a date, or is number")
         if self.date is not None and (len(self.format) != 1 or _has_date(self.format[0])):
             raise ValueError("date is for times of day: set one format, without a date")
-        if self.date is not None and group_names(self.date) != ("date",):
-            raise ValueError("date needs a regular expression with one group, (?P<date>...)")
+        _require_group("date", self.date, "date")
         if not _has_date(self.date_format) or self.date_format == "number":
             raise ValueError(f"date_format needs a date, such as %Y-%m-%d: {self.date_format}")
         return self
@@ -202,12 +206,8 @@ class Entity(Model):
 
     @model_validator(mode="after")
     def _check_options(self) -> Entity:
-        if self.file is not None and group_names(self.file) != ("name",):
-            raise ValueError(
-                "file needs a regular expression for the file name with one group, (?P<name>...)"
-            )
-        if self.line is not None and group_names(self.line) != ("name",):
-            raise ValueError("line needs a regular expression with one group, (?P<name>...)")
+        _require_group("file", self.file, "name")
+        _require_group("line", self.line, "name")
         return self
 
 
@@ -239,19 +239,17 @@ class Histogram(Model):
             raise ValueError(
                 "the unit of the bounds needs exactly one source: unit, or above with units"
             )
-        if self.above is not None and (group_names(self.above) != ("unit",) or not self.units):
-            raise ValueError(
-                "above needs a regular expression with one group, (?P<unit>...), and units maps its texts to units"
-            )
+        _require_group("above", self.above, "unit")
+        if self.above is not None and not self.units:
+            raise ValueError("above needs units, which maps its texts to units")
         for unit in (*self.units.values(), *filter(None, (self.unit,))):
             try:
                 conversion_factor(unit, unit)
             except RawperfError as err:
                 raise ValueError(str(err)) from err
-        if self.whole and self.lower is None:
-            raise ValueError("whole needs both bounds of a bucket: lower is missing")
-        if self.gaps and self.lower is None:
-            raise ValueError("gaps needs both bounds of a bucket: lower is missing")
+        if (self.whole or self.gaps) and self.lower is None:
+            option = "whole" if self.whole else "gaps"
+            raise ValueError(f"{option} needs both bounds of a bucket: lower is missing")
         if self.middle_bits is not None and (self.lower is not None or self.cumulative):
             raise ValueError(
                 "middle_bits is for buckets given by their midpoint: leave out lower and cumulative"
@@ -299,10 +297,7 @@ class FieldRule(Model):
             )
         if self.complement and self.unit != "1":
             raise ValueError('complement subtracts a share from 1: its unit is "1"')
-        if self.within is not None and group_names(self.within) != ("value",):
-            raise ValueError(
-                "within needs a regular expression for the cell with one group, (?P<value>...)"
-            )
+        _require_group("within", self.within, "value")
         if self.suffix is not None and not isinstance(self.printed, dict):
             raise ValueError(
                 f"suffix of {self.field} needs printed: what the texts in {self.suffix} mean"
@@ -459,19 +454,15 @@ class TableDeclaration(Model):
                 _check_common_unit(self.printed, rule.field)
         if self.others or self.names is not None:
             _check_common_unit(self.printed, "fields that are not declared")
-        if self.names is not None and any(rule.needs for rule in self.fields):
-            raise ValueError(
-                "needs refers to another field in one row, but tables with names have one field per row"
-            )
         several = next((r for r in self.fields if self.names is not None and "*" in r.field), None)
         if several is not None and (several.metric or several.name):
             raise ValueError(
                 f"{several.field} stands for several numbers: leave out metric and name"
             )
-        for word in ("per", "plus", "minus"):
+        for word in ("needs", "per", "plus", "minus"):
             if self.names is not None and any(getattr(rule, word) for rule in self.fields):
                 raise ValueError(
-                    f"{word} needs both fields in one row, but tables with names have one field per row"
+                    f"{word} refers to another field in one row, but tables with names have one field per row"
                 )
         return self
 
@@ -543,10 +534,7 @@ class Declaration(TableDeclaration):
             raise ValueError(f"{inline[0]} is outside of tables: move it into one of them")
         for table in [self, *self.tables]:
             for option in table.model_fields_set & _OPTIONS.keys():
-                if self.reads not in _OPTIONS[option]:
-                    raise ValueError(
-                        f"{option} is only valid with reads: {' or '.join(_OPTIONS[option])}, not {self.reads}"
-                    )
+                self._require_reader(option, *_OPTIONS[option])
         for part in self.parts:
             self._check_part(part)
         if self.columns and self.first:
@@ -557,8 +545,8 @@ class Declaration(TableDeclaration):
             raise ValueError("the tables of a csv file have one heading: set it beside tables")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
             raise ValueError("leave_out_rows cannot be combined with melt or repeat")
-        if any(group_names(pattern) != ("error",) for pattern in self.failed):
-            raise ValueError("failed needs regular expressions with one group, (?P<error>...)")
+        for pattern in self.failed:
+            _require_group("failed", pattern, "error")
         if self.failed and self.reads == "xml":
             raise ValueError("failed is not valid with reads: xml")
         if self.decimal == self.thousands:
@@ -609,6 +597,13 @@ class Declaration(TableDeclaration):
         names += part.checked_columns
         return tuple(dict.fromkeys(filter(None, names)))
 
+    def _require_reader(self, option: str, *readers: str) -> None:
+        """Raise `ValueError` if no reader of these has an option."""
+        if self.reads not in readers:
+            raise ValueError(
+                f"{option} is only valid with reads: {' or '.join(readers)}, not {self.reads}"
+            )
+
     def _check_part(self, part: TableDeclaration) -> None:
         if not (part.fields or part.others or part.names or part.settings):
             raise ValueError("no field is declared: fields is missing")
@@ -620,22 +615,14 @@ class Declaration(TableDeclaration):
             raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
         if self.reads == "lines" and part.names is None:
             _check_same_lines(part)
-        if (
-            part.time is not None
-            and part.time.line is not None
-            and self.reads not in ("pairs", "lines")
-        ):
-            raise ValueError("time: {line: ...} is only valid with reads: pairs or lines")
-        if (
-            part.time is not None
-            and part.time.date is not None
-            and self.reads not in ("csv", "pairs", "lines")
-        ):
-            raise ValueError("time: {date: ...} is only valid with reads: csv, pairs or lines")
-        if part.entity.line is not None and self.reads not in ("pairs", "lines"):
-            raise ValueError("entity: {line: ...} is only valid with reads: pairs or lines")
-        if part.histogram is not None and part.histogram.above and self.reads != "lines":
-            raise ValueError("histogram: {above: ...} is only valid with reads: lines")
+        if part.time is not None and part.time.line is not None:
+            self._require_reader("time: {line: ...}", "pairs", "lines")
+        if part.time is not None and part.time.date is not None:
+            self._require_reader("time: {date: ...}", "csv", "pairs", "lines")
+        if part.entity.line is not None:
+            self._require_reader("entity: {line: ...}", "pairs", "lines")
+        if part.histogram is not None and part.histogram.above:
+            self._require_reader("histogram: {above: ...}", "lines")
         if part.melt is not None and part.names is None and not part.others:
             melted = group_names(part.melt)
             if "field" not in melted and any(rule.field != "value" for rule in part.fields):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Self, TypeVar
@@ -151,6 +151,18 @@ def _shorten(text: str) -> str:
         return "binary data"
     flat = " ".join(str(text).split())
     return flat if len(flat) <= MAX_FOUND_LENGTH else f"{flat[: MAX_FOUND_LENGTH - 1]}…"
+
+
+def require_known(
+    name: object,
+    known: Collection[object],
+    problem: str,
+    error: Callable[..., RawperfError] = RawperfError,
+    **parts: Any,
+) -> None:
+    """Raise an error with similar names, and with other `parts`, if a name is not a known one."""
+    if name not in known:
+        raise error(problem, remedy=did_you_mean(name, known), **parts)
 
 
 class FormatError(RawperfError):

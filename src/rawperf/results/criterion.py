@@ -12,18 +12,8 @@ from pathlib import PurePath
 
 from rawperf.core.errors import FormatError
 from rawperf.results.formats import CRITERION_COLUMNS
-from rawperf.results.parsing import (
-    Node,
-    Row,
-    check_mean,
-    decode_lines,
-    delimited_rows,
-    parse_json,
-    parse_json_lines,
-    read_heading,
-    table_rows,
-)
-from rawperf.results.table import ResultBuilder, ResultTable
+from rawperf.results.parsing import Node, Row, check_mean
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 
@@ -48,21 +38,14 @@ def _benchmark(file: str) -> dict[str, str]:
 def _add_time(
     builder: ResultBuilder, keys: dict[str, str], value: float, unit: str, line: int, field: str
 ) -> None:
-    builder.add(
-        keys,
-        "time",
-        value / 1000 if unit == "ps" else value,
-        unit="ns" if unit == "ps" else unit,
-        better="lower",
-        field=field,
-        line=line,
-    )
+    value, unit = (value / 1000, "ns") if unit == "ps" else (value, unit)
+    builder.add(keys, Quantity("time", unit, "lower"), value, field, line)
 
 
 def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
     """Read the estimates of the time of an iteration, in ns; that of the mean is `time`."""
-    document, warnings = parse_json(data, file)
-    builder, keys = ResultBuilder(file), _benchmark(file)
+    builder = ResultBuilder(file)
+    document, keys = builder.document(data), _benchmark(file)
     for name in ("mean", "median", "slope", "std_dev"):
         if estimate := document.get(name):
             point = estimate["point_estimate"]
@@ -75,16 +58,16 @@ def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
                 _add_time(builder, keys, point.number(), "ns", point.line, "mean")
             else:
                 quantity = f"time_{'stddev' if name == 'std_dev' else name}"
-                builder.add_node(keys, quantity, point, unit="ns", field=name)
-    return builder.build("criterion-estimates", repeats="process", warnings=warnings)
+                builder.add_node(keys, Quantity(quantity, "ns"), point, name)
+    return builder.build(repeats="process")
 
 
 def parse_criterion_sample(data: bytes, *, file: str) -> ResultTable:
     """Read the time of an iteration in each sample, in ns."""
-    document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
+    document = builder.document(data)
     _add_samples(builder, _benchmark(file), document["iters"], document["times"], "ns")
-    return builder.build("criterion-sample", repeats="process", warnings=warnings)
+    return builder.build(repeats="process")
 
 
 def _add_samples(
@@ -104,13 +87,11 @@ def _add_samples(
 
 def parse_criterion_raw(data: bytes, *, file: str) -> ResultTable:
     """Read the time of an iteration in each sample of ``raw.csv``."""
-    text, warnings = decode_lines(data, file)
-    rows = delimited_rows(text, file)
-    line, names = read_heading(rows, CRITERION_COLUMNS, file)
     builder = ResultBuilder(file)
-    for row in table_rows(names, rows, file, line):
+    _, rows = builder.table(builder.text(data), CRITERION_COLUMNS)
+    for row in rows:
         _add_raw_row(builder, row)
-    return builder.build("criterion-raw", repeats="process", warnings=warnings)
+    return builder.build(repeats="process")
 
 
 def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
@@ -127,9 +108,8 @@ def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
 
 def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
     """Read the messages ``benchmark-complete``: the time of an iteration in each sample."""
-    messages, warnings = parse_json_lines(data, file)
     builder = ResultBuilder(file)
-    for message in messages:
+    for message in builder.documents(data):
         if message["reason"].value == "benchmark-complete":
             unit = message["unit"].text()
             if unit not in _UNITS:
@@ -139,4 +119,4 @@ def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
             times = _add_samples(builder, keys, counts, values, unit)
             mean = message["mean"]["estimate"]
             check_mean(mean.number(), times, "measured_values", file, mean.line)
-    return builder.build("cargo-criterion", repeats="process", warnings=warnings)
+    return builder.build(repeats="process")

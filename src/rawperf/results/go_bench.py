@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number, user_quantity
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import parse_number, user_quantity
+from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
 
 _RESULT = re.compile(r"(Benchmark\S*)\s+(\d+)((?:\s+\S+\s+\S+)*)\s*")
 _NAMELESS = re.compile(r"\s*\d+\s+[\d.]+ ns/op\b")
@@ -20,21 +20,21 @@ _CONFIGURATION = re.compile(r"([a-z][^\sA-Z:]*):[ \t]*(.*)")
 _OUTCOME = re.compile(r"\s*--- (FAIL|SKIP): (Benchmark\S*)|(FAIL)(\s.*)?$|(panic: .*)")
 _UNIT_LINE = re.compile(r"Unit\s+(\S+)\s+(.*)")
 _PROCESSORS = re.compile(r"(.+)-(\d+)")
-_CONVERTED: dict[str, tuple[str, str, Better]] = {
-    "ns/op": ("time", "ns", "lower"),
-    "sec/op": ("time", "s", "lower"),
-    "B/op": ("memory", "B", "lower"),
-    "allocs/op": ("allocations", "allocs/op", "lower"),
-    "MB/s": ("throughput", "MB/s", "higher"),
-    "B/s": ("throughput", "B/s", "higher"),
+_CONVERTED = {
+    "ns/op": Quantity("time", "ns", "lower"),
+    "sec/op": Quantity("time", "s", "lower"),
+    "B/op": Quantity("memory", "B", "lower"),
+    "allocs/op": Quantity("allocations", "allocs/op", "lower"),
+    "MB/s": Quantity("throughput", "MB/s", "higher"),
+    "B/s": Quantity("throughput", "B/s", "higher"),
 }
-"""Quantity, unit and direction of the units that Go itself prints; others are the user's."""
+"""Quantities by the units that Go itself prints; others are the user's."""
 
 
 def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
     """Read the results of each benchmark; repetitions by ``-count`` are of one process."""
-    text, notes = decode_lines(data, file)
-    warnings = list(notes)
+    builder = ResultBuilder(file)
+    text = builder.text(data)
     configuration: dict[str, str] = {}
     results: list[tuple[dict[str, str], str, str, int]] = []
     failed: list[tuple[dict[str, str], str, int]] = []
@@ -44,17 +44,18 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
     for number, line in lines:
         if match := _RESULT.fullmatch(line):
             if number == last and match[3].split()[-1:] and match[3].split()[-1] not in _CONVERTED:
-                warnings.append(f"{file} line {number}: truncated; it is left out")
+                builder.warn(number, "truncated; it is left out")
                 continue
             results.append((dict(configuration), match[1], match[3], number))
         elif _NAMELESS.match(line):
-            warnings.append(
-                f"{file} line {number}: the numbers of a benchmark without its name, which stands "
-                "in a line with other output; they are left out"
+            builder.warn(
+                number,
+                "the numbers of a benchmark without its name, which stands in a line with other "
+                "output; they are left out",
             )
         elif match := _OUTCOME.match(line):
             what = match[2] or (match[4] or match[5] or "").strip() or "the tests"
-            warnings.append(f"{file} line {number}: {match[1] or 'FAIL'}: {what[:120]}")
+            builder.warn(number, f"{match[1] or 'FAIL'}: {what[:120]}")
             if match[1] == "FAIL":
                 failed.append((dict(configuration), match[2], number))
         elif match := _CONFIGURATION.fullmatch(line):
@@ -64,9 +65,8 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
                 if name == "better" and value in ("higher", "lower"):
                     directions[match[1]] = "higher" if value == "higher" else "lower"
         elif line.startswith("Benchmark") and re.search(r"\s\d+\s+[\d.]+( |$)", line):
-            warnings.append(f"{file} line {number}: not a result of a benchmark; it is left out")
+            builder.warn(number, "not a result of a benchmark; it is left out")
     varying = _varying_names([config for config, *_ in results])
-    builder = ResultBuilder(file)
     for config, *_ in results:
         for setting, text in config.items():
             if setting not in varying:
@@ -74,15 +74,15 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
     counted: dict[tuple[str, ...], tuple[dict[str, str], int, int]] = {}
     for config, name, measured, number in results:
         keys = _benchmark_keys(name, config, varying)
-        _add_result(builder, keys, measured.split(), directions, file, number)
+        _add_result(builder, keys, measured.split(), directions, number)
         counted.setdefault(tuple(keys.values()), (keys, 0, number))
     for config, name, number in failed:
         keys = _benchmark_keys(name, config, varying)
         known, count, first = counted.get(tuple(keys.values()), (keys, 0, number))
         counted[tuple(keys.values())] = known, count + 1, first
     for keys, count, number in counted.values():
-        builder.add(keys, "failures", count, better="lower", field="FAIL", line=number)
-    return builder.build("go-bench", repeats="process", warnings=warnings)
+        builder.add(keys, Quantity("failures", better="lower"), count, "FAIL", number)
+    return builder.build(repeats="process")
 
 
 def _output_lines(text: str, file: str) -> Iterator[tuple[int, str]]:
@@ -134,18 +134,10 @@ def _add_result(
     keys: dict[str, str],
     words: list[str],
     directions: dict[str, Better],
-    file: str,
     line: int,
 ) -> None:
     for value, unit in zip(words[::2], words[1::2], strict=True):
-        quantity, converted, better = _CONVERTED.get(unit, (user_quantity(unit), unit, ""))
-        number = parse_number(value, f"the number of {unit[:40]!r}", file, line)
-        builder.add(
-            keys,
-            quantity,
-            number,
-            unit=converted,
-            better=directions.get(unit, better),
-            field=unit,
-            line=line,
-        )
+        known = _CONVERTED.get(unit, Quantity(user_quantity(unit), unit))
+        quantity = known._replace(better=directions.get(unit, known.better))
+        number = parse_number(value, f"the number of {unit[:40]!r}", builder.file, line)
+        builder.add(keys, quantity, number, unit, line)

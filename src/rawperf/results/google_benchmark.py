@@ -14,21 +14,18 @@ from rawperf.results.formats import GOOGLE_BENCHMARK_HEADING
 from rawperf.results.parsing import (
     Node,
     Row,
-    decode_lines,
     delimited_rows,
-    parse_json,
     read_heading,
     table_rows,
     user_quantity,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _UNITS = ("ns", "us", "ms", "s")
-_MEASURED: dict[str, tuple[str, str, Better]] = {
-    "real_time": ("time", "", "lower"),
-    "cpu_time": ("cpu_time", "", "lower"),
-    "items_per_second": ("throughput", "items/s", "higher"),
-    "bytes_per_second": ("bandwidth", "B/s", "higher"),
+_TIMES = ("real_time", "cpu_time")
+_MEASURED = {
+    "items_per_second": Quantity("throughput", "items/s", "higher"),
+    "bytes_per_second": Quantity("bandwidth", "B/s", "higher"),
 }
 _DESCRIPTIVE = frozenset(
     {
@@ -64,11 +61,11 @@ _LEFT_OUT = {"iterations": "a number that the tool chose"}
 
 def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
     """Read each repetition, or the means if the file has aggregates only."""
-    document, notes = parse_json(data, file)
-    warnings = list(notes)
+    builder = ResultBuilder(file)
+    builder.left_out = _LEFT_OUT
+    document = builder.document(data)
     nodes = document["benchmarks"].elements()
     repeated = {_run_name(node) for node in nodes if not _aggregate(node)}
-    builder = ResultBuilder(file)
     builder.add_settings(document.get("context"), _SETTINGS)
     for node in nodes:
         aggregate, name = _aggregate(node), _run_name(node)
@@ -79,30 +76,25 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
         builder.add_failure(keys, failed=failed, field="error_occurred", line=node.line)
         if failed or ((skipped := node.get("skipped")) and skipped.value):
             message = node.get("error_message") or node.get("skip_message")
-            warnings.append(
-                f"{file} line {node.line}: {name} has no result: "
-                f"{message.text()[:120] if message else 'no reason is given'}"
-            )
+            reason = message.text()[:120] if message else "no reason is given"
+            builder.warn(node.line, f"{name} has no result: {reason}")
             continue
         unit = node["time_unit"].text()
         if unit not in _UNITS:
             raise node["time_unit"].error("is no unit of time", ", ".join(_UNITS))
-        for required in ("real_time", "cpu_time"):
+        for required in _TIMES:
             node[required]
         for field, value in node.members().items():
             if field not in _DESCRIPTIVE and value.is_number():
-                quantity, own, better = _MEASURED.get(field, (user_quantity(field), "", ""))
-                builder.add_node(
-                    keys,
-                    quantity,
-                    value,
-                    unit=unit if field in ("real_time", "cpu_time") else own,
-                    better=better,
-                    field=field,
-                )
-    return builder.build(
-        "google-benchmark", repeats="process", left_out=_LEFT_OUT, warnings=warnings
-    )
+                builder.add_node(keys, _quantity(field, unit), value, field)
+    return builder.build(repeats="process")
+
+
+def _quantity(field: str, unit: str) -> Quantity:
+    """Quantity of a field; `unit` is that of the times."""
+    if field in _TIMES:
+        return Quantity("time" if field == "real_time" else field, unit, "lower")
+    return _MEASURED.get(field, Quantity(user_quantity(field)))
 
 
 def _run_name(node: Node) -> str:
@@ -124,17 +116,17 @@ def _aggregate(node: Node) -> str:
 
 def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
     """Read each repetition, or the means; lines before the heading describe the machine."""
-    text, notes = decode_lines(data, file)
-    warnings = list(notes)
+    builder = ResultBuilder(file)
+    builder.left_out = _LEFT_OUT
+    text = builder.text(data)
     before, mark, after = text.partition(GOOGLE_BENCHMARK_HEADING)
     rows = delimited_rows("\n" * before.count("\n") + mark + after, file)
-    line, names = read_heading(rows, ("name", "real_time", "cpu_time", "time_unit"), file)
+    line, names = read_heading(rows, ("name", *_TIMES, "time_unit"), file)
     table = list(table_rows(names, _padded(names, rows), file, line))
     aggregates = _csv_aggregates([row.cells["name"] for row in table])
     repeated = {
         row.cells["name"] for row, (_, kind) in zip(table, aggregates, strict=True) if not kind
     }
-    builder = ResultBuilder(file)
     for row, (name, aggregate) in zip(table, aggregates, strict=True):
         if aggregate not in ("", "mean") or (aggregate and name in repeated):
             continue
@@ -143,12 +135,10 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
         builder.add_failure(keys, failed=failed, field="error_occurred", line=row.line, run=row.run)
         if failed:
             message = row.cells.get("error_message", "")[:120]
-            warnings.append(f"{file} line {row.line}: {name} has no result: {message}")
+            builder.warn(row.line, f"{name} has no result: {message}")
             continue
         _add_csv_row(builder, row, keys)
-    return builder.build(
-        "google-benchmark-csv", repeats="process", left_out=_LEFT_OUT, warnings=warnings
-    )
+    return builder.build(repeats="process")
 
 
 def _padded(
@@ -190,14 +180,5 @@ def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str]) -> None
     if unit not in _UNITS:
         raise row.error("time_unit", ", ".join(_UNITS))
     for field, cell in row.cells.items():
-        if field in _DESCRIPTIVE or not cell:
-            continue
-        quantity, own, better = _MEASURED.get(field, (user_quantity(field), "", ""))
-        builder.add_cell(
-            keys,
-            quantity,
-            row,
-            field,
-            unit=unit if field in ("real_time", "cpu_time") else own,
-            better=better,
-        )
+        if field not in _DESCRIPTIVE and cell:
+            builder.add_cell(keys, _quantity(field, unit), row, field)

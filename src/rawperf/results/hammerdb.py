@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import parse_number
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _RESULT = re.compile(
     r".*TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<db>.+?) TPM"
@@ -25,60 +24,44 @@ _STATUS = re.compile(r"\s*Vuser\s+(\d+):FINISHED (SUCCESS|FAILED)\s*")
 
 def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
     """Read each result of a log; the number of virtual users is a key."""
-    text, notes = decode_lines(data, file)
-    warnings, builder = list(notes), ResultBuilder(file)
+    builder = ResultBuilder(file)
     users, runs, finished, failed, last = "", 0, 0, 0, 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in builder.lines(data):
         if match := _USERS.fullmatch(line):
             users = match[1]
         elif "TEST RESULT" in line and "System achieved" in line:
             match = _RESULT.fullmatch(line)
             if match is None:
-                raise FormatError(
+                raise builder.error(
                     "not a result of HammerDB",
-                    file=file,
-                    line=number,
-                    expected="System achieved N NOPM from N DATABASE TPM",
-                    found=line[:100],
+                    number,
+                    "System achieved N NOPM from N DATABASE TPM",
+                    line[:100],
                 )
             _add_result(builder, match, users, number, runs)
             runs += 1
         elif match := _QUERIES.fullmatch(line):
             keys = {"database": "", "users": users, "user": match["user"] or ""}
             seconds = parse_number(match["time"], "the time of the queries", file, number)
-            builder.add(
-                keys,
-                "query_set_time",
-                seconds,
-                unit="s",
-                better="lower",
-                field="Completed query set",
-                line=number,
-            )
+            quantity = Quantity("query_set_time", "s", "lower")
+            builder.add(keys, quantity, seconds, "Completed query set", number)
         elif match := _STATUS.fullmatch(line):
             finished, last = finished + 1, number
             failed += match[2] == "FAILED"
     if finished:
-        builder.add(
-            {"database": "", "users": ""},
-            "failures",
-            failed,
-            better="lower",
-            field="FINISHED FAILED",
-            line=last,
-        )
+        quantity, keys = Quantity("failures", better="lower"), {"database": "", "users": ""}
+        builder.add(keys, quantity, failed, "FINISHED FAILED", last)
     if failed:
-        warnings.append(f"{file} line {last}: {failed} of {finished} virtual users failed")
-    return builder.build("hammerdb", repeats="runs", warnings=warnings)
+        builder.warn(last, f"{failed} of {finished} virtual users failed")
+    return builder.build(repeats="runs")
 
 
 def _add_result(
     builder: ResultBuilder, match: re.Match[str], users: str, line: int, run: int
 ) -> None:
     keys = {"database": match["db"] or match["db2"], "users": users}
-    cells: tuple[tuple[str, str, str, Better], ...] = (
-        ("throughput", match["nopm"] or match["nopm2"], "NOPM", "higher"),
-        ("transaction_rate", match["tpm"] or match["tpm2"], "TPM", "higher"),
-    )
-    for quantity, cell, field, better in cells:
-        builder.add_text(keys, quantity, cell, field, line, unit="1/min", better=better, run=run)
+    for name, cell, field in (
+        ("throughput", match["nopm"] or match["nopm2"], "NOPM"),
+        ("transaction_rate", match["tpm"] or match["tpm2"], "TPM"),
+    ):
+        builder.add_text(keys, Quantity(name, "1/min", "higher"), cell, field, line, run)

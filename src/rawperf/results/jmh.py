@@ -10,19 +10,8 @@ from __future__ import annotations
 import math
 import re
 
-from rawperf.results.parsing import (
-    Node,
-    Row,
-    check_mean,
-    decode_lines,
-    delimited_rows,
-    parse_json,
-    percentile_name,
-    read_heading,
-    table_rows,
-    user_quantity,
-)
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import Node, Row, check_mean, percentile_name, user_quantity
+from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
 
 MODES: dict[str, tuple[str, Better]] = {
     "thrpt": ("throughput", "higher"),
@@ -76,10 +65,9 @@ _SETTINGS = {
 
 def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
     """Read each iteration's score; without raw data the score of all."""
-    document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
     forks = 0
-    for result in document.elements():
+    for result in builder.document(data).elements():
         builder.add_settings(result, _SETTINGS)
         mode = result["mode"].text()
         if mode not in MODES:
@@ -100,7 +88,7 @@ def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
                 name, is_group = _secondary(label, metric["scoreUnit"].text(), quantity)
                 part = {**keys, "benchmark": f"{keys['benchmark']}:{label}"} if is_group else keys
                 _add_metric(builder, part, name, better if is_group else "", metric)
-    return builder.build("jmh", repeats="runs" if forks > 1 else "process", warnings=warnings)
+    return builder.build(repeats="runs" if forks > 1 else "process")
 
 
 def _secondary(label: str, unit: str, primary: str) -> tuple[str, bool]:
@@ -114,6 +102,7 @@ def _add_metric(
 ) -> int:
     """Add the scores of a metric; returns the number of forks."""
     factor, unit = _converted(metric["scoreUnit"].text())
+    score_of = Quantity(quantity, unit, better)
     score = metric["score"]
     raw, histogram = metric.get("rawData"), metric.get("rawDataHistogram")
     forks = (raw or histogram).elements() if raw or histogram else []  # type: ignore[union-attr]
@@ -124,20 +113,9 @@ def _add_metric(
             value, weight = (iteration.number(), 1.0) if raw else _histogram_mean(iteration)
             values.append(value)
             weights.append(weight)
-            builder.add(
-                keys,
-                quantity,
-                value * factor,
-                unit=unit,
-                better=better,
-                field="Score",
-                line=iteration.line,
-                run=run,
-            )
+            builder.add(keys, score_of, value * factor, "Score", iteration.line, run)
     if not values:
-        builder.add_node(
-            keys, quantity, score, factor=factor, unit=unit, better=better, field="Score"
-        )
+        builder.add_node(keys, score_of, score, "Score", factor=factor)
     elif better and raw:
         check_mean(score.number(), values, "score", metric.file, score.line)
     elif better:
@@ -146,15 +124,8 @@ def _add_metric(
     if histogram:
         for percent, value in metric["scorePercentiles"].members().items():
             if 0 < float(percent) < 100:
-                builder.add_node(
-                    keys,
-                    percentile_name(quantity, percent),
-                    value,
-                    factor=factor,
-                    unit=unit,
-                    better="lower",
-                    field=f"p{percent}",
-                )
+                of_share = Quantity(percentile_name(quantity, percent), unit, "lower")
+                builder.add_node(keys, of_share, value, f"p{percent}", factor=factor)
     return len(forks)
 
 
@@ -169,13 +140,11 @@ def _histogram_mean(iteration: Node) -> tuple[float, float]:
 
 def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
     """Read the score of each benchmark; the mean over all forks and iterations."""
-    text, warnings = decode_lines(data, file)
-    delimiter = ";" if ";" in text.partition("\n")[0] else ","
-    rows = delimited_rows(text, file, delimiter)
-    line, names = read_heading(rows, _KNOWN, file)
     builder = ResultBuilder(file)
+    text = builder.text(data)
+    names, rows = builder.table(text, _KNOWN, ";" if ";" in text.partition("\n")[0] else ",")
     parameters = [name for name in names if name.startswith(_PARAMETER)]
-    for row in table_rows(names, rows, file, line):
+    for row in rows:
         mode = row.cells["Mode"]
         if mode not in MODES:
             raise row.error("Mode", ", ".join(MODES))
@@ -183,7 +152,7 @@ def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
         keys |= {name.removeprefix(_PARAMETER): row.cells[name] for name in parameters}
         keys["threads"] = row.cells["Threads"]
         _add_csv_row(builder, row, keys, mode)
-    left_out = {
+    builder.left_out = {
         name: "a margin of error"
         if name.startswith("Score Error")
         else "a number of samples"
@@ -192,7 +161,7 @@ def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name not in _KNOWN[:3] + _KNOWN[4:] and name not in parameters
     }
-    return builder.build("jmh-csv", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build(repeats="runs")
 
 
 def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str], mode: str) -> None:
@@ -215,13 +184,5 @@ def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str], mode: s
         return
     if better and not _is_score(unit):
         raise row.error("Unit", "a unit of a score, such as us/op or ops/ms")
-    builder.add(
-        keys,
-        quantity,
-        row.number("Score") * factor,
-        unit=target,
-        better=better,
-        field=field,
-        line=row.line,
-        run=row.run,
-    )
+    score = row.number("Score") * factor
+    builder.add(keys, Quantity(quantity, target, better), score, field, row.line, row.run)

@@ -9,10 +9,9 @@ Source: js/summary.go, js/summary.js and the documentation of k6 0.30 to 0.57.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from rawperf.results.parsing import Node, parse_json, percentile_name, user_quantity
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import Node, percentile_name, user_quantity
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _TAGGED = re.compile(r"([^{]+)\{(.*)\}")
 _PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
@@ -22,28 +21,22 @@ _TIMES = ("http_req_", "iteration_duration", "group_duration", "grpc_req_", "ws_
 """Beginnings of the names of k6's own trends, which are times in ms."""
 
 
-@dataclass(frozen=True)
-class _Known:
-    quantity: str
-    better: Better
-
-
 _OWN = {
-    "http_req_duration": _Known("response_time", "lower"),
-    "http_reqs": _Known("throughput", "higher"),
-    "http_req_failed": _Known("failure_rate", "lower"),
-    "iterations": _Known("iteration_rate", "higher"),
-    "iteration_duration": _Known("iteration_duration", "lower"),
-    "dropped_iterations": _Known("dropped_iterations", "lower"),
+    "http_req_duration": Quantity("response_time", better="lower"),
+    "http_reqs": Quantity("throughput", better="higher"),
+    "http_req_failed": Quantity("failure_rate", better="lower"),
+    "iterations": Quantity("iteration_rate", better="higher"),
+    "iteration_duration": Quantity("iteration_duration", better="lower"),
+    "dropped_iterations": Quantity("dropped_iterations", better="lower"),
 }
+"""Quantities of k6's own metrics, without their units."""
 
 
 def parse_k6(data: bytes, *, file: str) -> ResultTable:
     """Read every metric, custom ones included; tags of a metric are a key."""
-    document, notes = parse_json(data, file)
-    warnings = list(notes)
-    metrics = document["metrics"].members()
     builder = ResultBuilder(file)
+    document = builder.document(data)
+    metrics = document["metrics"].members()
     failed = _failed_share(metrics)
     crossed: list[str] = []
     thresholds = 0
@@ -58,33 +51,26 @@ def parse_k6(data: bytes, *, file: str) -> ResultTable:
         if name == _SUCCEEDED:
             tags = ""
         elif base == "http_req_duration" and failed and "expected_response:true" not in tags:
-            warnings.append(
-                f"{file} line {metric.line}: {failed:.3g} of the requests failed; the response "
-                f"times of {name} include theirs"
+            builder.warn(
+                metric.line,
+                f"{failed:.3g} of the requests failed; the response times of {name} include theirs",
             )
         share = failed if base == "http_reqs" and not tags else 0.0
         if share:
-            warnings.append(
-                f"{file} line {metric.line}: {share:.3g} of the requests failed; k6's http_reqs "
-                "include them, the throughput read here does not"
+            builder.warn(
+                metric.line,
+                f"{share:.3g} of the requests failed; k6's http_reqs include them, the throughput "
+                "read here does not",
             )
         _add_metric(builder, base, {"tags": tags}, metric, 1 - share)
     if thresholds:
-        builder.add(
-            {"tags": ""},
-            "failed_thresholds",
-            float(len(crossed)),
-            better="lower",
-            field="thresholds",
-            line=document["metrics"].line,
-        )
-    warnings += [f"{file}: the threshold {text} was crossed" for text in crossed]
-    left_out = {}
+        quantity, count = Quantity("failed_thresholds", better="lower"), float(len(crossed))
+        builder.add({"tags": ""}, quantity, count, "thresholds", document["metrics"].line)
+    builder.warnings += [f"{file}: the threshold {text} was crossed" for text in crossed]
     if _SUCCEEDED in metrics:
-        left_out["http_req_duration"] = (
-            "times of failed requests included; those of succeeded are read"
-        )
-    return builder.build("k6-summary", repeats="runs", left_out=left_out, warnings=warnings)
+        why = "times of failed requests included; those of succeeded are read"
+        builder.left_out["http_req_duration"] = why
+    return builder.build(repeats="runs")
 
 
 def _failed_share(metrics: dict[str, Node]) -> float:
@@ -118,12 +104,12 @@ def _add_metric(
     builder: ResultBuilder, name: str, keys: dict[str, str], metric: Node, factor: float
 ) -> None:
     values = _values(metric)
-    known = _OWN.get(name, _Known(user_quantity(name), ""))
+    known = _OWN.get(name, Quantity(user_quantity(name)))
     is_trend = "avg" in values or any(_PERCENTILE.fullmatch(key) for key in values)
     kind = metric.get("contains")
     if is_trend:
         is_time = (kind and kind.value == "time") or (not kind and name.startswith(_TIMES))
-        _add_trend(builder, known, keys, name, values, "ms" if is_time else "")
+        _add_trend(builder, known._replace(unit="ms" if is_time else ""), keys, name, values)
         return
     if "passes" in values:
         _add_share(builder, known, keys, name, values)
@@ -135,42 +121,34 @@ def _add_metric(
     node = values.get(field)
     if node is None:
         raise metric.error("has no value", "rate, value, or avg")
-    builder.add_node(
-        keys, known.quantity, node, factor=factor, unit=unit, better=known.better, field=name
-    )
+    builder.add_node(keys, known._replace(unit=unit), node, name, factor=factor)
 
 
 def _add_trend(
     builder: ResultBuilder,
-    known: _Known,
+    known: Quantity,
     keys: dict[str, str],
     name: str,
     values: dict[str, Node],
-    unit: str,
 ) -> None:
     if (count := values.get("count")) and count.number() == 0:
         return
     for statistic, node in values.items():
-        quantity, better = known.quantity, known.better
         if match := _PERCENTILE.fullmatch(statistic):
-            quantity = percentile_name(quantity, match[1])
+            quantity = known._replace(name=percentile_name(known.name, match[1]))
         elif statistic in _STATISTICS:
-            quantity, better = f"{quantity}_{_STATISTICS[statistic]}", ""
-        elif statistic != "avg":
+            quantity = Quantity(f"{known.name}_{_STATISTICS[statistic]}", known.unit)
+        elif statistic == "avg":
+            quantity = known
+        else:
             continue
-        builder.add_node(
-            keys,
-            quantity,
-            node,
-            unit=unit,
-            better=better,
-            field=name if statistic == "avg" else f"{name} {statistic}",
-        )
+        field = name if statistic == "avg" else f"{name} {statistic}"
+        builder.add_node(keys, quantity, node, field)
 
 
 def _add_share(
     builder: ResultBuilder,
-    known: _Known,
+    known: Quantity,
     keys: dict[str, str],
     name: str,
     values: dict[str, Node],
@@ -180,13 +158,8 @@ def _add_share(
     passes, fails = values["passes"].number(), values["fails"].number()
     if passes + fails and abs(passes / (passes + fails) - node.number()) > 1e-6:
         raise node.error("is not the share of passes", f"{passes / (passes + fails)}")
-    is_checks = name == "checks"
-    builder.add(
-        keys,
-        "failed_checks" if is_checks else known.quantity,
-        1 - node.number() if is_checks else node.number(),
-        unit="1",
-        better="lower" if is_checks else known.better,
-        field=name,
-        line=node.line,
-    )
+    if name == "checks":
+        failed = Quantity("failed_checks", "1", "lower")
+        builder.add(keys, failed, 1 - node.number(), name, node.line)
+    else:
+        builder.add(keys, known._replace(unit="1"), node.number(), name, node.line)

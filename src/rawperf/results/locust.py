@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.results.parsing import (
     Row,
-    decode_lines,
     delimited_rows,
     percentile_name,
     read_heading,
     table_rows,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%")
 _UNKNOWN = "N/A"
-_TIMES: dict[str, tuple[str, Better]] = {
-    "Average Response Time": ("response_time", "lower"),
-    "Median Response Time": ("response_time_median", ""),
-    "Min Response Time": ("response_time_min", ""),
-    "Max Response Time": ("response_time_max", ""),
+_TIMES = {
+    "Average Response Time": Quantity("response_time", "ms", "lower"),
+    "Median Response Time": Quantity("response_time_median", "ms"),
+    "Min Response Time": Quantity("response_time_min", "ms"),
+    "Max Response Time": Quantity("response_time_max", "ms"),
 }
+_THROUGHPUT = Quantity("throughput", "requests/s", "higher")
+_FAILURES = Quantity("failures", "", "lower")
 _COUNTS = ("Request Count", "Failure Count")
 
 
@@ -35,88 +35,59 @@ def parse_locust_stats(data: bytes, *, file: str) -> ResultTable:
     Throughput is that of requests that did not fail; response times are those of all requests,
     since locust does not tell them apart.
     """
-    text, notes = decode_lines(data, file)
-    warnings = list(notes)
-    rows = delimited_rows(text, file)
-    line, names = read_heading(rows, ("Name", *_COUNTS, "Requests/s", "Failures/s"), file)
     builder, empty = ResultBuilder(file), 0
-    for row in table_rows(names, rows, file, line):
+    columns = ("Name", *_COUNTS, "Requests/s", "Failures/s")
+    names, rows = builder.table(builder.text(data), columns)
+    for row in rows:
         keys = _keys(row)
         requests, failures = (row.number(column) for column in _COUNTS)
         if not requests:
             empty += 1
             continue
-        _add_rates(builder, row, keys, requests, failures, warnings)
+        _add_rates(builder, row, keys, requests, failures)
         served = row.number("Requests/s") - row.number("Failures/s")
-        builder.add(
-            keys,
-            "throughput",
-            served,
-            unit="requests/s",
-            better="higher",
-            field="Requests/s",
-            line=row.line,
-            run=row.run,
-        )
+        builder.add(keys, _THROUGHPUT, served, "Requests/s", row.line, row.run)
         for column in names:
             known = _time(column)
             if known and row.cells[column] != _UNKNOWN:
-                quantity, better = known
-                builder.add_cell(keys, quantity, row, column, unit="ms", better=better)
+                builder.add_cell(keys, known, row, column)
     if empty:
-        warnings.append(f"{file}: {empty} rows without a request are left out")
-    known_names = {"Type", "Method", "Name", *_COUNTS, "Requests/s", "Failures/s"}
-    left_out = {
+        builder.warnings.append(f"{file}: {empty} rows without a request are left out")
+    builder.left_out = {
         name: "a size of the responses" if "Size" in name else "no column of locust"
         for name in names
-        if name not in known_names and not _time(name)
+        if name not in ("Type", "Method", *columns) and not _time(name)
     }
-    return builder.build("locust", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build(repeats="runs")
 
 
 def _keys(row: Row) -> dict[str, str]:
     return {"type": row.cells.get("Type", row.cells.get("Method", "")), "name": row.cells["Name"]}
 
 
-def _time(column: str) -> tuple[str, Better] | None:
+def _time(column: str) -> Quantity | None:
     match = _PERCENTILE.fullmatch(column)
     if match is None:
         return _TIMES.get(column.removeprefix("Total "))
     if match[1] == "100":  # the maximum, rounded
         return None
-    return percentile_name("response_time", match[1]), "lower"
+    return Quantity(percentile_name("response_time", match[1]), "ms", "lower")
 
 
 def _add_rates(
-    builder: ResultBuilder,
-    row: Row,
-    keys: dict[str, str],
-    requests: float,
-    failures: float,
-    warnings: list[str],
+    builder: ResultBuilder, row: Row, keys: dict[str, str], requests: float, failures: float
 ) -> None:
     if not 0 <= failures <= requests:
-        raise FormatError(
-            "more failures than requests",
-            file=row.file,
-            line=row.line,
-            expected=f"0 to {requests:g}",
-            found=f"{failures:g}",
+        raise builder.error(
+            "more failures than requests", row.line, f"0 to {requests:g}", f"{failures:g}"
         )
-    builder.add(
-        keys,
-        "failure_rate",
-        failures / requests,
-        unit="1",
-        better="lower",
-        field="Failure Count",
-        line=row.line,
-        run=row.run,
-    )
+    rate = Quantity("failure_rate", "1", "lower")
+    builder.add(keys, rate, failures / requests, "Failure Count", row.line, row.run)
     if failures:
-        warnings.append(
-            f"{row.file} line {row.line}: {failures:g} of {requests:g} requests of "
-            f"{keys['name']!r} failed; locust's response times include theirs"
+        builder.warn(
+            row.line,
+            f"{failures:g} of {requests:g} requests of {keys['name']!r} failed; locust's response "
+            "times include theirs",
         )
 
 
@@ -125,86 +96,54 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
 
     The other columns are means of overlapping intervals, of which a mean is no mean of the run.
     """
-    text, notes = decode_lines(data, file)
-    warnings = list(notes)
-    rows = delimited_rows(text, file)
-    totals = ("Total Request Count", "Total Failure Count")
-    line, names = read_heading(rows, ("Timestamp", "Name", *totals), file)
-    by_name: dict[tuple[str, str], list[Row]] = {}
-    for row in table_rows(names, rows, file, line):
-        by_name.setdefault((row.cells.get("Type", ""), row.cells["Name"]), []).append(row)
     builder = ResultBuilder(file)
+    totals = ("Total Request Count", "Total Failure Count")
+    names, rows = builder.table(builder.text(data), ("Timestamp", "Name", *totals))
+    by_name: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        by_name.setdefault((row.cells.get("Type", ""), row.cells["Name"]), []).append(row)
     for series in by_name.values():
-        _check_growth(series, totals)
+        _check_growth(builder, series, totals)
         first, last = series[0], series[-1]
         keys, (requests, failures) = _keys(last), (last.number(column) for column in totals)
         if not requests:
             continue
-        _add_rates(builder, last, keys, requests, failures, warnings)
+        _add_rates(builder, last, keys, requests, failures)
         seconds = last.number("Timestamp") - first.number("Timestamp")
         if seconds > 0:
             served = requests - failures - first.number(totals[0]) + first.number(totals[1])
-            builder.add(
-                keys,
-                "throughput",
-                served / seconds,
-                unit="requests/s",
-                better="higher",
-                field="Total Request Count",
-                line=last.line,
-                run=last.run,
-            )
+            builder.add(keys, _THROUGHPUT, served / seconds, totals[0], last.line, last.run)
         for column in names:
             if column.startswith("Total ") and (known := _time(column)):
-                quantity, better = known
-                builder.add_cell(keys, quantity, last, column, unit="ms", better=better)
-    left_out = {
+                builder.add_cell(keys, known, last, column)
+    builder.left_out = {
         name: "of the last seconds before each row"
         for name in names
         if name in ("Requests/s", "Failures/s") or _PERCENTILE.fullmatch(name)
     }
-    return builder.build("locust-history", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build(repeats="runs")
 
 
-def _check_growth(series: list[Row], columns: tuple[str, ...]) -> None:
+def _check_growth(builder: ResultBuilder, series: list[Row], columns: tuple[str, ...]) -> None:
     """Raise `FormatError` where a time or a total falls: two runs in one file, or damage."""
     for column in ("Timestamp", *columns):
         values = [row.number(column) for row in series]
         for before, after, row in zip(values, values[1:], series[1:], strict=False):
             if after < before:
-                raise FormatError(
-                    f"{column} falls",
-                    file=row.file,
-                    line=row.line,
-                    expected=f"at least {before:g}",
-                    found=f"{after:g}",
-                    remedy="a file has one run: split it.",
-                )
+                expected, remedy = f"at least {before:g}", "a file has one run: split it."
+                raise builder.error(f"{column} falls", row.line, expected, f"{after:g}", remedy)
 
 
 def parse_locust_failures(data: bytes, *, file: str) -> ResultTable:
     """Read the number of failures of each error, and of all; a file without rows has none."""
-    text, warnings = decode_lines(data, file)
-    rows = delimited_rows(text, file)
-    line, names = read_heading(rows, ("Name", "Error", "Occurrences"), file)
     builder, total = ResultBuilder(file), 0.0
+    rows = delimited_rows(builder.text(data), file)
+    line, names = read_heading(rows, ("Name", "Error", "Occurrences"), file)
     for row in table_rows(names, rows, file, line):
         count = row.number("Occurrences")
         total += count
-        builder.add(
-            _keys(row) | {"error": row.cells["Error"]},
-            "failures",
-            count,
-            better="lower",
-            field="Occurrences",
-            line=row.line,
-        )
-    builder.add(
-        {"type": "", "name": "Aggregated", "error": ""},
-        "failures",
-        total,
-        better="lower",
-        field="Occurrences",
-        line=line,
-    )
-    return builder.build("locust-failures", repeats="runs", warnings=warnings)
+        keys = _keys(row) | {"error": row.cells["Error"]}
+        builder.add(keys, _FAILURES, count, "Occurrences", row.line)
+    aggregated = {"type": "", "name": "Aggregated", "error": ""}
+    builder.add(aggregated, _FAILURES, total, "Occurrences", line)
+    return builder.build(repeats="runs")

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.results.formats import MEMTIER_HEADING
 from rawperf.results.parsing import (
     Node,
-    decode_lines,
-    parse_json,
     percentile_name,
 )
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _HEADING = re.compile(MEMTIER_HEADING)
 _SECTION = re.compile(
@@ -23,22 +20,23 @@ _SECTION = re.compile(
 )
 _LATENCY = re.compile(r"(?:Avg\.|Average)? ?Latency")
 _PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)(?: Latency)?")
-_RATES: dict[str, tuple[str, str, Better]] = {
-    "Ops/sec": ("throughput", "ops/s", "higher"),
-    "KB/sec": ("bandwidth", "KiB/s", "higher"),
-    "Hits/sec": ("hits", "1/s", ""),
-    "Misses/sec": ("misses", "1/s", ""),
-    "MOVED/sec": ("moved", "1/s", ""),
-    "ASK/sec": ("asked", "1/s", ""),
+_RATES = {
+    "Ops/sec": Quantity("throughput", "ops/s", "higher"),
+    "KB/sec": Quantity("bandwidth", "KiB/s", "higher"),
+    "Hits/sec": Quantity("hits", "1/s"),
+    "Misses/sec": Quantity("misses", "1/s"),
+    "MOVED/sec": Quantity("moved", "1/s"),
+    "ASK/sec": Quantity("asked", "1/s"),
 }
 _LEFT_OUT = {"BEST and WORST RUN RESULTS": "chosen from several runs"}
 
 
-def _quantity(field: str) -> tuple[str, str, Better] | None:
-    """Quantity, unit and direction of a column."""
+def _quantity(field: str) -> Quantity | None:
+    """Quantity of a column."""
     if match := _PERCENTILE.fullmatch(field):
-        return percentile_name("latency", match[1]), "ms", "lower"
-    return ("latency", "ms", "lower") if _LATENCY.fullmatch(field) else _RATES.get(field)
+        return Quantity(percentile_name("latency", match[1]), "ms", "lower")
+    is_mean = _LATENCY.fullmatch(field)
+    return Quantity("latency", "ms", "lower") if is_mean else _RATES.get(field)
 
 
 def _chosen(sections: list[str]) -> dict[str, int]:
@@ -50,63 +48,48 @@ def _chosen(sections: list[str]) -> dict[str, int]:
 
 def parse_memtier(data: bytes, *, file: str) -> ResultTable:
     """Read the table of each operation; an operation that was not used has no row."""
-    text, warnings = decode_lines(data, file)
+    builder = ResultBuilder(file)
     sections: dict[str, tuple[list[str], list[tuple[int, list[str]]]]] = {}
     name, in_table = "ALL STATS", False
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in builder.lines(data):
         if match := _SECTION.fullmatch(line.strip()):
             name, in_table = match[1], False
         elif _HEADING.match(line):
             if name in sections:
-                raise FormatError(
-                    f"two tables of {name}", file=file, line=number, expected="one report"
-                )
+                raise builder.error(f"two tables of {name}", number, "one report")
             sections[name], in_table = (re.split(r"\s{2,}", line.strip()), []), True
         elif in_table and (not line.strip() or line.startswith(" ")):
             in_table = False
         elif in_table and not line.startswith("--"):
             sections[name][1].append((number, line.split()))
-    builder = ResultBuilder(file)
     chosen = _chosen(list(sections))
     for name, run in chosen.items():
         names, rows = sections[name]
         for number, cells in rows:
             if len(cells) != len(names):
-                raise FormatError(
+                raise builder.error(
                     "a row does not fit the heading",
-                    file=file,
-                    line=number,
-                    expected=f"{len(names)} columns",
-                    found=f"{len(cells)} columns",
+                    number,
+                    f"{len(names)} columns",
+                    f"{len(cells)} columns",
                 )
             if cells[1] != "0.00":
                 _add_row(builder, dict(zip(names, cells, strict=True)), number, run)
         if not rows or rows[-1][1][0] != "Totals":
-            raise FormatError(
+            raise builder.error(
                 f"the table of {name} has no row Totals",
-                file=file,
-                line=rows[-1][0] if rows else None,
-                expected="the complete table",
+                rows[-1][0] if rows else None,
+                "the complete table",
                 remedy="it may be truncated: collect it again.",
             )
-    left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build("memtier", repeats="runs", left_out=left_out, warnings=warnings)
+    builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
+    return builder.build(repeats="runs")
 
 
 def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int) -> None:
     for field, cell in cells.items():
         if (known := _quantity(field)) and cell != "---":
-            quantity, unit, better = known
-            builder.add_text(
-                {"operation": cells["Type"]},
-                quantity,
-                cell,
-                field,
-                line,
-                unit=unit,
-                better=better,
-                run=run,
-            )
+            builder.add_text({"operation": cells["Type"]}, known, cell, field, line, run)
 
 
 _SETTINGS = (
@@ -126,24 +109,21 @@ _SETTINGS = (
 
 def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
     """Read the results of each operation; an operation that was not used has no row."""
-    document, notes = parse_json(data, file)
-    warnings = list(notes)
+    builder = ResultBuilder(file)
+    document = builder.document(data)
     sections = [name for name in document.members() if _SECTION.fullmatch(name)]
     chosen = _chosen(sections)
-    builder = ResultBuilder(file)
     builder.add_settings(document.get("configuration"), {name: name for name in _SETTINGS})
     for name, run in chosen.items():
         for operation, node in document[name].members().items():
             is_result = isinstance(node.value, dict) and "Ops/sec" in node.value
             if is_result and node["Count"].number() > 0:
-                _add_operation(builder, operation, node, run, warnings)
-    left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build("memtier-json", repeats="runs", left_out=left_out, warnings=warnings)
+                _add_operation(builder, operation, node, run)
+    builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
+    return builder.build(repeats="runs")
 
 
-def _add_operation(
-    builder: ResultBuilder, operation: str, node: Node, run: int, warnings: list[str]
-) -> None:
+def _add_operation(builder: ResultBuilder, operation: str, node: Node, run: int) -> None:
     members = node.members()
     if "Average Latency" in members:
         members.pop("Latency", None)
@@ -154,36 +134,21 @@ def _add_operation(
         known = _quantity(field)
         if known is None or not value.is_number():
             continue
-        quantity, unit, better = known
-        if unit == "ms" and not (
+        if known.unit == "ms" and not (
             value.number() > 0
             and low <= value.number() <= high
-            and (quantity != "latency" or _is_mean(node, value))
+            and (known.name != "latency" or _is_mean(node, value))
         ):
-            warnings.append(
-                f"{node.file} line {value.line}: {field} of {operation} is left out: {value.value} "
-                "contradicts the accumulated, smallest or largest latency (known of the row Totals "
-                "of memtier)"
+            builder.warn(
+                value.line,
+                f"{field} of {operation} is left out: {value.value} contradicts the accumulated, "
+                "smallest or largest latency (known of the row Totals of memtier)",
             )
             continue
-        builder.add_node(
-            {"operation": operation},
-            quantity,
-            value,
-            unit=unit,
-            better=better,
-            field=field,
-            run=run,
-        )
+        builder.add_node({"operation": operation}, known, value, field, run=run)
     if errors := node.get("Connection Errors"):
-        builder.add_node(
-            {"operation": operation},
-            "failures",
-            errors,
-            better="lower",
-            field="Connection Errors",
-            run=run,
-        )
+        failures = Quantity("failures", better="lower")
+        builder.add_node({"operation": operation}, failures, errors, "Connection Errors", run=run)
 
 
 def _is_mean(node: Node, mean: Node) -> bool:

@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number, percentile_name
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import parse_number, percentile_name
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _BANNER = re.compile(r"(?:MIGRATED )?(.+?) TEST (?:from|to) .*")
 _UNITS = {
@@ -26,11 +25,11 @@ _UNITS = {
 _NUMBERS = re.compile(r"\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)*\s*")
 _SELECTOR = re.compile(r"([A-Z][A-Z0-9_]+)=(.*)")
 _LATENCIES = {
-    "MEAN_LATENCY": ("latency", "lower"),
-    "RT_LATENCY": ("round_trip_latency", "lower"),
-    "MIN_LATENCY": ("latency_min", ""),
-    "MAX_LATENCY": ("latency_max", ""),
-    "STDDEV_LATENCY": ("latency_stddev", ""),
+    "MEAN_LATENCY": Quantity("latency", "us", "lower"),
+    "RT_LATENCY": Quantity("round_trip_latency", "us", "lower"),
+    "MIN_LATENCY": Quantity("latency_min", "us"),
+    "MAX_LATENCY": Quantity("latency_max", "us"),
+    "STDDEV_LATENCY": Quantity("latency_stddev", "us"),
 }
 _HEADINGS = {
     "Throughput": "THROUGHPUT",
@@ -49,7 +48,10 @@ _HEADINGS = {
 }
 _PERCENTILE_HEADING = re.compile(r"(\d+)th Percentile Latency Microseconds")
 _PERCENTILE = re.compile(r"P(\d+)_LATENCY")
-_CPU = {"LOCAL_CPU_UTIL": "local_cpu", "REMOTE_CPU_UTIL": "remote_cpu"}
+_CPU = {
+    "LOCAL_CPU_UTIL": Quantity("local_cpu", "%"),
+    "REMOTE_CPU_UTIL": Quantity("remote_cpu", "%"),
+}
 _SIZES = {
     "LOCAL_SEND_SIZE": "message_size",
     "REQUEST_SIZE": "request_size",
@@ -66,12 +68,11 @@ class _Test:
     line: int
 
 
-class _Numbers:
+class _Numbers(ResultBuilder):
     """Numbers of the tests; tests of the same keys are runs."""
 
     def __init__(self, file: str) -> None:
-        self.builder, self.file = ResultBuilder(file), file
-        self.left_out: dict[str, str] = {}
+        super().__init__(file)
         self._runs: Counter[tuple[tuple[str, str], ...]] = Counter()
 
     def next_run(self, keys: dict[str, str]) -> int:
@@ -80,43 +81,30 @@ class _Numbers:
         self._runs[identity] += 1
         return self._runs[identity] - 1
 
-    def add(
-        self,
-        keys: dict[str, str],
-        quantity: str,
-        cell: str,
-        unit: str,
-        better: Better,
-        field: str,
-        line: int,
-        run: int,
+    def add_measured(
+        self, keys: dict[str, str], quantity: Quantity, cell: str, field: str, line: int, run: int
     ) -> None:
         """Add a number; -1 is a utilisation that was not measured."""
         value = parse_number(cell, field, self.file, line)
         if value >= 0:
-            self.builder.add(
-                keys, quantity, value, unit=unit, better=better, field=field, line=line, run=run
-            )
+            self.add(keys, quantity, value, field, line, run)
 
 
 def parse_netperf(data: bytes, *, file: str) -> ResultTable:
     """Read each test of a file; tests of the same name and sizes are runs."""
-    text, notes = decode_lines(data, file)
-    warnings, numbers = list(notes), _Numbers(file)
+    numbers = _Numbers(file)
     tests: list[_Test] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in numbers.lines(data):
         if match := _BANNER.fullmatch(line.rstrip()):
             tests.append(_Test(match[1], [], number))
         elif line.startswith("!!!") and tests:
             if "Desired confidence" in line:
-                warnings.append(f"{file} line {number}: {line.strip('! ')}")
+                numbers.warn(number, line.strip("! "))
         elif tests and line.strip():
             tests[-1].lines.append((number, line.rstrip()))
     for test in tests:
         _add_test(numbers, test)
-    return numbers.builder.build(
-        "netperf", repeats="runs", left_out=numbers.left_out, warnings=warnings
-    )
+    return numbers.build(repeats="runs")
 
 
 def _add_test(numbers: _Numbers, test: _Test) -> None:
@@ -124,25 +112,20 @@ def _add_test(numbers: _Numbers, test: _Test) -> None:
     if selectors:
         _add_omni(numbers, test, {match[1]: (match[2], n) for n, match in selectors})
     elif test.lines and "," in test.lines[0][1]:
-        _add_omni(numbers, test, _comma_separated(numbers.file, test))
+        _add_omni(numbers, test, _comma_separated(numbers, test))
     else:
         _add_table(numbers, test)
 
 
-def _comma_separated(file: str, test: _Test) -> dict[str, tuple[str, int]]:
+def _comma_separated(numbers: _Numbers, test: _Test) -> dict[str, tuple[str, int]]:
     """Values by selector of a heading and a row of ``-o``."""
     (_, heading), *rows = test.lines
     names = [name.strip() for name in heading.split(",")]
     line, row = rows[0] if rows else (test.lines[0][0], "")
     cells = [cell.strip() for cell in row.split(",")]
     if len(cells) != len(names) or len(set(names)) != len(names):
-        raise FormatError(
-            "the row does not fit the heading",
-            file=file,
-            line=line,
-            expected=f"{len(names)} cells",
-            found=f"{len(cells)} cells",
-        )
+        expected, found_cells = f"{len(names)} cells", f"{len(cells)} cells"
+        raise numbers.error("the row does not fit the heading", line, expected, found_cells)
     found: dict[str, tuple[str, int]] = {}
     for name, cell in zip(names, cells, strict=True):
         match = _PERCENTILE_HEADING.fullmatch(name)
@@ -152,11 +135,10 @@ def _comma_separated(file: str, test: _Test) -> dict[str, tuple[str, int]]:
 
 def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]) -> None:
     if "THROUGHPUT" in values and "THROUGHPUT_UNITS" not in values:
-        raise FormatError(
+        raise numbers.error(
             "a throughput without its unit",
-            file=numbers.file,
-            line=values["THROUGHPUT"][1],
-            expected="THROUGHPUT_UNITS",
+            values["THROUGHPUT"][1],
+            "THROUGHPUT_UNITS",
             remedy="add THROUGHPUT_UNITS to the list of -k or -o.",
         )
     keys = {"test": test.name}
@@ -167,33 +149,23 @@ def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]
     }
     run = numbers.next_run(keys)
     for name, (cell, line) in values.items():
-        better: Better = "lower"
+        known = _LATENCIES.get(name) or _CPU.get(name)
         if name == "THROUGHPUT":
-            unit = _unit(values["THROUGHPUT_UNITS"][0], numbers.file, line)
-            numbers.add(keys, "throughput", cell, unit, "higher", name, line, run)
+            unit = _unit(numbers, values["THROUGHPUT_UNITS"][0], line)
+            known = Quantity("throughput", unit, "higher")
         elif match := _PERCENTILE.fullmatch(name):
-            quantity = percentile_name("latency", match[1])
-            numbers.add(keys, quantity, cell, "us", better, name, line, run)
-        elif name in _LATENCIES:
-            quantity, direction = _LATENCIES[name]
-            better = "lower" if direction else ""
-            numbers.add(keys, quantity, cell, "us", better, name, line, run)
-        elif name in _CPU:
-            numbers.add(keys, _CPU[name], cell, "%", "", name, line, run)
+            known = Quantity(percentile_name("latency", match[1]), "us", "lower")
+        if known is not None:
+            numbers.add_measured(keys, known, cell, name, line, run)
         elif name not in _SIZES and name != "THROUGHPUT_UNITS":
             numbers.left_out[name] = "no quantity that is compared"
 
 
-def _unit(text: str, file: str, line: int) -> str:
+def _unit(numbers: _Numbers, text: str, line: int) -> str:
     unit = _UNITS.get(text.removesuffix("ec"))
     if unit is None:
-        raise FormatError(
-            "an unknown unit of throughput",
-            file=file,
-            line=line,
-            expected=", ".join(_UNITS),
-            found=repr(text)[:60],
-        )
+        expected, found = ", ".join(_UNITS), repr(text)[:60]
+        raise numbers.error("an unknown unit of throughput", line, expected, found)
     return unit
 
 
@@ -201,11 +173,10 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
     """Add the numbers of a classic table: its first row of numbers, and its lines above."""
     place = next((i for i, (_, line) in enumerate(test.lines) if _NUMBERS.fullmatch(line)), -1)
     if place < 1:
-        raise FormatError(
+        raise numbers.error(
             "a test without a table",
-            file=numbers.file,
-            line=test.line,
-            expected="a heading with units, then numbers",
+            test.line,
+            "a heading with units, then numbers",
             remedy="collect it with -v 1 (the default), or -k THROUGHPUT,THROUGHPUT_UNITS.",
         )
     heading = [line for _, line in test.lines[:place]]
@@ -216,9 +187,8 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
         _check(numbers, test, len(cells) in (6, 8, 10), number, "6 or 10 numbers", row)
         keys = {"test": test.name, "request_size": cells[2], "response_size": cells[3]}
         run = numbers.next_run(keys)
-        numbers.add(
-            keys, "throughput", cells[5], "transactions/s", "higher", "Trans. Rate", number, run
-        )
+        rate = Quantity("throughput", "transactions/s", "higher")
+        numbers.add_measured(keys, rate, cells[5], "Trans. Rate", number, run)
         _add_cpu(numbers, keys, cells[6:], number, run)
     elif "UDP" in test.name:
         _check(numbers, test, len(cells) in (6, 8), number, "6 or 8 numbers", row)
@@ -232,15 +202,19 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
             " ".join(received),
         )
         keys = {"test": test.name, "message_size": cells[1]}
-        run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
-        numbers.add(keys, "throughput", received[3], unit, "higher", "Throughput", number + 1, run)
-        numbers.add(keys, "sent_throughput", cells[5], unit, "", "Throughput", number, run)
-        numbers.add(keys, "failures", cells[4], "", "lower", "Errors", number, run)
+        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
+        of = Quantity("throughput", unit, "higher")
+        numbers.add_measured(keys, of, received[3], "Throughput", number + 1, run)
+        sent = Quantity("sent_throughput", unit)
+        numbers.add_measured(keys, sent, cells[5], "Throughput", number, run)
+        failures = Quantity("failures", better="lower")
+        numbers.add_measured(keys, failures, cells[4], "Errors", number, run)
     else:
         _check(numbers, test, len(cells) in (5, 9), number, "5 or 9 numbers", row)
         keys = {"test": test.name, "message_size": cells[2]}
-        run, unit = numbers.next_run(keys), _unit(_throughput_unit(units), numbers.file, number)
-        numbers.add(keys, "throughput", cells[4], unit, "higher", "Throughput", number, run)
+        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
+        of = Quantity("throughput", unit, "higher")
+        numbers.add_measured(keys, of, cells[4], "Throughput", number, run)
         _add_cpu(numbers, keys, cells[5:], number, run)
 
 
@@ -252,17 +226,11 @@ def _check(
     numbers: _Numbers, test: _Test, is_right: bool, line: int, expected: str, row: str
 ) -> None:
     if not is_right:
-        raise FormatError(
-            f"not a row of the table of {test.name}",
-            file=numbers.file,
-            line=line,
-            expected=expected,
-            found=row[:80],
-        )
+        raise numbers.error(f"not a row of the table of {test.name}", line, expected, row[:80])
 
 
 def _add_cpu(
     numbers: _Numbers, keys: dict[str, str], cells: list[str], line: int, run: int
 ) -> None:
     for quantity, cell in zip(_CPU.values(), cells, strict=False):
-        numbers.add(keys, quantity, cell, "%", "", "Utilization", line, run)
+        numbers.add_measured(keys, quantity, cell, "Utilization", line, run)

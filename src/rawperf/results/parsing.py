@@ -30,6 +30,8 @@ NAMES = frozenset(
 """Names of quantities that have one meaning in all formats."""
 ROUNDING = 1e-4
 """Largest relative difference between a mean that a file prints and that of its own values."""
+DAMAGED = "the file was changed or damaged: collect it again."
+"""Remedy where the numbers of a file contradict each other."""
 _NUMBER = re.compile(NUMBER, re.ASCII)
 _MAX_DIGITS = 400
 """Longest number that is converted: Python takes long for very long ones."""
@@ -68,7 +70,7 @@ def check_mean(printed: float, values: Sequence[float], name: str, file: str, li
             line=line or None,
             expected=repr(mean),
             found=repr(printed),
-            remedy="the file was changed or damaged: collect it again.",
+            remedy=DAMAGED,
         )
 
 

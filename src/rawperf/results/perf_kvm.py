@@ -9,8 +9,10 @@ import math
 import re
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import decode_lines, parse_number
-from rawperf.results.table import ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED, parse_number
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+
+_EXITS = Quantity("exits")
 
 _HEADING = re.compile(
     r"\s*(?P<event>[A-Za-z][\w /-]*?) +Samples +Samples% +Time% (?P<times> *Min Time +Max Time)? +Avg time\s*"
@@ -29,84 +31,70 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
 
     Raises `FormatError` where the samples are not the printed total.
     """
-    text, notes = decode_lines(data, file)
-    warnings, builder = list(notes), ResultBuilder(file)
+    builder = ResultBuilder(file)
     scope, event, counts, start = "", "", list[float](), 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in builder.lines(data):
         if match := _SCOPE.fullmatch(line):
             scope = match[1]
         elif match := _HEADING.fullmatch(line):
             if counts:
-                raise _without_total(file, start)
+                raise _without_total(builder, start)
             event, start = match["event"], number
         elif match := _TOTAL.fullmatch(line):
             total = float(match[1])
             if not event or sum(counts) != total:
-                raise FormatError(
+                raise builder.error(
                     "the samples are not the printed total",
-                    file=file,
-                    line=number,
-                    expected=f"{total:.0f}",
-                    found=f"{sum(counts):.0f}",
-                    remedy="the file was changed or damaged: collect it again.",
+                    number,
+                    f"{total:.0f}",
+                    f"{sum(counts):.0f}",
+                    DAMAGED,
                 )
             keys = {"scope": scope, "reason": f"all of {event}"}
-            builder.add(keys, "exits", total, field="Total Samples", line=number)
-            handled = parse_number(match[2], "the total time", file, number)
-            builder.add(
-                keys,
-                "exit_time_total",
-                handled,
-                unit="us",
-                field="Total events handled time",
-                line=number,
-            )
+            builder.add(keys, _EXITS, total, "Total Samples", number)
+            handled, time = match[2], Quantity("exit_time_total", "us")
+            value = parse_number(handled, "the total time", file, number)
+            builder.add(keys, time, value, "Total events handled time", number)
             counts, event = [], ""
         elif match := _LOST.fullmatch(line):
-            warnings.append(f"{file} line {number}: {match[1]} events were lost")
+            builder.warn(number, f"{match[1]} events were lost")
         elif event and line.strip():
-            counts.append(_add_row(builder, line, scope, file, number))
+            counts.append(_add_row(builder, line, scope, number))
     if counts:
-        raise _without_total(file, start)
-    return builder.build("perf-kvm-stat", repeats="process", warnings=warnings)
+        raise _without_total(builder, start)
+    return builder.build(repeats="process")
 
 
-def _without_total(file: str, line: int) -> FormatError:
-    return FormatError(
-        "a table without its line Total Samples",
-        file=file,
-        line=line,
-        expected="the complete output",
-        remedy="it may be truncated: collect it again.",
-    )
+def _without_total(builder: ResultBuilder, line: int) -> FormatError:
+    remedy = "it may be truncated: collect it again."
+    problem = "a table without its line Total Samples"
+    return builder.error(problem, line, "the complete output", remedy=remedy)
 
 
-def _add_row(builder: ResultBuilder, line: str, scope: str, file: str, number: int) -> float:
+def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> float:
     """Add the numbers of a reason; returns its number of samples."""
-    match = _ROW.fullmatch(line)
+    match, file = _ROW.fullmatch(line), builder.file
     if match is None:
-        raise FormatError(
+        raise builder.error(
             "not a row of perf kvm stat",
-            file=file,
-            line=number,
-            expected="a reason, samples, shares, and times in us",
-            found=line.strip()[:100],
+            number,
+            "a reason, samples, shares, and times in us",
+            line.strip()[:100],
         )
     keys = {"scope": scope, "reason": match["reason"]}
     samples, mean = float(match["samples"]), parse_number(match["mean"], "Avg time", file, number)
     low, high = float(match["min"] or 0), float(match["max"] or math.inf)
     if not low <= mean <= high:
-        raise FormatError(
+        raise builder.error(
             "the mean time does not lie between the smallest and the largest",
-            file=file,
-            line=number,
-            expected=f"{low:g} to {high:g}",
-            found=match["mean"],
+            number,
+            f"{low:g} to {high:g}",
+            match["mean"],
         )
-    builder.add(keys, "exits", samples, field="Samples", line=number)
-    builder.add(keys, "exit_time", mean, unit="us", better="lower", field="Avg time", line=number)
+    builder.add(keys, _EXITS, samples, "Samples", number)
+    builder.add(keys, Quantity("exit_time", "us", "lower"), mean, "Avg time", number)
     for name, quantity in (("min", "exit_time_min"), ("max", "exit_time_max")):
         if match[name]:
             value = parse_number(match[name], quantity, file, number)
-            builder.add(keys, quantity, value, unit="us", field=f"{name} time", line=number)
+            builder.add(keys, Quantity(quantity, "us"), value, f"{name} time", number)
     return samples

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rawperf.core.errors import FormatError
 from rawperf.results.formats import PGBENCH_INTERVAL, PGBENCH_TRANSACTION
-from rawperf.results.parsing import ROUNDING, decode_lines, parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED, ROUNDING, parse_number
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _KEYS = {
     "transaction type": "script",
@@ -21,23 +20,21 @@ _KEYS = {
     "number of threads": "threads",
 }
 _NUMBER = r"([\d.]+)"
-_QUANTITIES: tuple[tuple[str, str, str, Better], ...] = (
-    (rf"latency average = {_NUMBER} ms", "latency", "ms", "lower"),
-    (rf"latency average: {_NUMBER} ms", "latency", "ms", "lower"),
-    (rf"latency stddev[:=]? ?=? ?{_NUMBER} ms", "latency_stddev", "ms", ""),
-    (rf"initial connection time = {_NUMBER} ms", "connection_time", "ms", ""),
-    (rf"rate limit schedule lag: avg {_NUMBER} .*", "schedule_lag", "ms", ""),
+_THROUGHPUT = Quantity("throughput", "transactions/s", "higher")
+_LATENCY, _DEVIATION = Quantity("latency", "ms", "lower"), Quantity("latency_stddev", "ms")
+_QUANTITIES = (
+    (rf"latency average = {_NUMBER} ms", _LATENCY),
+    (rf"latency average: {_NUMBER} ms", _LATENCY),
+    (rf"latency stddev[:=]? ?=? ?{_NUMBER} ms", _DEVIATION),
+    (rf"initial connection time = {_NUMBER} ms", Quantity("connection_time", "ms")),
+    (rf"rate limit schedule lag: avg {_NUMBER} .*", Quantity("schedule_lag", "ms")),
     (
         rf"tps = {_NUMBER} \((?:without initial connection time|excluding connections establishing)\)",
-        "throughput",
-        "transactions/s",
-        "higher",
+        _THROUGHPUT,
     ),
     (
         rf"tps = {_NUMBER} \((?:including connections establishing|including reconnection times)\)",
-        "throughput_with_connections",
-        "transactions/s",
-        "",
+        Quantity("throughput_with_connections", "transactions/s"),
     ),
 )
 _PROCESSED = re.compile(r"number of transactions actually processed: (\d+)(?:/(\d+))?")
@@ -50,11 +47,10 @@ _SCRIPT_FAILED = re.compile(r" - number of failed transactions: (\d+) \(.*\)")
 
 def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
     """Read the report; a file of several reports has a run each."""
-    text, notes = decode_lines(data, file)
     builder = ResultBuilder(file)
+    text = builder.text(data)
     keys: dict[str, str] = {}
     run, processed, missing = -1, 0.0, False
-    warnings = list(notes)
     for number, line in enumerate(text.split("\n"), 1):
         label, colon, rest = line.partition(": ")
         if colon and label in _KEYS:
@@ -68,194 +64,131 @@ def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
         elif match := _FAILED.fullmatch(line):
             is_skipped, count = "skipped" in match[1], float(match[2])
             total = processed + (0.0 if is_skipped else count)
-            builder.add(
-                keys,
-                "skip_rate" if is_skipped else "failure_rate",
-                count / total if total else 1.0,
-                unit="1",
-                better="lower",
-                field=f"number of {match[1]}",
-                line=number,
-                run=run,
-            )
+            quantity = Quantity("skip_rate" if is_skipped else "failure_rate", "1", "lower")
+            share = count / total if total else 1.0
+            builder.add(keys, quantity, share, f"number of {match[1]}", number, run)
         elif match := _OF_SCRIPT.fullmatch(line):
             processed = float(match[1])
-            _add(
-                builder, keys, "throughput", match[2], "transactions/s", "higher", number, run, file
-            )
+            _add(builder, keys, _THROUGHPUT, match[2], number, run)
         elif match := _SCRIPT_FAILED.fullmatch(line):
             count = float(match[1])
             rate = count / (processed + count) if processed + count else 1.0
-            builder.add(keys, "failure_rate", rate, unit="1", better="lower", line=number, run=run)
+            builder.add(keys, Quantity("failure_rate", "1", "lower"), rate, "", number, run)
         elif match := _SCRIPT_LATENCY.fullmatch(line):
-            quantity = "latency" if match[1] == "average" else "latency_stddev"
-            better: Better = "lower" if match[1] == "average" else ""
-            _add(builder, keys, quantity, match[2], "ms", better, number, run, file)
+            latency = _LATENCY if match[1] == "average" else _DEVIATION
+            _add(builder, keys, latency, match[2], number, run)
         elif line.startswith(("tps", "latency", "initial connection", "rate limit")):
-            _add_line(builder, keys, line, number, run, file)
+            _add_line(builder, keys, line, number, run)
             missing &= not line.startswith("tps")
         elif "aborted" in line or line.startswith("pgbench: error"):
-            warnings.append(f"{file} line {number}: {line.strip()[:160]}")
+            builder.warn(number, line.strip()[:160])
     if missing:
-        raise FormatError(
+        raise builder.error(
             "the report has no tps",
-            file=file,
-            line=text.count("\n") + 1,
-            expected="the complete report of pgbench",
+            text.count("\n") + 1,
+            "the complete report of pgbench",
             remedy="it may be truncated, or the run failed: collect it again.",
         )
-    return builder.build("pgbench", repeats="runs", warnings=warnings)
+    return builder.build(repeats="runs")
 
 
 def _add_line(
-    builder: ResultBuilder, keys: dict[str, str], line: str, number: int, run: int, file: str
+    builder: ResultBuilder, keys: dict[str, str], line: str, number: int, run: int
 ) -> None:
     if line.startswith("latency average") and "(including failures)" in line:
         line = line.replace(" (including failures)", "")
-    for pattern, quantity, unit, better in _QUANTITIES:
+    for pattern, quantity in _QUANTITIES:
         if match := re.fullmatch(pattern, line.rstrip()):
-            _add(builder, keys, quantity, match[1], unit, better, number, run, file)
+            _add(builder, keys, quantity, match[1], number, run)
             return
-    raise FormatError(
+    raise builder.error(
         "not a line of pgbench's report",
-        file=file,
-        line=number,
-        expected="such as latency average = 1.2 ms, tps = 100 (without initial connection time)",
-        found=line[:80],
+        number,
+        "such as latency average = 1.2 ms, tps = 100 (without initial connection time)",
+        line[:80],
     )
 
 
 def _add(
     builder: ResultBuilder,
     keys: dict[str, str],
-    quantity: str,
+    quantity: Quantity,
     cell: str,
-    unit: str,
-    better: Better,
     line: int,
     run: int,
-    file: str,
 ) -> None:
-    value = parse_number(cell, quantity, file, line)
-    builder.add(
-        keys,
-        quantity,
-        value,
-        unit=unit,
-        better=better,
-        field="tps" if unit == "transactions/s" else quantity,
-        line=line,
-        run=max(run, 0),
-    )
+    value = parse_number(cell, quantity.name, builder.file, line)
+    field = "tps" if quantity.unit == "transactions/s" else quantity.name
+    builder.add(keys, quantity, value, field, line, max(run, 0))
 
 
 def parse_pgbench_log(data: bytes, *, file: str) -> ResultTable:
     """Read the time of each transaction; throughput is transactions over the time they span."""
-    builder, warnings = ResultBuilder(file), list[str]()
-    rows = _integer_rows(data, file, warnings)
+    builder = ResultBuilder(file)
+    rows = _integer_rows(builder, data)
     done = [(number, words) for number, words in rows if words[2].isdigit()]
     has_scripts = len({words[3] for _, words in rows}) > 1
     begins, ends = [], []
+    latency = Quantity("latency", "s", "lower")
     for number, words in done:
         seconds = float(words[2]) / 1e6
         ends.append(float(words[4]) + float(words[5]) / 1e6)
         begins.append(ends[-1] - seconds)
-        builder.add(
-            {"script": words[3]} if has_scripts else {},
-            "latency",
-            seconds,
-            unit="s",
-            better="lower",
-            field="time",
-            line=number,
-        )
+        builder.add({"script": words[3]} if has_scripts else {}, latency, seconds, "time", number)
     keys = {"script": "all"} if has_scripts else {}
     if done and max(ends) > min(begins):
-        builder.add(
-            keys,
-            "throughput",
-            len(done) / (max(ends) - min(begins)),
-            unit="transactions/s",
-            better="higher",
-            field="transactions over the time they span",
-            line=done[-1][0],
-        )
+        rate = len(done) / (max(ends) - min(begins))
+        builder.add(keys, _THROUGHPUT, rate, "transactions over the time they span", done[-1][0])
     skipped = sum(words[2] == "skipped" for _, words in rows)
     if tried := len(rows) - skipped:
-        builder.add(
-            keys,
-            "failure_rate",
-            1 - len(done) / tried,
-            unit="1",
-            better="lower",
-            field="failed",
-            line=rows[-1][0],
-        )
+        failed = Quantity("failure_rate", "1", "lower")
+        builder.add(keys, failed, 1 - len(done) / tried, "failed", rows[-1][0])
     if skipped:
-        warnings.append(f"{file}: {skipped} transactions were skipped (-R with -L)")
-    return builder.build("pgbench-log", repeats="process", warnings=warnings)
+        builder.warnings.append(f"{file}: {skipped} transactions were skipped (-R with -L)")
+    return builder.build(repeats="process")
 
 
 def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
     """Read the mean latency of all transactions, and the throughput of all complete intervals."""
-    warnings: list[str] = []
+    builder = ResultBuilder(file)
     rows = [
-        (number, [float(word) for word in words])
-        for number, words in _integer_rows(data, file, warnings)
+        (number, [float(word) for word in words]) for number, words in _integer_rows(builder, data)
     ]
     count = sum(row[1] for _, row in rows)
     if not count:
-        raise FormatError("no transactions", file=file, expected="an interval with transactions")
+        raise builder.error("no transactions", expected="an interval with transactions")
     for number, row in rows:
         low, high = row[4] * row[1], row[5] * row[1]
         if not low * (1 - ROUNDING) <= row[2] <= high * (1 + ROUNDING):
-            raise FormatError(
+            raise builder.error(
                 "the sum of the latencies does not lie between the smallest and the largest",
-                file=file,
-                line=number,
-                expected=f"{low:g} to {high:g}",
-                found=f"{row[2]:g}",
-                remedy="the file was changed or damaged: collect it again.",
+                number,
+                f"{low:g} to {high:g}",
+                f"{row[2]:g}",
+                DAMAGED,
             )
-    builder = ResultBuilder(file)
-    builder.add(
-        {},
-        "latency",
-        sum(row[2] for _, row in rows) / count,
-        unit="us",
-        better="lower",
-        field="sum_latency / num_transactions",
-        line=rows[0][0],
-    )
+    latency, mean = Quantity("latency", "us", "lower"), sum(row[2] for _, row in rows) / count
+    builder.add({}, latency, mean, "sum_latency / num_transactions", rows[0][0])
     starts = [row[0] for _, row in rows]
     if starts != sorted(starts):
         place = next(i for i in range(1, len(starts)) if starts[i] < starts[i - 1])
-        raise FormatError(
+        raise builder.error(
             "the intervals are not in order",
-            file=file,
-            line=rows[place][0],
-            expected=f"a start after {starts[place - 1]:.0f}",
-            found=f"{starts[place]:.0f}",
+            rows[place][0],
+            f"a start after {starts[place - 1]:.0f}",
+            f"{starts[place]:.0f}",
         )
     # the first and the last interval are incomplete
     if len(rows) > 2 and starts[-1] > starts[1]:
         served = sum(row[1] for _, row in rows[1:-1])
-        builder.add(
-            {},
-            "throughput",
-            served / (starts[-1] - starts[1]),
-            unit="transactions/s",
-            better="higher",
-            field="num_transactions",
-            line=rows[0][0],
-        )
-    return builder.build("pgbench-aggregate", repeats="process", warnings=warnings)
+        rate = served / (starts[-1] - starts[1])
+        builder.add({}, _THROUGHPUT, rate, "num_transactions", rows[0][0])
+    return builder.build(repeats="process")
 
 
-def _integer_rows(data: bytes, file: str, warnings: list[str]) -> Sequence[tuple[int, list[str]]]:
-    """Lines of numbers with as many words as the first; warnings are added to `warnings`."""
-    text, notes = decode_lines(data, file)
-    warnings += notes
+def _integer_rows(builder: ResultBuilder, data: bytes) -> Sequence[tuple[int, list[str]]]:
+    """Lines of numbers with as many words as the first."""
+    text = builder.text(data)
     rows: list[tuple[int, list[str]]] = []
     pattern = re.compile(
         PGBENCH_TRANSACTION if re.match(PGBENCH_TRANSACTION, text) else PGBENCH_INTERVAL
@@ -265,13 +198,12 @@ def _integer_rows(data: bytes, file: str, warnings: list[str]) -> Sequence[tuple
             continue
         words = line.split()
         if pattern.fullmatch(line.rstrip()) is None or (rows and len(words) != len(rows[0][1])):
-            raise FormatError(
+            raise builder.error(
                 "not a line of pgbench's log",
-                file=file,
-                line=number,
-                expected=f"{len(rows[0][1]) if rows else 6} numbers",
-                found=line[:80],
-                remedy="it may be truncated or damaged: collect it again, or remove the line.",
+                number,
+                f"{len(rows[0][1]) if rows else 6} numbers",
+                line[:80],
+                "it may be truncated or damaged: collect it again, or remove the line.",
             )
         rows.append((number, words))
     return rows

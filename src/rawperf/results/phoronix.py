@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from rawperf.core.errors import FormatError
 from rawperf.results.names import parse_unit
-from rawperf.results.parsing import parse_number
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED, parse_number
+from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
 from rawperf.xml_stream import XmlTarget, parse_xml
 
 _MAX_BYTES = 64 * 1024**2
@@ -61,63 +60,49 @@ class _Target(XmlTarget):
 def parse_phoronix(data: bytes, *, file: str) -> ResultTable:
     """Read the trials of each test, or its value; the system is a key where there are several."""
     target = _Target(file)
+    builder = ResultBuilder(file)
     notes, _ = parse_xml(data, target, _MAX_BYTES)
-    warnings, builder = list(notes), ResultBuilder(file)
-    left_out: dict[str, str] = {}
+    builder.warnings += notes
     systems = {entry.cells.get("Identifier", "") for r in target.results for entry in r.entries}
     for result in target.results:
         title = result.cells.get("Title", "") or result.cells.get("Identifier", "")
         if result.cells.get("DisplayFormat", "") not in _BARS:
-            left_out[title] = "a course over time or a test without a number"
+            builder.left_out[title] = "a course over time or a test without a number"
             continue
         keys = {"test": title, "description": result.cells.get("Description", "")}
         for entry in result.entries:
             system = {"system": entry.cells.get("Identifier", "")} if len(systems) > 1 else {}
-            _add_entry(builder, result, entry, keys | system, warnings, file)
-    return builder.build("phoronix", repeats="runs", left_out=left_out, warnings=warnings)
+            _add_entry(builder, result, entry, keys | system)
+    return builder.build(repeats="runs")
 
 
-def _quantity(result: _Result) -> tuple[str, str, Better]:
-    """Quantity, unit and direction by scale: a time, or what the scale names."""
+def _quantity(result: _Result) -> Quantity:
+    """Quantity by scale: a time, or what the scale names."""
     scale = result.cells.get("Scale", "")
     better = _BETTER.get(result.cells.get("Proportion", ""), "")
     unit = parse_unit(scale)
     if unit in ("s", "ms", "us", "ns", "min") and better == "lower":
-        return "time", unit, better
-    suffix = f" ({better} is better)" if better else ""
-    return f"{scale or 'result'}{suffix}", "" if unit in ("s", "ms", "us", "ns") else unit, better
+        return Quantity("time", unit, better)
+    name = f"{scale or 'result'}{f' ({better} is better)' if better else ''}"
+    return Quantity(name, "" if unit in ("s", "ms", "us", "ns") else unit, better)
 
 
 def _add_entry(
-    builder: ResultBuilder,
-    result: _Result,
-    entry: _Entry,
-    keys: dict[str, str],
-    warnings: list[str],
-    file: str,
+    builder: ResultBuilder, result: _Result, entry: _Entry, keys: dict[str, str]
 ) -> None:
     value = entry.cells.get("Value", "")
     builder.add_failure(keys, failed=not value, field="Value", line=entry.line)
     if not value:
-        warnings.append(f"{file} line {entry.line}: {keys['test']} has no result: it failed")
+        builder.warn(entry.line, f"{keys['test']} has no result: it failed")
         return
-    quantity, unit, better = _quantity(result)
-    field_name = result.cells.get("Scale", "")
-    for run, number in enumerate(_trials(entry, value, keys["test"], warnings, file)):
-        builder.add(
-            keys,
-            quantity,
-            number,
-            unit=unit,
-            better=better,
-            field=field_name,
-            line=entry.line,
-            run=run,
-        )
+    quantity, field_name = _quantity(result), result.cells.get("Scale", "")
+    for run, number in enumerate(_trials(builder, entry, value, keys["test"])):
+        builder.add(keys, quantity, number, field_name, entry.line, run)
 
 
-def _trials(entry: _Entry, value: str, test: str, warnings: list[str], file: str) -> list[float]:
+def _trials(builder: ResultBuilder, entry: _Entry, value: str, test: str) -> list[float]:
     """The trials of which the value is the mean, else the value alone."""
+    file = builder.file
     printed = parse_number(value, "Value", file, entry.line)
     cells = [cell for cell in entry.cells.get("RawString", "").split(":") if cell.strip()]
     trials = [parse_number(cell, "RawString", file, entry.line) for cell in cells]
@@ -128,16 +113,14 @@ def _trials(entry: _Entry, value: str, test: str, warnings: list[str], file: str
     if abs(mean - printed) <= 0.51 * 10**-digits + 1e-6 * abs(mean):
         return trials
     if not min(trials) <= printed <= max(trials):
-        raise FormatError(
+        raise builder.error(
             "Value lies outside of the trials in RawString",
-            file=file,
-            line=entry.line,
-            expected=f"{min(trials):g} to {max(trials):g}",
-            found=value,
-            remedy="the file was changed or damaged: collect it again.",
+            entry.line,
+            f"{min(trials):g} to {max(trials):g}",
+            value,
+            DAMAGED,
         )
-    warnings.append(
-        f"{file} line {entry.line}: the value of {test} is not the mean of its trials: they are "
-        "not read"
+    builder.warn(
+        entry.line, f"the value of {test} is not the mean of its trials: they are not read"
     )
     return [printed]

@@ -7,15 +7,15 @@ Source: pyperf's documentation of its JSON format, version 1.0.
 
 from __future__ import annotations
 
-from rawperf.results.parsing import Node, parse_json
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import Node
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
-UNITS: dict[str, tuple[str, str, Better]] = {
-    "second": ("time", "s", "lower"),
-    "byte": ("memory", "B", "lower"),
-    "integer": ("value", "", ""),
+UNITS = {
+    "second": Quantity("time", "s", "lower"),
+    "byte": Quantity("memory", "B", "lower"),
+    "integer": Quantity("value"),
 }
-"""Quantity, unit and direction of pyperf's units."""
+"""Quantities by pyperf's units."""
 
 
 _SETTINGS = {
@@ -30,8 +30,8 @@ _SETTINGS = {
 
 def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
     """Read the values of each worker process."""
-    document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
+    document = builder.document(data)
     for node in (document, *document["benchmarks"].elements()):
         builder.add_settings(node, _SETTINGS)
     benchmarks = document["benchmarks"].elements()
@@ -43,15 +43,13 @@ def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
         unit = _metadata(benchmark, "unit") or _metadata(document, "unit")
         if unit is not None and unit.text() not in UNITS:
             raise unit.error("is no unit of pyperf", ", ".join(UNITS))
-        quantity, of, better = UNITS[unit.text() if unit is not None else "second"]
+        quantity = UNITS[unit.text() if unit is not None else "second"]
         keys = {"benchmark": name.text()} if name is not None else {}
         with_values = [run for run in benchmark["runs"].elements() if run.get("values")]
         for run, process in enumerate(with_values):
             for node in process["values"].elements():
-                builder.add_node(
-                    keys, quantity, node, unit=of, better=better, field="values", run=run
-                )
-    return builder.build("pyperf", repeats="runs", warnings=warnings)
+                builder.add_node(keys, quantity, node, "values", run=run)
+    return builder.build(repeats="runs")
 
 
 def _metadata(node: Node, name: str) -> Node | None:

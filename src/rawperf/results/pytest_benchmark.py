@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rawperf.results.parsing import Node, check_mean, parse_json, scalar_text
-from rawperf.results.table import ResultBuilder, ResultTable
+from rawperf.results.parsing import Node, check_mean, scalar_text
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _SETTINGS = {
     "version": "version",
@@ -22,8 +22,8 @@ _SUMMARIES = ("min", "max", "median", "stddev")
 
 def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
     """Read the time of each round in seconds, or the mean if the file has no single times."""
-    document, warnings = parse_json(data, file)
     builder = ResultBuilder(file)
+    document = builder.document(data)
     builder.add_settings(document, _SETTINGS)
     benchmarks = document["benchmarks"].elements()
     if not benchmarks:
@@ -35,10 +35,9 @@ def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
     for node, key in zip(benchmarks, keys, strict=True):
         _add_benchmark(builder, node["stats"], key)
         has_extra |= bool((extra := node.get("extra_info")) and extra.value)
-    left_out = {"extra_info": "values of the user, without a unit"} if has_extra else {}
-    return builder.build(
-        "pytest-benchmark", repeats="process", left_out=left_out, warnings=warnings
-    )
+    if has_extra:
+        builder.left_out["extra_info"] = "values of the user, without a unit"
+    return builder.build(repeats="process")
 
 
 def _parameter_keys(node: Node) -> dict[str, str]:
@@ -62,9 +61,7 @@ def _add_benchmark(builder: ResultBuilder, stats: Node, keys: dict[str, str]) ->
     if rounds:
         check_mean(mean.number(), data.numbers(), "data", stats.file, mean.line)  # type: ignore[union-attr]
     for node in rounds or [mean]:
-        builder.add_node(
-            keys, "time", node, unit="s", better="lower", field="data" if rounds else "mean"
-        )
+        builder.add_node(keys, Quantity("time", "s", "lower"), node, "data" if rounds else "mean")
     for name in () if rounds else _SUMMARIES:
         if value := stats.get(name):
-            builder.add_node(keys, f"time_{name}", value, unit="s", field=name)
+            builder.add_node(keys, Quantity(f"time_{name}", "s"), value, name)

@@ -1,13 +1,21 @@
-"""Reading of a file of results: that of a known benchmark tool, or a plain table."""
+"""Reading of a result file of a benchmark tool: as a table, or as a raw format, which has one record a
+number, without times.
+"""
 
 from __future__ import annotations
 
 import io
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
+
+from rawperf.base import ParsedFile
 from rawperf.pieces import decompress_stream, extract_head, read_whole_file
 from rawperf.results.formats import RESULT_FORMATS, ResultFormat
-from rawperf.results.table import ResultTable
+from rawperf.results.table import LINE, QUANTITY, VALUE, ResultTable
+
+ENTITY_KIND = "benchmark"
 
 
 def recognise_results(data: bytes) -> ResultFormat | None:
@@ -22,3 +30,46 @@ def read_results(data: bytes, file: str, form: ResultFormat) -> ResultTable:
     table = form.parse(plain, file=file)
     note = (f"{file}: {form.note}",) if form.note else ()
     return replace(table, warnings=(*table.warnings, *note))
+
+
+class ResultReader:
+    """Raw format of the result files of a tool (`rawperf.base.Format`).
+
+    `entity` of a record is its keys, joined by blanks; `field` is the quantity with its unit.
+    """
+
+    def __init__(self, form: ResultFormat) -> None:
+        self.form = form
+        self.name = form.name
+        self.title = form.title
+
+    def sniff(self, head: bytes) -> float:
+        """1 for a head that the format recognises, else 0."""
+        return float(self.form.recognise(head))
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> ParsedFile:
+        """Read the numbers; raises `FormatError` with file and line."""
+        table = read_results(data, file, self.form)
+        rows = table.rows
+        parts = [rows[key] for key in table.keys]
+        entity = ["  ".join(filter(None, key)) for key in zip(*parts, strict=True)]
+        names = {
+            name: f"{name} ({kind.unit})" if kind.unit not in ("", "1") else name
+            for name, kind in table.quantities.items()
+        }
+        records = pd.DataFrame(
+            {
+                "report": "",
+                "entity_kind": ENTITY_KIND,
+                "entity": entity or "",
+                "field": rows[QUANTITY].map(names),
+                "t": np.nan,
+                "value": rows[VALUE],
+            }
+        )
+        left_out = tuple(
+            f"{file}: {name} is left out: {why}" for name, why in table.left_out.items()
+        )
+        keys = {"keys": ", ".join(table.keys)} if table.keys else {}
+        lines = rows[LINE].to_numpy(dtype=np.int64)
+        return ParsedFile(records, "none", keys, (*table.warnings, *left_out), lines)

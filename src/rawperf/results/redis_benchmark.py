@@ -8,15 +8,8 @@ from __future__ import annotations
 import re
 
 from rawperf.results.formats import REDIS_BENCHMARK_HEADING
-from rawperf.results.parsing import (
-    Row,
-    decode_lines,
-    delimited_rows,
-    percentile_name,
-    read_heading,
-    table_rows,
-)
-from rawperf.results.table import Better, ResultBuilder, ResultTable
+from rawperf.results.parsing import Row, delimited_rows, percentile_name, table_rows
+from rawperf.results.table import Quantity, ResultBuilder, ResultTable
 
 _HEADING = re.compile(REDIS_BENCHMARK_HEADING)
 _LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")
@@ -24,35 +17,35 @@ _LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")
 
 def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     """Read the requests per second and the latencies of each test."""
-    text, warnings = decode_lines(data, file)
-    rows = delimited_rows(text, file)
     builder = ResultBuilder(file)
+    text = builder.text(data)
     if not _HEADING.match(text[:40]):
-        for row in table_rows(["test", "rps"], rows, file, 0):
+        for row in table_rows(["test", "rps"], delimited_rows(text, file), file, 0):
             _add_rate(builder, row)
-        return builder.build("redis-benchmark", warnings=warnings)
-    line, names = read_heading(rows, ("test", "rps"), file)
-    for row in table_rows(names, rows, file, line):
+        return builder.build()
+    names, rows = builder.table(text, ("test", "rps"))
+    for row in rows:
         keys = {"test": row.cells["test"]}
         _add_rate(builder, row)
         for column in names:
             if match := _LATENCY.fullmatch(column):
-                quantity, better = _latency(match)
-                builder.add_cell(keys, quantity, row, column, unit="ms", better=better)
-    left_out = {
+                builder.add_cell(keys, _latency(match), row, column)
+    builder.left_out = {
         name: "no column of redis-benchmark"
         for name in names
         if name not in ("test", "rps") and not _LATENCY.fullmatch(name)
     }
-    return builder.build("redis-benchmark", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build(repeats="runs")
 
 
 def _add_rate(builder: ResultBuilder, row: Row) -> None:
     keys = {"test": row.cells["test"]}
-    builder.add_cell(keys, "throughput", row, "rps", unit="requests/s", better="higher")
+    builder.add_cell(keys, Quantity("throughput", "requests/s", "higher"), row, "rps")
 
 
-def _latency(match: re.Match[str]) -> tuple[str, Better]:
+def _latency(match: re.Match[str]) -> Quantity:
     if match[2]:
-        return percentile_name("latency", match[2]), "lower"
-    return ("latency", "lower") if match[1] == "avg" else (f"latency_{match[1]}", "")
+        return Quantity(percentile_name("latency", match[2]), "ms", "lower")
+    if match[1] == "avg":
+        return Quantity("latency", "ms", "lower")
+    return Quantity(f"latency_{match[1]}", "ms")

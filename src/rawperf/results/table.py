@@ -8,16 +8,26 @@ different benchmarks, which no command averages.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from rawperf.core.errors import FormatError
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.core.units import base_unit, conversion_factor
-from rawperf.results.parsing import Node, Row, parse_number
+from rawperf.results.parsing import (
+    Node,
+    Row,
+    decode_lines,
+    delimited_rows,
+    parse_json,
+    parse_json_lines,
+    parse_number,
+    read_heading,
+    table_rows,
+)
 
 Repeats = Literal["", "process", "runs"]
 """What rows of one key are: repetitions within one process (whose start-up and memory layout do not
@@ -27,6 +37,14 @@ Better = Literal["", "higher", "lower"]
 RUN, QUANTITY, VALUE, LINE = "run", "quantity", "value", "line"
 COLUMNS = (RUN, QUANTITY, VALUE, LINE)
 """Columns of `ResultTable.rows` besides the keys."""
+
+
+class Quantity(NamedTuple):
+    """What a number is: the quantity, and as in `ResultQuantity` its unit and direction."""
+
+    name: str
+    unit: str = ""
+    better: Better = ""
 
 
 @dataclass(frozen=True)
@@ -56,8 +74,6 @@ class ResultTable:
         Names of the columns that tell benchmarks apart; "" in a row without that key.
     quantities : mapping of str to ResultQuantity
         Every quantity of `rows`, in order of first occurrence.
-    format : str
-        Name of the tool's format, or ``table``.
     repeats : str
         What several rows of one key and quantity are.
     left_out : mapping of str to str
@@ -72,7 +88,6 @@ class ResultTable:
     rows: pd.DataFrame
     keys: tuple[str, ...]
     quantities: Mapping[str, ResultQuantity]
-    format: str = "table"
     repeats: Repeats = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -89,45 +104,88 @@ class ResultTable:
         return wide.drop(columns="repetition").rename_axis(columns=None)
 
 
-class _Kind(TypedDict, total=False):
-    """What a number is, and the run that it is of."""
-
-    unit: str
-    better: Better
-    run: int
-
-
-class _About(_Kind, total=False):
-    """The same, and where the file has it."""
-
-    field: str
-    line: int
-
-
 class ResultBuilder:
-    """Collects the numbers of a file; times are converted to seconds, amounts to bytes.
+    """Reads a file's text, document or rows, and collects its numbers and warnings; times are
+    converted to seconds, amounts to bytes.
 
     Parameters
     ----------
     file : str
-        Name of the file in errors.
+        Name of the file in errors and warnings.
     """
 
     def __init__(self, file: str) -> None:
-        self._file = file
+        self.file = file
+        self.warnings: list[str] = []
+        self.left_out: dict[str, str] = {}
         self._rows: list[tuple[dict[str, str], int, str, float, int]] = []
         self._quantities: dict[str, ResultQuantity] = {}
         self._keys: dict[str, None] = {}
         self._settings: dict[str, dict[str, None]] = {}
 
+    # ---- reading, with the warnings of the parser
+
+    def lines(self, data: bytes) -> Iterator[tuple[int, str]]:
+        """Number the lines of a text from 1."""
+        return enumerate(self.text(data).split("\n"), 1)
+
+    def text(self, data: bytes) -> str:
+        """Decode a text of complete lines; warns of a last line without its end."""
+        text, warnings = decode_lines(data, self.file)
+        self.warnings += warnings
+        return text
+
+    def document(self, data: bytes) -> Node:
+        """Parse a JSON document; raises as `parse_json`."""
+        document, warnings = parse_json(data, self.file)
+        self.warnings += warnings
+        return document
+
+    def documents(self, data: bytes) -> list[Node]:
+        """Parse a JSON document a line; raises as `parse_json`."""
+        documents, warnings = parse_json_lines(data, self.file)
+        self.warnings += warnings
+        return documents
+
+    def table(
+        self, text: str, required: Sequence[str], delimiter: str = ","
+    ) -> tuple[list[str], Iterator[Row]]:
+        """Columns and rows of a delimited text, with the columns `required`; raises as
+        `delimited_rows`, `read_heading` and `table_rows`.
+        """
+        rows = delimited_rows(text, self.file, delimiter)
+        line, names = read_heading(rows, required, self.file)
+        return names, table_rows(names, rows, self.file, line)
+
+    def error(
+        self,
+        problem: str,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> FormatError:
+        """Build the error of a line of the file, from 1; 0 if the line is unknown."""
+        return FormatError(
+            problem,
+            file=self.file,
+            line=line or None,
+            expected=expected,
+            found=found,
+            remedy=remedy,
+        )
+
+    def warn(self, line: int, sentence: str) -> None:
+        """Add a warning of a line."""
+        self.warnings.append(f"{self.file} line {line}: {sentence}")
+
+    # ---- numbers
+
     def add(
         self,
         keys: Mapping[str, str],
-        quantity: str,
+        quantity: Quantity,
         value: float,
-        *,
-        unit: str = "",
-        better: Better = "",
         field: str = "",
         line: int = 0,
         run: int = 0,
@@ -135,33 +193,30 @@ class ResultBuilder:
         """Add a number; a key of the user's that is named as a column, such as ``run``, gets
         another name: ``run (key)``.
 
-        Raises `FormatError` for a number that is not finite or beyond `MAX_NUMBER`, and for one
-        quantity in two units that can't be converted.
+        `field` is the tool's own name of the quantity, `line` where the file has the number, `run`
+        the run that it is of. Raises `FormatError` for a number that is not finite or beyond
+        `MAX_NUMBER`, and for one quantity in two units that can't be converted.
         """
+        name, unit, better = quantity
         if not abs(value) <= MAX_NUMBER:
-            raise FormatError(
-                f"{quantity} is not a finite number"
+            raise self.error(
+                f"{name} is not a finite number"
                 if not math.isfinite(value)
-                else f"{quantity} is too large",
-                file=self._file,
-                line=line or None,
-                expected=f"numbers of at most {MAX_NUMBER:g}",
-                found=repr(value),
+                else f"{name} is too large",
+                line,
+                f"numbers of at most {MAX_NUMBER:g}",
+                repr(value),
             )
         target = base_unit(unit)
-        known = self._quantities.setdefault(quantity, ResultQuantity(target, better, field))
+        known = self._quantities.setdefault(name, ResultQuantity(target, better, field))
         if known.unit != target:
-            raise FormatError(
-                f"{quantity} has two units",
-                file=self._file,
-                line=line or None,
-                expected=known.unit or "no unit",
-                found=target or "no unit",
+            raise self.error(
+                f"{name} has two units", line, known.unit or "no unit", target or "no unit"
             )
         factor = conversion_factor(unit, target) if unit and unit != target else 1.0
-        keys = {f"{name} (key)" if name in COLUMNS else name: text for name, text in keys.items()}
+        keys = {f"{key} (key)" if key in COLUMNS else key: text for key, text in keys.items()}
         self._keys.update(dict.fromkeys(keys))
-        self._rows.append((keys, run, quantity, value * factor, line))
+        self._rows.append((keys, run, name, value * factor, line))
 
     def add_setting(self, name: str, text: str) -> None:
         """Add an option, a version or a fact of the machine that the file states."""
@@ -187,63 +242,46 @@ class ResultBuilder:
         self, keys: Mapping[str, str], *, failed: bool, field: str, line: int, run: int = 0
     ) -> None:
         """Add whether an execution failed; the mean over several is the share of failures."""
-        share = float(failed)
-        self.add(keys, "failures", share, unit="1", better="lower", field=field, line=line, run=run)
+        self.add(keys, Quantity("failures", "1", "lower"), float(failed), field, line, run)
 
     def add_node(
         self,
         keys: Mapping[str, str],
-        quantity: str,
+        quantity: Quantity,
         node: Node,
+        field: str,
         *,
         factor: float = 1.0,
-        **about: Unpack[_About],
+        run: int = 0,
     ) -> None:
         """Add the number of a JSON document, times `factor`; takes and raises as `add` does, and
         raises as `Node.number` does.
         """
-        about["line"] = node.line
-        self.add(keys, quantity, node.number() * factor, **about)
+        self.add(keys, quantity, node.number() * factor, field, node.line, run)
 
     def add_text(
         self,
         keys: Mapping[str, str],
-        quantity: str,
+        quantity: Quantity,
         text: str,
         field: str,
         line: int,
-        **about: Unpack[_Kind],
+        run: int = 0,
     ) -> None:
         """Add the number of a text; takes and raises as `add` does, and raises as `parse_number`,
         which names it `field`.
         """
-        value = parse_number(text, field, self._file, line)
-        self.add(keys, quantity, value, field=field, line=line, **about)
+        value = parse_number(text, field, self.file, line)
+        self.add(keys, quantity, value, field, line, run)
 
-    def add_cell(
-        self,
-        keys: Mapping[str, str],
-        quantity: str,
-        row: Row,
-        column: str,
-        **about: Unpack[_Kind],
-    ) -> None:
+    def add_cell(self, keys: Mapping[str, str], quantity: Quantity, row: Row, column: str) -> None:
         """Add the number of a row's cell; takes and raises as `add_text` does."""
-        cell = row.cells[column]
-        about["run"] = row.run
-        self.add_text(keys, quantity, cell, column, row.line, **about)
+        self.add_text(keys, quantity, row.cells[column], column, row.line, row.run)
 
-    def build(
-        self,
-        format_name: str,
-        *,
-        repeats: Repeats = "",
-        left_out: Mapping[str, str] | None = None,
-        warnings: Iterable[str] = (),
-    ) -> ResultTable:
+    def build(self, *, repeats: Repeats = "") -> ResultTable:
         """Build the table; raises `FormatError` without any number."""
         if not self._rows:
-            raise FormatError("the file has no results", file=self._file)
+            raise self.error("the file has no results")
         columns: dict[str, list[object]] = {
             name: [keys.get(name, "") for keys, *_ in self._rows] for name in self._keys
         }
@@ -253,9 +291,8 @@ class ResultBuilder:
             pd.DataFrame(columns),
             tuple(self._keys),
             self._quantities,
-            format_name,
             repeats,
-            left_out or {},
-            tuple(warnings),
+            self.left_out,
+            tuple(self.warnings),
             {name: ", ".join(texts) for name, texts in self._settings.items()},
         )

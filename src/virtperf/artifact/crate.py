@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import mimetypes
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from rawperf.core.errors import RawperfError
 from rawperf.core.files import hash_file, json_text, replace_file, replace_folder
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.archives import write_zip
+from virtperf.core.git import git_text
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
@@ -65,7 +65,7 @@ def export_study(layout: Layout, study_id: str, out: Path, date: str = "") -> in
     study = load_study(layout.known(study_id))
     files = dict(_files(layout, study_id))
     published = _date(layout, date)
-    citation = _citation(layout)
+    citation = load_yaml(layout.root / CITATION).data
     graph = _graph(layout, study, files, citation, published)
     metadata = json_text({"@context": CONTEXT, "@graph": graph}).encode()
     if out.suffix == ".zip":
@@ -118,12 +118,7 @@ def _files(layout: Layout, study_id: str) -> Iterator[tuple[str, tuple[Path, str
 
 def _date(layout: Layout, date: str) -> str:
     if not date:
-        command = ["git", "-C", str(layout.root), "log", "-1", "--format=%cs"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git
-            date = done.stdout.strip()
-        except FileNotFoundError:
-            date = ""
+        date = (git_text(layout.root, "log", "-1", "--format=%cs") or "").strip()
     try:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
@@ -133,10 +128,6 @@ def _date(layout: Layout, date: str) -> str:
             found=date or None,
             remedy="give it by --date",
         ) from None
-
-
-def _citation(layout: Layout) -> Mapping[str, Any]:
-    return load_yaml(layout.root / CITATION).data
 
 
 def _graph(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.core.errors import RawperfError, did_you_mean, visible
+from rawperf.core.errors import RawperfError, require_known, visible
 from rawperf.core.units import conversion_factor, is_unit
 from rawperf.registry import build_dictionary
 from virtperf.artifact.declarations import DeclaredTable, declare_tables
@@ -173,10 +173,7 @@ def _first_problem(files: Sequence[InspectedFile]) -> str | None:
 
 def _renamed(layout: ProposedRuns, renamed: Mapping[str, str]) -> ProposedRuns:
     for old, new in renamed.items():
-        if old not in layout.sources:
-            raise RawperfError(
-                f"the draft has no factor {old!r}", remedy=did_you_mean(old, layout.sources)
-            )
+        require_known(old, layout.sources, f"the draft has no factor {old!r}")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", new):
             raise RawperfError(
                 f"no factor can be named {new!r}", expected="lower-case letters, digits and _"

@@ -155,6 +155,13 @@ class FiniteRange(click.FloatRange):
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
+def repeatable(name: str, metavar: str, text: str, **more: Any) -> Callable[[Any], Any]:
+    """An option that may be given more than once, as its help says; `more` is that of click."""
+    names = (name, *filter(None, (more.pop("parameter", ""),)))
+    help_text = f"{text}; repeatable."
+    return click.option(*names, multiple=True, metavar=metavar, help=help_text, **more)
+
+
 def level_option(what: str) -> Callable[[Any], Any]:
     """The option --level; `what` it is the level of."""
     return click.option(
@@ -186,9 +193,7 @@ def levels_option(
             )
         return {n: tuple(of) if len(of) > 1 else of[0] for n, of in given.items()}
 
-    return click.option(
-        name, multiple=True, metavar="NAME=LEVEL", callback=levels, help=f"{text}; repeatable."
-    )
+    return repeatable(name, "NAME=LEVEL", text, callback=levels)
 
 
 where_option = levels_option("--where", "Use only runs at this factor level")
@@ -233,26 +238,23 @@ def benchmark_options(command: CliCommand) -> CliCommand:
     return _with(
         command,
         where_option,
-        click.option(
+        repeatable(
             "--quantity",
-            "quantities",
-            multiple=True,
-            metavar="NAME",
-            help="Use only this quantity, or those that match a pattern; repeatable.",
+            "NAME",
+            "Use only this quantity, or those that match a pattern",
+            parameter="quantities",
         ),
-        click.option(
+        repeatable(
             "--lower-is-better",
-            "lower",
-            multiple=True,
-            metavar="NAME",
-            help="Quantity of which an increase counts as slower; repeatable.",
+            "NAME",
+            "Quantity of which an increase counts as slower",
+            parameter="lower",
         ),
-        click.option(
+        repeatable(
             "--higher-is-better",
-            "higher",
-            multiple=True,
-            metavar="NAME",
-            help="Quantity of which a decrease counts as slower; repeatable.",
+            "NAME",
+            "Quantity of which a decrease counts as slower",
+            parameter="higher",
         ),
         input_format_option("format"),
     )

@@ -13,6 +13,7 @@ from virtperf.cli._shared import (
     exit_by_verdict,
     key_option,
     level_option,
+    repeatable,
     result_options,
     rows_option,
     write_and_print,
@@ -57,20 +58,14 @@ class _Percent(click.ParamType[float]):
 )
 @benchmark_options
 @key_option
-@click.option(
-    "--over",
-    multiple=True,
-    metavar="COLUMN",
-    help="Average over the levels of this key; repeatable.",
-)
+@repeatable("--over", "COLUMN", "Average over the levels of this key")
 @rows_option
-@click.option(
+@repeatable(
     "--percentile",
-    "percentiles",
-    multiple=True,
+    "99.9",
+    "Compare this percentile of single values or histograms instead of means",
+    parameter="percentiles",
     type=FiniteRange(0, 100, min_open=True, max_open=True),
-    metavar="99.9",
-    help="Compare this percentile of single values or histograms instead of means; repeatable.",
 )
 @click.option(
     "--margin",

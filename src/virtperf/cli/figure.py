@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from rawperf.core.errors import RawperfError
+from rawperf.core.files import write_atomically
 from virtperf.core.paths import Layout
 
 SUFFIX = ".svg"
@@ -31,7 +33,21 @@ def _check_suffix(context: click.Context, parameter: click.Parameter, path: Path
 @click.pass_obj
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
     """Export one figure, such as figure-5, as an SVG file."""
-    from virtperf.report.figure_file import write_figure
+    from virtperf.report import plot
+    from virtperf.report.loaded import load_study
 
     layout.known(study_id)
-    write_figure(study_id, exhibit, layout.root / "data", output)
+    study = load_study(study_id, layout.root / "data")
+    study.data.require_stages()
+    shown = study.show(exhibit)
+    if shown.figure is None or shown.record is None:
+        raise RawperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
+    record = shown.record
+    svg = plot.svg(
+        shown.figure,
+        exhibit,
+        title=f"{record.name}: {record.title}",
+        description=record.caption,
+        background="#ffffff",
+    )
+    write_atomically(output, f"{svg}\n")

@@ -15,6 +15,7 @@ from virtperf.cli._shared import (
     level_option,
     print_table,
     read_table,
+    repeatable,
     row_names,
     status,
     warn,
@@ -49,9 +50,7 @@ def _list_models(context: click.Context, _: click.Parameter, is_set: bool) -> No
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--x", metavar="COLUMN", help="Predictor of a curve, such as the load.")
 @click.option("--y", metavar="COLUMN", required=True, help="Response: the observed values.")
-@click.option(
-    "--by", multiple=True, metavar="COLUMN", help="Fit each level of this column; repeatable."
-)
+@repeatable("--by", "COLUMN", "Fit each level of this column")
 @click.option(
     "--noise",
     type=click.Choice(["proportional", "counts", "constant"]),
@@ -71,21 +70,12 @@ def _list_models(context: click.Context, _: click.Parameter, is_set: bool) -> No
     metavar="NUMBER",
     help="closed: squared coefficient of variation of service times, or 'free'; default 1.",
 )
-@click.option(
-    "--at", multiple=True, type=FiniteRange(), metavar="X", help="Predict at this x; repeatable."
-)
+@repeatable("--at", "X", "Predict at this x", type=FiniteRange())
 @click.option("--group", metavar="COLUMN", help="Column that distinguishes the two groups.")
 @click.option("--of", metavar="LEVEL", help="First group (numerator of a ratio).")
 @click.option("--to", metavar="LEVEL", help="Second group (denominator of a ratio).")
-@click.option(
-    "--on",
-    multiple=True,
-    metavar="COLUMN",
-    help="Column whose value the runs of a pair share; repeatable.",
-)
-@click.option(
-    "--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows; repeatable."
-)
+@repeatable("--on", "COLUMN", "Column whose value the runs of a pair share")
+@repeatable("--where", "COLUMN=VALUE", "Use only these rows")
 @level_option("intervals")
 @click.option(
     "--list",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rawperf.core.errors import RawperfError, RunError
-from virtperf.cli._shared import clean, console, print_line, print_table, warn
+from virtperf.cli._shared import clean, console, print_line, print_table, repeatable, warn
 from virtperf.core.grouping import grouped
 from virtperf.core.paths import Layout
 
@@ -46,11 +46,8 @@ EXIT_FAILED = 3
     help="Print what there is to measure, and the difference that each hypothesis can detect, without "
     "measuring.",
 )
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="NAME|FACTOR=LEVEL",
-    help="Measure only this experiment, or runs at this factor level; repeatable.",
+@repeatable(
+    "--only", "NAME|FACTOR=LEVEL", "Measure only this experiment, or runs at this factor level"
 )
 @click.option(
     "--replicates",

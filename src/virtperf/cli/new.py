@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from virtperf.cli._shared import print_line, print_table, repeatable
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -36,12 +37,11 @@ def new() -> None:
     metavar="PATH",
     help="Published data of a paper, a folder or a zip file: draft the study and its run folders.",
 )
-@click.option(
+@repeatable(
     "--factor",
-    "renamed",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="With --artifact: another name for a proposed factor; repeatable.",
+    "OLD=NEW",
+    "With --artifact: another name for a proposed factor",
+    parameter="renamed",
 )
 @click.option(
     "--claims",
@@ -116,7 +116,6 @@ def _read_claims(path: Path) -> str:
 
 
 def _show(draft: Draft, study_id: str) -> None:
-    from virtperf.cli._shared import print_line, print_table
     from virtperf.core.numbers import plural
 
     runs = draft.layout.runs

@@ -13,6 +13,7 @@ from virtperf.cli._shared import (
     level_option,
     print_shown,
     read_table,
+    repeatable,
     warn,
 )
 
@@ -27,9 +28,7 @@ LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 @click.argument("file", type=click.Path(allow_dash=True), required=False)
 @click.option("--y", metavar="COLUMN", help="Observed values of the pilot runs.")
 @click.option("--group", metavar="COLUMN", help="Condition of each pilot run.")
-@click.option(
-    "--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these pilot runs; repeatable."
-)
+@repeatable("--where", "COLUMN=VALUE", "Use only these pilot runs")
 @click.option(
     "--cv",
     type=FiniteRange(0, MAX_PERCENT, min_open=True),

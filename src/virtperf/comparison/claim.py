@@ -36,11 +36,10 @@ from virtperf.comparison.sides import (
 )
 from virtperf.core.estimate import Estimate
 from virtperf.core.levels import Level
-from virtperf.core.numbers import plural
+from virtperf.core.numbers import join_names, plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
 from virtperf.runs.ingest.inputs import study_inputs
-from virtperf.runs.run_values import join_names
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study

@@ -16,8 +16,13 @@ from virtperf.comparison.ratio_rows import are_missing
 from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import BUCKETED, Estimate
+from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import values_for_limits
-from virtperf.runs.run_values import Condition, RunValues, join_names, key_text
+from virtperf.runs.run_values import (
+    Condition,
+    RunValues,
+    key_text,
+)
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind

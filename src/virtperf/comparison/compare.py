@@ -33,12 +33,12 @@ from virtperf.comparison.splits import equal_splits, unequal_quantities
 from virtperf.comparison.table import ComparisonTable, DifferentFact
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
+from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.run_reader import FORMAT_IGNORED
 from virtperf.runs.run_values import (
     ComparedQuantity,
     Condition,
-    join_names,
     key_text,
 )
 

@@ -26,9 +26,12 @@ from virtperf.comparison.row import Row, Rows, change_texts, direction, size_tex
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
+from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Shown
-from virtperf.runs.run_values import ComparedQuantity, join_names
+from virtperf.runs.run_values import (
+    ComparedQuantity,
+)
 
 COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelation", "verdict")
 NO_CHANGE = "no change seen"

@@ -5,7 +5,6 @@ either at a git revision.
 from __future__ import annotations
 
 import io
-import subprocess
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import RawperfError
 from virtperf.core.archives import extract_member
+from virtperf.core.git import run_git
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.packed import ARCHIVES
 
@@ -82,19 +82,11 @@ def _relative(inside: Path, root: Path, text: str) -> str:
         ) from None
 
 
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = ["git", "-C", str(root), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git
-    except FileNotFoundError:
-        raise RawperfError("git is not installed", remedy="give folders instead") from None
-
-
 def _commit(root: Path, revision: str) -> str | None:
     """Resolve a revision to its commit; None for an unknown one."""
     if revision.startswith("-"):
         return None
-    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    commit = run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     return commit.stdout.decode().strip() if commit.returncode == 0 else None
 
 
@@ -102,7 +94,8 @@ def _extract(root: Path, revision: str, path: str, target: Path) -> None:
     """Extract a path of a revision, and the archives that may hold it as a packed run."""
     parents = [str(parent / ARCHIVES) for parent in PurePosixPath(path).parents]
     archived = [
-        _git(root, "archive", "--format=tar", revision, "--", inside) for inside in (path, *parents)
+        run_git(root, "archive", "--format=tar", revision, "--", inside)
+        for inside in (path, *parents)
     ]
     if all(each.returncode for each in archived):
         raise RawperfError(

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, require_known
 from virtperf.comparison.places import Place, resolve_place, side_names
 from virtperf.comparison.sides import Side, TableOptions
 from virtperf.core.levels import Level
+from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.addresses import Addresses
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder
@@ -27,7 +28,11 @@ from virtperf.runs.run_reader import (
     raw_files_of,
     require_bounded,
 )
-from virtperf.runs.run_values import choose_keys, choose_options, join_names, settle_counts
+from virtperf.runs.run_values import (
+    choose_keys,
+    choose_options,
+    settle_counts,
+)
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
@@ -121,12 +126,8 @@ def require_factors(sides: Sequence[Side], where: Iterable[str]) -> None:
     """Raise `RawperfError` for a factor or key in `where` that no run has."""
     known = {name for side in sides for name in (*side.factor_levels, *side.key_levels)}
     for name in where:
-        if name not in known:
-            raise RawperfError(
-                f"no run has a factor {name!r}, and no table a column of keys of that name",
-                expected=", ".join(sorted(known)) or None,
-                remedy=did_you_mean(name, known),
-            )
+        problem = f"no run has a factor {name!r}, and no table a column of keys of that name"
+        require_known(name, known, problem, expected=", ".join(sorted(known)) or None)
 
 
 def _read_runs(
@@ -231,10 +232,7 @@ def _require_columns(runs: Sequence[LoadedRun], names: Sequence[str]) -> None:
         known.update(name for _, key in cells for name, _ in key)
         known.update(name for of_file in run.cells.values() for name in of_file.settings)
     for name in names:
-        if name not in known:
-            raise RawperfError(
-                f"no table has a column {name!r}", remedy=did_you_mean(name, sorted(known))
-            )
+        require_known(name, sorted(known), f"no table has a column {name!r}")
 
 
 def _load_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> list[LoadedRun]:
@@ -308,13 +306,9 @@ def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], lis
     if with_file := [*(path for path in entries if (path / RUN_FILE).is_file()), *packed]:
         skipped = {*with_file, *(folder / name for name in RESERVED)}
         without = [path.name for path in entries if path.is_dir() and path not in skipped]
-        notes = [_skipped_note(without)] if without else []
+        notes = [f"left out: {join_names(without)} (no {RUN_FILE})"] if without else []
         return sorted(with_file, key=lambda path: path.name), notes
     return [path for path in entries if _is_suite_run(path)] or entries, []
-
-
-def _skipped_note(names: Sequence[str]) -> str:
-    return f"left out: {join_names(names)} (no {RUN_FILE})"
 
 
 def _is_suite_run(path: Path) -> bool:

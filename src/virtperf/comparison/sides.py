@@ -16,12 +16,12 @@ from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_
 from virtperf.core.contrasts import Replicates
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import is_percentile
 from virtperf.runs.run_values import (
     CellName,
     ComparedQuantity,
     RunValues,
-    join_names,
     match_quantities,
 )
 

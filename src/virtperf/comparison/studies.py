@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rawperf.core.errors import RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError, require_known
 from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import Pair, RunRatio, contrast
 from virtperf.comparison.sides import Side
@@ -51,12 +51,8 @@ class MeasuredStudy:
     def require_factors(self, where: Mapping[str, Level]) -> None:
         """Raise `RawperfError` for a factor that the study does not have."""
         for name in where:
-            if name not in self.study.factors:
-                raise RawperfError(
-                    f"{self.study.id} has no factor {name!r}",
-                    expected=", ".join(self.study.factors),
-                    remedy=did_you_mean(name, self.study.factors),
-                )
+            factors, problem = self.study.factors, f"{self.study.id} has no factor {name!r}"
+            require_known(name, factors, problem, expected=", ".join(factors))
 
     def level_sides(
         self, factor: str, written: Sequence[str], where: Mapping[str, Level]

@@ -13,9 +13,11 @@ from virtperf.comparison.row import Rows, change_texts, size_texts
 from virtperf.comparison.splits import EqualSplits
 from virtperf.core.contrasts import POOLED
 from virtperf.core.grouping import grouped
-from virtperf.core.numbers import join_words, number, unsigned, with_unit
+from virtperf.core.numbers import join_names, join_words, number, unsigned, with_unit
 from virtperf.core.shown import Grid, Shown
-from virtperf.runs.run_values import FAILURES, join_names
+from virtperf.runs.run_values import (
+    FAILURES,
+)
 
 MAX_SENTENCES = 5
 MAX_ROWS = 20

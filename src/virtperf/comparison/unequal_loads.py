@@ -12,6 +12,7 @@ import pandas as pd
 
 from virtperf.comparison.ratio_rows import Pair
 from virtperf.comparison.sides import Side
+from virtperf.core.numbers import join_names
 
 MAX_LEVELS = 50
 """Maximum number of levels of a load."""
@@ -122,8 +123,7 @@ def _is_integer(values: pd.Series) -> bool:
 
 def _levels_text(levels: tuple[float, ...] | None) -> str:
     distinct = [f"{level:g}" for level in dict.fromkeys(levels or ())]
-    more = len(distinct) - MAX_SHOWN_LEVELS
-    return ", ".join(distinct[:MAX_SHOWN_LEVELS]) + (f" and {more} more" if more > 0 else "")
+    return join_names(distinct, most=MAX_SHOWN_LEVELS)
 
 
 def _frame(side: Side) -> pd.DataFrame:

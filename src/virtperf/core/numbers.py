@@ -153,3 +153,9 @@ def join_words(parts: Iterable[str]) -> str:
     return (
         items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
     )
+
+
+def join_names(values: Sequence[str], separator: str = ", ", most: int = 3) -> str:
+    """Join names, of many the first with the number of the others."""
+    shown = separator.join(values[:most]) or "not known"
+    return f"{shown} and {len(values) - most} more" if len(values) > most else shown

@@ -9,8 +9,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import RawperfError
+from virtperf.core.git import git_text
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Experiment
 from virtperf.measure.plan import PlannedRun
@@ -25,7 +24,6 @@ from virtperf.measure.plan import PlannedRun
 MACHINE_ID = Path("/etc/machine-id")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 ID_DIGITS = 12
-TIMEOUT_S = 30.0
 HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
 """Settings that affect what is measured, or which runs are kept."""
 NOT_HASHED = ("timeout_s",)
@@ -145,7 +143,9 @@ def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path
     Units are the patterns of `testbed`, else the files and folders that commands name.
     """
     if run.experiment.testbed is not None:
-        return list(_declared(run.experiment.testbed, root))
+        return [
+            (pattern, _matching("testbed", pattern, root)) for pattern in run.experiment.testbed
+        ]
     return _named_files(run.all_calls(here, root, _folder(run, here)), here, root)
 
 
@@ -176,11 +176,6 @@ def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, l
     return sorted((name, paths) for name, paths in files_by_name.items() if name not in inner)
 
 
-def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
-    for pattern in patterns:
-        yield pattern, _matching("testbed", pattern, root)
-
-
 def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
     """Files of the repository that match a glob pattern of measure.yaml, sorted."""
     paths = sorted(path for path in root.glob(pattern) if path.is_file())
@@ -203,7 +198,7 @@ def _matches_any(path: Path, patterns: Iterable[str], root: Path) -> bool:
 def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
     """Git blob hashes of the files' current contents."""
     names = "".join(f"{path}\n" for path in paths)
-    hashes = (_git(root, "hash-object", "--stdin-paths", stdin=names) or "").split()
+    hashes = (git_text(root, "hash-object", "--stdin-paths", stdin=names) or "").split()
     return dict(zip(paths, hashes, strict=True)) if len(hashes) == len(paths) else {}
 
 
@@ -213,7 +208,7 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
     Empty if the commit is not available.
     """
     blobs = {}
-    for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
+    for line in (git_text(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
         kind, _, path = line.partition("\t")
         place = root / path
         if path and (place.is_relative_to(root / name) or _matches_any(place, (name,), root)):
@@ -263,7 +258,7 @@ def _ignored(paths: list[Path], root: Path) -> set[Path]:
     if not paths:
         return set()
     names = "\0".join(str(path) for path in paths)
-    done = _git(root, "check-ignore", "--stdin", "-z", stdin=names)
+    done = git_text(root, "check-ignore", "--stdin", "-z", stdin=names)
     return {Path(name) for name in (done or "").split("\0") if name}
 
 
@@ -277,8 +272,8 @@ def _contents(paths: list[Path]) -> Iterator[str]:
 def committed_versions(file: Path) -> Iterator[str]:
     """Texts of a file in the commits of the current branch that changed it, newest first."""
     folder, name = file.parent, file.name
-    for commit in (_git(folder, "log", "--format=%H", "--", name) or "").split():
-        text = _git(folder, "show", f"{commit}:./{name}")
+    for commit in (git_text(folder, "log", "--format=%H", "--", name) or "").split():
+        text = git_text(folder, "show", f"{commit}:./{name}")
         if text is not None:  # a commit may have removed it
             yield text
 
@@ -286,9 +281,9 @@ def committed_versions(file: Path) -> Iterator[str]:
 def session(root: Path) -> dict[str, Any]:
     """Place and time of measurement: commit, dirty flag, UTC offset, hashed host and boot ids."""
     facts: dict[str, Any] = {}
-    if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
+    if commit := (git_text(root, "rev-parse", "HEAD") or "").strip():
         facts["commit"] = commit[:ID_DIGITS]
-        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+        changed = git_text(root, "status", "--porcelain", "--untracked-files=no")
         facts["dirty"] = bool((changed or "").strip())
     facts["utc_offset"] = time.strftime("%z")
     for name, path in (("host", MACHINE_ID), ("boot", BOOT_ID)):
@@ -297,22 +292,3 @@ def session(root: Path) -> dict[str, Any]:
         except (OSError, UnicodeDecodeError):
             continue
     return facts
-
-
-def _git(root: Path, *arguments: str, stdin: str | None = None) -> str | None:
-    """Standard output of a git command; None without git or a repository, or if it fails."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    try:
-        done = subprocess.run(  # noqa: S603
-            [program, "-C", str(root), *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
+from rawperf.core.errors import (
+    RawperfError,
+    Report,
+    StudyError,
+    did_you_mean,
+    raise_problem,
+    require_known,
+)
 from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
 from virtperf.core.grouping import grouped
@@ -372,24 +379,14 @@ def _selection(
 ) -> Callable[[PlannedRun], bool]:
     experiments = {text for text in only if "=" not in text}
     names = [experiment.name for experiment in definition.experiments]
-    if unknown := sorted(experiments - set(names)):
-        raise RawperfError(
-            f"--only: unknown experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
-        )
+    for name in sorted(experiments):
+        require_known(name, names, f"--only: unknown experiment {name!r}")
     levels: dict[str, set[str]] = {}
     for text in (t for t in only if "=" in t):
         factor, level = text.split("=", 1)
-        known = list(map(str, study.factors[factor].levels)) if factor in study.factors else []
-        if level not in known:
-            unknown_name, among = (
-                (f"level {level!r} of {factor}", known)
-                if known
-                else (f"factor {factor!r}", [*study.factors])
-            )
-            raise RawperfError(
-                f"--only: unknown {unknown_name}",
-                remedy=did_you_mean(level if known else factor, among),
-            )
+        require_known(factor, study.factors, f"--only: unknown factor {factor!r}")
+        known = list(map(str, study.factors[factor].levels))
+        require_known(level, known, f"--only: unknown level {level!r} of {factor}")
         levels.setdefault(factor, set()).add(level)
 
     def is_chosen(run: PlannedRun) -> bool:

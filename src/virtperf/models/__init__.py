@@ -24,8 +24,7 @@ from virtperf.models.frames import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.planning import stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
-from virtperf.models.quantile import quantile_regression
-from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
+from virtperf.models.queueing import fit_closed, mmc, mva
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
@@ -54,7 +53,6 @@ __all__ = [
     "pairs",
     "power",
     "power_table",
-    "quantile_regression",
     "ratio_of_means",
     "ratio_of_pairs",
     "ratio_of_printed",
@@ -64,7 +62,6 @@ __all__ = [
     "runs_needed",
     "scaling",
     "segmented",
-    "service_demand",
     "stop_when",
     "usl",
     "variance_components",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError, ParameterError, did_you_mean
+from rawperf.core.errors import ModelError, ParameterError, did_you_mean, require_known
 from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, common_origin, origin_of
 from virtperf.core.schema import require_columns
@@ -154,12 +154,10 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
             if isinstance(column.dtype, pd.CategoricalDtype)
             else column.unique()
         )
-        if known and level not in known:
-            raise ParameterError(
-                f"no row has {name} {level!r}",
-                expected=f"one of {', '.join(map(repr, known[:20]))}",
-                remedy=did_you_mean(level, known),
-            )
+        if known:
+            expected = f"one of {', '.join(map(repr, known[:20]))}"
+            problem = f"no row has {name} {level!r}"
+            require_known(level, known, problem, ParameterError, expected=expected)
         rows = rows[rows[name] == level]
     return rows
 

@@ -3,7 +3,6 @@ demands from measured throughput.
 
     mva({"cpu": 0.002, "disk": 0.005}, clients=[1, 8, 32], think=0.5)
     mmc(arrival_rate=800, service_time=0.002, servers=2).response
-    service_demand(utilization=0.97, throughput=976, servers=2)
     fit_closed(clients, throughput, think=0.007, servers=[1, 2, 2]).demand()
 
 All times are in one unit, rates in its inverse.
@@ -40,26 +39,6 @@ from virtperf.models.result import MISFIT_LEVEL, PROFILE, FitResult
 MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
 MAX_CV2 = 16.0
 """Upper bound of the estimated squared coefficient of variation."""
-
-
-def service_demand(utilization: float, throughput: float, servers: int = 1) -> float:
-    """Service demand of a request at a station by the utilization law, ``servers * utilization /
-    throughput``.
-
-    Parameters
-    ----------
-    utilization : float
-        Utilization of the station's servers, 0 to 1.
-    throughput : float
-        Requests completed per unit of time.
-    """
-    if not (0 <= utilization <= 1 and throughput > 0):
-        raise ParameterError(
-            "the utilization or the throughput is out of range",
-            expected="a utilization from 0 to 1 and a positive throughput",
-            found=f"{utilization!r} and {throughput!r}",
-        )
-    return servers * utilization / throughput
 
 
 def mva(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
+from virtperf.core.git import run_git
 from virtperf.core.paths import Layout
 from virtperf.pipeline.run import Tell, run_pipeline
 
@@ -81,20 +81,14 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyRes
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(  # noqa: S603 - git of this machine
-        ["git", *arguments],  # noqa: S607
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_git(folder, *arguments)
     if done.returncode:
         raise RawperfError(
             f"git {arguments[0]} failed",
-            found=done.stderr.strip() or None,
+            found=done.stderr.decode(errors="replace").strip() or None,
             remedy="`git log` lists revisions; `git worktree prune` removes stale worktrees.",
         )
-    return done.stdout
+    return done.stdout.decode(errors="replace")
 
 
 def _compare_trees(before: Path, after: Path) -> tuple[int, list[ChangedResult]]:

@@ -20,7 +20,6 @@ from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_inter
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Function, SearchResult, search_ranges
 from virtperf.study.claims import Claim, Claims
-from virtperf.study.derived import derivations
 from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived
 from virtperf.study.derived_kinds.fitted import LineDerived, SegmentedDerived, UslDerived
@@ -192,7 +191,7 @@ def ranges(claims: Claims, feasible: Feasible, alone: Feasible, answers: Answers
     for claim in claims:
         for instance in () if claim.assumed else claim.instances:
             stated.setdefault(instance.parts, {})[claim.id] = claim
-    for derivation in derivations(feasible.study):
+    for derivation in feasible.study.derivations:
         with_them = answers.answer(feasible, derivation)
         without = answers.answer(alone, derivation)
         alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)

@@ -21,7 +21,6 @@ from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.ranges import Answers
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
-from virtperf.study.derived import derivations
 from virtperf.study.quantities import Quantity, quantities_of
 
 MIN_MOVED_SHARE = 0.05
@@ -177,7 +176,7 @@ def _derived(
 ) -> Iterator[dict[str, Any]]:
     in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
     feasible = other.feasible
-    for derivation in derivations(feasible.study):
+    for derivation in feasible.study.derivations:
         named = quantities_of(derivation.parts)
         changed_quantities = [q for q in named if _system_changed(alone, feasible, q)]
         if derivation.of_itself or not changed_quantities:

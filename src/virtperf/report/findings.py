@@ -8,13 +8,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 import numpy as np
 
-from rawperf.core.errors import StudyError, did_you_mean
+from rawperf.core.errors import StudyError, require_known
 from virtperf.core.contrasts import POOLED, Contrast, block_name
-from virtperf.core.groups import two_groups
 from virtperf.core.levels import level_text
 from virtperf.core.numbers import (
     as_precise,
@@ -26,6 +26,7 @@ from virtperf.core.numbers import (
     with_interval,
 )
 from virtperf.core.provenance import Provenance
+from virtperf.core.statistics import two_groups
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData, allowed
@@ -45,6 +46,7 @@ UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
 """A number, but not part of a name: z196, DB2, SHA-1."""
+_problem = partial(StudyError, file="study.yaml")
 
 
 @dataclass(frozen=True)
@@ -163,9 +165,8 @@ def _check_runs_agree(data: StudyData, exhibit: Exhibit, claim: Claim) -> None:
     """Check that the study's own runs, which an exhibit shows, agree with the claim of its title."""
     _, by_runs = verdict_words(claim, data.result(claim.id))
     if _has_own_runs(data) and by_runs not in AGREED:
-        raise StudyError(
+        raise _problem(
             f"{exhibit.id}: the runs do not support the title that `shows` gives it",
-            file="study.yaml",
             expected=f"runs that agree with {claim.id}: {' or '.join(AGREED)}",
             found=by_runs,
             remedy="name another claim, or state what the runs show in a finding with this `figure`.",
@@ -178,12 +179,7 @@ def _has_own_runs(data: StudyData) -> bool:
 
 
 def _claim_named(known: Mapping[str, Claim], name: str) -> Claim:
-    if name not in known:
-        raise StudyError(
-            f"findings: there is no claim {name!r}",
-            file="study.yaml",
-            remedy=did_you_mean(name, known),
-        )
+    require_known(name, known, f"findings: there is no claim {name!r}", _problem)
     return known[name]
 
 
@@ -193,11 +189,10 @@ def _printed(data: StudyData, claim: Claim, part: str) -> str:
     is_coefficient = part in claim.coefficients
     value = claim.coefficients.get(part, limits.get(part))
     if value is None or not math.isfinite(value):
-        raise StudyError(
+        raise _problem(
             f"findings: the claim {claim.id} has no number"
             if part == "value"
             else f"findings: the claim {claim.id} has no {part}",
-            file="study.yaml",
             expected=f"a claim with `{part}`",
             found="{" + claim.id + (f".{part}" if part != "value" else "") + "}",
         )
@@ -209,9 +204,8 @@ def _derived(data: StudyData, name: str, gives: str) -> str:
     rows = data.ranges[(data.ranges["derived"] == name) & (data.ranges["gives"] == gives)]
     ends = list(rows["pieces_text"].iloc[0]) if len(rows) == 1 else []
     if not ends or not all(map(math.isfinite, ends)):
-        raise StudyError(
+        raise _problem(
             f"findings: the derived number {name} has no closed range",
-            file="study.yaml",
             expected="one number with an upper and a lower limit",
             found=f"{len(rows)} numbers"
             if len(rows) != 1
@@ -245,9 +239,8 @@ def _stated_number(
         ends = _range_over_units(data, name, of, to)
     value, low, high = (scale * v + shift for v in (contrast.value, *ends))
     if not (stated.low <= low and high <= stated.high):
-        raise StudyError(
+        raise _problem(
             f"findings: the runs do not support the limits given for {name}",
-            file="study.yaml",
             expected=f"a {100 * level:g} % interval within {interval(stated.low, stated.high)}",
             found=with_interval(value, low, high) if stated.mean else interval(low, high),
             remedy="adapt the sentence and its limits to the interval, or measure more runs.",
@@ -311,18 +304,16 @@ def _check_shown(data: StudyData, name: str, named: Iterable[Quantity]) -> None:
     """Check that a number's quantities were measured, and are in a figure or a derived number."""
     samples = data.samples(Provenance.MEASURED)
     if missing := [q.key() for q in named if q not in samples]:
-        raise StudyError(
+        raise _problem(
             f"findings: no measured run for the number {name}",
-            file="study.yaml",
             found=", ".join(missing),
             remedy="name measured conditions; virtperf runs reads new runs.",
         )
     pooled = data.study.pooled_factor
     every = {pooled.name: EVERY} if pooled else {}  # whose figures have a mark for each level
     if hidden := [q.key() for q in named if not {q, q.moved(every)} & data.shown]:
-        raise StudyError(
+        raise _problem(
             f"findings: no exhibit shows the number {name}",
-            file="study.yaml",
             expected="quantities that a figure plots, or that a derived number compares",
             found=", ".join(hidden),
         )
@@ -333,9 +324,8 @@ def two_groups_error(data: StudyData, quantity: Quantity) -> StudyError | None:
     groups = two_groups(data.samples(Provenance.MEASURED)[quantity].units.tolist())
     if groups is None:
         return None
-    return StudyError(
+    return _problem(
         f"findings: no mean describes {data.study.show(quantity)}: its runs fall into two groups",
-        file="study.yaml",
         found=" and ".join(interval(float(g[0]), float(g[-1])) for g in groups),
         remedy="give the range over its runs by `mean: false`, or say what separates the groups.",
     )
@@ -364,9 +354,8 @@ def _check_plotted(
     value, *ends = shown
     again = _number_text(plotted, *(plotted + (end - value) for end in ends))
     if again != text and not same_within(value, plotted, (ends[0], ends[1])):
-        raise StudyError(
+        raise _problem(
             f"findings: the number {name} is not that of the plotted means",
-            file="study.yaml",
             expected=again,
             found=text,
             remedy="measure both sides in the same blocks, or compare conditions that have them.",
@@ -385,9 +374,8 @@ def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple
         return float(values.min()), float(values.max())
     common = set.intersection(*(set(side.by_block) for side in sides.values())) - {""}
     if not common:
-        raise StudyError(
+        raise _problem(
             f"findings: the conditions of the number {name} have no block in common",
-            file="study.yaml",
             remedy="a range over blocks (`mean: false`) needs both sides in each block.",
         )
     values = np.array(
@@ -443,9 +431,8 @@ def problems(data: StudyData, finding: Finding, level: float) -> Iterator[StudyE
     )
     for place in PLACEHOLDER.finditer(finding.says):
         if word := wrong_origin(finding.says, place, measured=place[1] in finding.numbers):
-            yield StudyError(
+            yield _problem(
                 f"findings: the number {place[1]} stands beside the word “{word}”",
-                file="study.yaml",
                 expected="printed numbers and ranges of a text, and measured numbers, called what they are",
             )
 
@@ -462,9 +449,8 @@ def unsupported_words(
         return  # before the stages have run
     for word in number_words(PLACEHOLDER.sub("{}", says)):
         if word.text not in known and not any(word.describes(*pair) for pair in ends):
-            yield StudyError(
+            yield _problem(
                 f"findings: nothing supports the words “{word.text}”",
-                file="study.yaml",
                 expected=f"a ratio of {interval(word.low, word.high)} between two numbers of the evidence",
                 found=join_words([interval(*pair) for pair in ends]) or "no ratio",
                 remedy="state the number, or name the claim that says so in rests_on.",
@@ -538,9 +524,8 @@ def _typed_numbers(
         written = next(filter(None, (_number_of(c, token) for c in claims)), "")
         if not written and token in names | statements:
             continue
-        yield StudyError(
+        yield _problem(
             f"findings: the number {token} is typed, not computed",
-            file="study.yaml",
             expected="a level of the compared conditions, or a number in the statement of a claim that "
             "the finding rests on",
             remedy=f"write {{{written}}}."
@@ -582,9 +567,8 @@ def utilization_error(study: Study, terms: Sequence[Quantity], says: str) -> Stu
     if named or not shares or len({quantity.at for quantity in terms}) < 2:
         return None
     label = study.quantities[min(names)].label
-    return StudyError(
+    return _problem(
         f"findings: a change of “{label}” is stated without the word utilization or load",
-        file="study.yaml",
         found=" ".join(says.split()),
         remedy="say that it is a utilization: with another run time the processor time differs.",
     )
@@ -616,9 +600,8 @@ def outside_page(data: StudyData, claim: Claim) -> Iterator[StudyError]:
             if not any(
                 claim.low <= end + near and start - near <= claim.high for start, end in pairs
             ):
-                yield StudyError(
+                yield _problem(
                     f"findings: the number of {claim.id} lies outside the page's own range",
-                    file="study.yaml",
                     expected=allowed(pieces),
                     found=interval(claim.low, claim.high),
                     remedy="state both, or rest the finding on the claims that contradict each other.",

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean, require_known
 from rawperf.core.model import Level
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
@@ -40,7 +40,6 @@ from virtperf.study.conditions import (
     within_bounds,
 )
 from virtperf.study.definition import Exhibit, Study, load_study
-from virtperf.study.derived import derivations
 from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
@@ -158,7 +157,7 @@ class StudyData:
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
         """All derived numbers of the study, in the order of study.yaml."""
-        return tuple(derivations(self.study))
+        return tuple(self.study.derivations)
 
     @cached_property
     def _means(self) -> Means:
@@ -519,8 +518,7 @@ def find_exhibit(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
-    if exhibit not in known:
-        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=did_you_mean(exhibit, known))
+    require_known(exhibit, known, f"there is no exhibit {exhibit!r}", StudyError)
     return known[exhibit]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, require_known
 from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import findings, frames, origins
@@ -304,12 +304,9 @@ class LoadedStudy:
         assumptions, errata, quality.
         """
         for name in parts:
-            if name not in APPENDIX:
-                raise StudyError(
-                    f"unknown part of a report: {name!r}",
-                    expected=f"one of {', '.join(APPENDIX)}",
-                    remedy=did_you_mean(name, APPENDIX),
-                )
+            expected = f"one of {', '.join(APPENDIX)}"
+            problem = f"unknown part of a report: {name!r}"
+            require_known(name, APPENDIX, problem, StudyError, expected=expected)
         records = []
         for name in parts or APPENDIX:
             heading, note = APPENDIX[name]

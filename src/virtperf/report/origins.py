@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import did_you_mean
+from rawperf.core.errors import require_known
 from virtperf.core.provenance import (
     RUN_KINDS,
     Origin,
@@ -87,19 +87,14 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             found=origin.study,
             remedy="show it with the study that it belongs to.",
         )
-    exhibits = {TEXT, *(e.id for e in data.study.exhibits)}
+    exhibits = (TEXT, *(e.id for e in data.study.exhibits))
     for name in origin.exhibits:
-        if name not in exhibits:
-            raise ProvenanceError(
-                f"{label}: the study has no exhibit {name!r}", remedy=did_you_mean(name, exhibits)
-            )
+        problem = f"{label}: the study has no exhibit {name!r}"
+        require_known(name, exhibits, problem, ProvenanceError)
     if word is Provenance.OWN_DATA:
         return
     for run in origin.runs:
-        if run not in runs:
-            raise ProvenanceError(
-                f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
-            )
+        require_known(run, runs, f"{label}: the study has no run {run!r}", ProvenanceError)
         if word not in RUN_KINDS or runs[run] != word:
             raise ProvenanceError(
                 f"{label}: its provenance is {word}, but run {run} is {runs[run]}",

@@ -118,7 +118,11 @@ def unpack(root: Path, patterns: Sequence[str] = ()) -> list[str]:
             with replace_folder(folder) as fresh:
                 fresh.rmdir()
                 archive.extract(name, fresh)
-        rest = {name: _packed_content(archive, name) for name in archive.runs if name not in names}
+        rest = {
+            name: dict(archive.read(name, run))
+            for name, run in archive.runs.items()
+            if name not in names
+        }
         if not rest:
             path.unlink()
         elif names:
@@ -154,10 +158,6 @@ def _content(folder: Path) -> dict[str, bytes]:
             continue
         raise RunError(problem, file=folder.name, found=found, remedy=f"remove {name}")
     return {name: (folder / name).read_bytes() for name in sorted(state(folder))}
-
-
-def _packed_content(archive: Archive, run: str) -> dict[str, bytes]:
-    return dict(archive.read(run, archive.runs[run]))
 
 
 def _require_equal(packed: RunFolder) -> None:

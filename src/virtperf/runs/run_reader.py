@@ -31,6 +31,7 @@ from rawperf.pieces import HEAD_BYTES, peek_stream
 from rawperf.results.table import ResultTable
 from rawperf.tidy import RawTables, open_input
 from virtperf.core.grouping import grouped
+from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
     first_text,
@@ -52,7 +53,6 @@ from virtperf.runs.run_values import (
     at_options,
     average_over,
     choose_keys,
-    join_names,
     plain_table,
     result_cells,
     run_values,

@@ -25,6 +25,7 @@ from rawperf.results.names import split_unit, to_base
 from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
+from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import is_percentile
 
 Condition = tuple[tuple[str, Level], ...]
@@ -65,7 +66,6 @@ MAX_SETTING_LEVELS = 64
 PERCENT_NAMES = re.compile(r"(?i).*(percentile|quantile|percentage|percent).*")
 """Names of columns that say which percentile a row is."""
 MAX_KEYS = 1000
-MAX_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -711,12 +711,6 @@ def run_values(
 def key_text(key: Condition) -> str:
     """Format a key: ``test=SET, size=2``."""
     return ", ".join(f"{name}={level}" for name, level in key)
-
-
-def join_names(values: Sequence[str], separator: str = ", ", most: int = 3) -> str:
-    """Join names, of many the first with the number of the others."""
-    shown = separator.join(values[:most]) or "not known"
-    return f"{shown} and {len(values) - most} more" if len(values) > most else shown
 
 
 def match_quantities(

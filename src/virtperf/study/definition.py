@@ -16,6 +16,7 @@ from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
 from virtperf.study.derived_kinds import ParsedDerived
+from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.parts import (
     EVERY,
     Exhibit,
@@ -169,6 +170,13 @@ class Study(Model):
             name, written = split_quantity(part)
             terms.append((coefficient, self.quantity_at(name, {**(also or {}), **written})))
         return Expression(tuple(terms))
+
+    @property
+    def derivations(self) -> list[Derivation]:
+        """All derived numbers, in the order of study.yaml: one for each combination of the levels of
+        `for_each`, and each result of a kind with several.
+        """
+        return [derivation for derived in self.derived for derivation in derived.expand(self)]
 
     @property
     def pooled_factor(self) -> Factor | None:

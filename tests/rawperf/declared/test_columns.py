@@ -244,7 +244,7 @@ fields:
 def test_rate_needs_both_columns() -> None:
     with pytest.raises(FormatError, match=r"no column 's'.*Did you mean 'sec'"):
         read(COUNTS, "t,sec,n\n1,1,5\n")
-    with pytest.raises(StudyError, match="per needs both fields in one row"):
+    with pytest.raises(StudyError, match="per refers to another field in one row"):
         declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")
 
 

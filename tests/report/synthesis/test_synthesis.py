@@ -24,7 +24,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.synthesis.capacity import CURVE, at_ratios
 from virtperf.report.synthesis.definition import Cell, Sentence, SynthesisFile
-from virtperf.report.synthesis.loaded import Synthesis, linked, load_synthesis, noted
+from virtperf.report.synthesis.loaded import NOT_REPEATED, Synthesis, linked, load_synthesis, noted
 from virtperf.report.synthesis.numbers import (
     MEASURED,
     REFERENCE,
@@ -34,7 +34,6 @@ from virtperf.report.synthesis.numbers import (
     scaled,
 )
 from virtperf.report.synthesis.references import instances
-from virtperf.report.synthesis.repeated import NOT_REPEATED
 from virtperf.report.synthesis.sentences import sentence_problems
 from virtperf.study.definition import load_study
 from virtperf.study.derived_kinds.base import Bounds

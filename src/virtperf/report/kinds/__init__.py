@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from rawperf.core.errors import Report, StudyError, did_you_mean, raise_problem
+from rawperf.core.errors import Report, StudyError, raise_problem, require_known
 from rawperf.core.model import Model, Texts, problems
 from virtperf.core.provenance import Origin
 from virtperf.report.frames import StudyData, point_table
@@ -116,13 +116,14 @@ def _find_kinds(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
 def find_kind(exhibit: Exhibit) -> ExhibitKind:
     """Kind of an exhibit in study.yaml; raises `StudyError` with close matches for an unknown kind."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
-    if exhibit.kind not in declared:
-        raise StudyError(
-            f"{exhibit.id}: there is no kind of exhibit {exhibit.kind!r}",
-            file="study.yaml",
-            expected=f"one of {', '.join(sorted(declared))}",
-            remedy=did_you_mean(exhibit.kind, declared),
-        )
+    require_known(
+        exhibit.kind,
+        declared,
+        f"{exhibit.id}: there is no kind of exhibit {exhibit.kind!r}",
+        StudyError,
+        file="study.yaml",
+        expected=f"one of {', '.join(sorted(declared))}",
+    )
     return declared[exhibit.kind]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import RawperfError, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, require_known
 from rawperf.core.model import Flag, Level
 from virtperf.core.numbers import join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
@@ -111,13 +111,14 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
     """Check that every colour is the label of a series of the study."""
     known = {s["label"] for e in study.exhibits for s in e.spec.get("series", ()) if "label" in s}
     for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
-        if colour not in known:
-            raise StudyError(
-                f"{exhibit.id}: no series is named {colour!r}",
-                file="study.yaml",
-                expected="the label of the series with the same colour",
-                remedy=did_you_mean(colour, known),
-            )
+        require_known(
+            colour,
+            known,
+            f"{exhibit.id}: no series is named {colour!r}",
+            StudyError,
+            file="study.yaml",
+            expected="the label of the series with the same colour",
+        )
 
 
 def _claim_list(claims: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from rawperf.core.errors import RawperfError, did_you_mean
+from rawperf.core.errors import RawperfError, require_known
 from virtperf.report.plot.theme import SeriesStyle
 
 CURVE_STEPS = 31
@@ -75,11 +75,8 @@ def evaluate_curves(
     if len(named) == len(levels) == 1:
         named = dict(zip(levels, named.values(), strict=True))
     for label in named:
-        if label not in levels:
-            raise RawperfError(
-                f"no curve can be drawn for {label!r}: this figure has no such series",
-                remedy=did_you_mean(label, levels),
-            )
+        problem = f"no curve can be drawn for {label!r}: this figure has no such series"
+        require_known(label, levels, problem)
     curves = {
         label: evaluate_curve(fit, x, levels[label], level)
         for label, fit in named.items()

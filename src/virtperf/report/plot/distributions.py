@@ -4,7 +4,7 @@ confidence bands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,8 @@ from virtperf.report.plot.theme import (
 )
 from virtperf.report.wording import wrap_text
 
-MARKED_QUANTILES = (0.5, 0.99)
-"""Quantiles marked on each curve."""
+MARKED_QUANTILES, MARKED_WORDS = (0.5, 0.99), "median and 99th percentile"
+"""Quantiles marked on each curve, and their names in the legend."""
 MAX_STEPS = 250
 """Largest number of steps of a drawn curve, its height in points; larger samples are thinned by
 rank, with the first and the last kept.
@@ -45,26 +45,23 @@ DISTRIBUTION_HEIGHT = 300  # points of the panel
 def distribution(
     frame: pd.DataFrame,
     *,
-    x: str = "value",
-    hue: str | None = "series",
     level: float = 0.95,
     log: bool = False,
     xlabel: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    quantiles: Sequence[float] = MARKED_QUANTILES,
     stated: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Draw the empirical cumulative distribution of `x`, one curve for each value of `hue`.
+    """Draw the empirical cumulative distribution of the column `value`, one curve for each `series`
+    if the frame has that column.
 
     Each curve has a band that covers the whole true distribution at `level` (Dvoretzky, Kiefer,
-    Wolfowitz) if its samples are independent, and a mark at each of `quantiles`. For rows with
-    `lower` and `count`, which are histogram buckets from `lower` to `x`, the marks are at the upper
+    Wolfowitz) if its samples are independent, and marks at `MARKED_QUANTILES`. For rows with `lower`
+    and `count`, which are histogram buckets from `lower` to `value`, the marks are at the upper
     bounds and the band includes the positions within buckets. `log`: a logarithmic axis of values.
     `stated`: values by their label that are drawn as vertical lines.
     """
-    require_columns(frame, [x, *(c for c in (hue,) if c not in (None, "series"))])
-    hue = hue if hue is not None and hue in frame.columns else None
-    metadata = AxisWords.of([frame], labels or {})
+    require_columns(frame, ["value"])
+    hue = "series" if "series" in frame.columns else None
+    metadata = AxisWords.of([frame], {})
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
     styles = series_styles(series, metadata["colours"])
     with theme():
@@ -76,19 +73,21 @@ def distribution(
         axis.set_y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
         for label, style in styles.items():
-            rows = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
-            if len(rows) and "lower" in rows and (rows["lower"] != rows[x]).any():
-                _draw_bucket_curve(panel, rows, x, style, level, log)
+            rows = (frame[frame[hue] == label] if hue else frame).sort_values(
+                "value", kind="stable"
+            )
+            if len(rows) and _has_buckets(rows):
+                _draw_bucket_curve(panel, rows, style, level, log)
             elif len(rows):
-                values = rows[x].to_numpy(float)
+                values = rows["value"].to_numpy(float)
                 _draw_curve(panel, values, style, level)
-                at = [percentile(values, share) for share in quantiles]
-                _draw_marks(panel, at, quantiles, style)
+                at = [percentile(values, share) for share in MARKED_QUANTILES]
+                _draw_marks(panel, at, MARKED_QUANTILES, style)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
         for value in (stated or {}).values():
             panel.axvline(value, color=INK_COLOUR, linewidth=1.2, zorder=1.5)
-        axis_label = xlabel or metadata.label(x)
+        axis_label = xlabel or metadata.label("value")
         panel.set_xlabel(
             wrap_text(
                 f"{axis_label} (logarithmic axis)" if log else axis_label,
@@ -112,16 +111,13 @@ def distribution(
             )
             for label, style in styles.items()
         ]
-        marked = " and ".join(
-            "median" if q == 0.5 else f"{pretty(100 * q)}th percentile" for q in quantiles
-        )
         layers: list[marks.LegendEntry] = [
             (
                 Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA, linewidth=0),
                 f"{pretty(100 * level)} % simultaneous band",
             )
         ]
-        if quantiles and not _only_buckets(frame, x):
+        if not _has_buckets(frame):
             layers.append(
                 (
                     Line2D(
@@ -132,7 +128,7 @@ def distribution(
                         color=INK_COLOUR,
                         markerfacecolor=SURFACE_COLOUR,
                     ),
-                    f"marks: {marked}",
+                    f"marks: {MARKED_WORDS}",
                 )
             )
         layers += [(Line2D([], [], color=INK_COLOUR, linewidth=1.2), text) for text in stated or ()]
@@ -140,9 +136,9 @@ def distribution(
     return figure
 
 
-def _only_buckets(frame: pd.DataFrame, x: str) -> bool:
-    """Whether all rows are histogram buckets, marked at their upper bounds."""
-    return "lower" in frame and bool((frame["lower"] != frame[x]).any())
+def _has_buckets(frame: pd.DataFrame) -> bool:
+    """Whether rows are histogram buckets, marked at their upper bounds."""
+    return "lower" in frame and bool((frame["lower"] != frame["value"]).any())
 
 
 def _draw_curve(panel: Axes, values: np.ndarray, style: SeriesStyle, level: float) -> None:
@@ -183,17 +179,17 @@ def _draw_band(
 
 
 def _draw_bucket_curve(
-    panel: Axes, rows: pd.DataFrame, x: str, style: SeriesStyle, level: float, log: bool
+    panel: Axes, rows: pd.DataFrame, style: SeriesStyle, level: float, log: bool
 ) -> None:
     """Draw the curve of a histogram: a point at each upper bound, where the share is known; the
     band covers every curve consistent with the buckets.
     """
-    ended = rows[np.isfinite(rows[x])]
+    ended = rows[np.isfinite(rows["value"])]
     n, half = rows["count"].sum(), band_half_width(int(rows["count"].sum()), level)
     begin = ended["lower"].to_numpy(float)
     if log:  # no 0 on a logarithmic axis
-        begin = np.where(begin > 0, begin, ended[x].to_numpy(float) / 2)
-    ends = ended[x].to_numpy(float)
+        begin = np.where(begin > 0, begin, ended["value"].to_numpy(float) / 2)
+    ends = ended["value"].to_numpy(float)
     bounds = np.unique(np.concatenate([begin, ends]))
     counts = ended["count"].to_numpy(float)
     least = np.array([counts[ends <= at].sum() for at in bounds]) / n

@@ -14,6 +14,7 @@ from rawperf.core.errors import StudyError
 from virtperf.core.numbers import join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
+from virtperf.report.claim_words import claim_in_words
 from virtperf.report.exhibit_output import ExhibitOutput
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
@@ -38,12 +39,12 @@ from virtperf.report.synthesis.definition import (
 )
 from virtperf.report.synthesis.numbers import answers_frame, curves_frame, pieces_frame
 from virtperf.report.synthesis.references import NO_STUDY, look_up
-from virtperf.report.synthesis.repeated import repeated_claims
 from virtperf.report.synthesis.sentences import sentence_problems
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NOT_REPEATED = "No claim of this paper is measured again."
 _NOT_DOWNLOADED = [
     *("question", "shared", "drawn", "name", "link", "reading", "words", "percent", "text")
 ]
@@ -97,8 +98,46 @@ class Synthesis:
 
     @cached_property
     def repeated(self) -> pd.DataFrame:
-        """One row a paper's claim that a measured study repeats (`repeated.repeated_claims`)."""
-        return repeated_claims(self.studies)
+        """One row a paper's claim that a measured study repeats, by paper in the order of `studies`.
+
+        Columns: paper; claim and says (its id and our wording of it); study and hypothesis that
+        repeat it, with the hypothesis's wording, its verdict and the estimate in words, "" without
+        one. A paper without a repeated claim has one row, with `NOT_REPEATED` for its claim.
+        """
+        repeated: dict[str, list[dict[str, str]]] = {
+            name: [] for name, data in self.studies.items() if data.study.kind != "measured"
+        }
+        for name, data in self.studies.items():
+            for hypothesis in data.paper_claims:
+                if hypothesis.origin is None or hypothesis.origin.study not in repeated:
+                    continue
+                words = claim_in_words(hypothesis, data)
+                row = {
+                    "claim": hypothesis.origin.claim,
+                    "says": hypothesis.repeats,
+                    "study": name,
+                    "hypothesis": hypothesis.id,
+                    "wording": hypothesis.says,
+                    "verdict": words.measured_verdict,
+                    "estimate": words.measured,
+                }
+                repeated[hypothesis.origin.study].append(row)
+        columns = (
+            "paper",
+            "claim",
+            "says",
+            "study",
+            "hypothesis",
+            "wording",
+            "verdict",
+            "estimate",
+        )
+        rows = [
+            dict.fromkeys(columns, "") | {"paper": paper, **row}
+            for paper, of_paper in repeated.items()
+            for row in of_paper or [{"says": NOT_REPEATED}]
+        ]
+        return pd.DataFrame(rows, columns=columns)
 
     def question(
         self,

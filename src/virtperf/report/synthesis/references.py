@@ -9,7 +9,7 @@ from functools import partial
 from itertools import product
 from typing import TypeVar
 
-from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
+from rawperf.core.errors import RawperfError, Report, StudyError, require_known
 from virtperf.report.synthesis.definition import (
     RATIO,
     Cell,
@@ -118,8 +118,7 @@ def unit_conversion(number: Derivation, unit: str) -> Callable[[float], float]:
 
 def look_up(among: Mapping[str, T], name: str, what: str) -> T:
     """Look up by name; raises `StudyError` with close matches."""
-    if name not in among:
-        raise _problem(f"{what} {name!r}", remedy=did_you_mean(name, among))
+    require_known(name, among, f"{what} {name!r}", _problem)
     return among[name]
 
 

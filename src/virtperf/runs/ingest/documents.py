@@ -12,6 +12,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.json_lines import NotFiniteError, loads_strict
+from virtperf.core.numbers import join_names
 
 RECORDS = "records"
 """Member of the output of `virtperf read` that has its rows."""
@@ -24,7 +25,6 @@ LEFT_OUT = "left_out"
 """Key of `DataFrame.attrs` with a sentence on what of the document is no cell."""
 MAX_EXACT = 2**53
 """Largest integer that is converted to float without rounding."""
-MAX_NAMED = 3
 NO_ROWS_REMEDY = (
     "write the results to a CSV file with a row of names, or declare their place, see "
     "docs/formats/declared.md"
@@ -124,14 +124,14 @@ def _frame(rows: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> pd.DataF
         raise TableError(
             "the rows have no numbers outside of lists",
             expected="a number beside the name of a row",
-            found=f"lists: {_shown(list(lists))}",
+            found=f"lists: {join_names(list(lists))}",
             remedy=NO_ROWS_REMEDY,
         )
     frame = pd.DataFrame(
         [{name: value for name, value in row.items() if name not in lists} for row in flat]
     )
     sentences = [
-        f"left out: {_shown(names)} ({why})"
+        f"left out: {join_names(names)} ({why})"
         for names, why in ((list(lists), "lists within a row"), (beside, "beside the list of rows"))
         if names
     ]
@@ -176,8 +176,3 @@ def is_number(value: object) -> bool:
 def _is_long(value: object) -> bool:
     """Whether a number is too long for an integer column, and not too large for a float."""
     return isinstance(value, int) and MAX_EXACT < abs(value) < MAX_NUMBER
-
-
-def _shown(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
