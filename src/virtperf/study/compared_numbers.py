@@ -88,8 +88,8 @@ def order_numbers(
     """Yield the orders of (smaller, larger), without equal sides."""
     for smaller, larger in ((terms_of(a), terms_of(b)) for a, b in steps):
         if smaller != larger:
-            names = sorted({q.name for q in (*smaller, *larger)})
-            unit = f" {study.quantities[names[0]].unit}".rstrip() if len(names) == 1 else ""
+            units = {study.quantities[q.name].unit for q in (*smaller, *larger)}
+            unit = f" {units.pop()}".rstrip() if len(units) == 1 else ""
             least = study.quantities[next(iter(smaller)).name].resolution if strict else 0.0
             if strict and not least:
                 least = MORE_THAN_ZERO
