@@ -14,10 +14,17 @@ _COMPRESSION_MAGIC = {
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"\x1f\x9d": "compress",
 }
+LFS_POINTER = b"version https://git-lfs."
+"""Beginning of a file of which Git LFS has the content."""
 _DECLARE = "declare its lines, see docs/formats/declared.md"
 # Unsupported outputs: name, pattern in the first 8 KiB, remedy. The group `said` is shown.
 _SADF = "convert it with sadf -j"
 _UNSUPPORTED = (
+    (
+        "a pointer of Git LFS to the file",
+        re.escape(LFS_POINTER),
+        "`git lfs pull` downloads the file itself",
+    ),
     (
         "sadf -d or -p",
         rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
