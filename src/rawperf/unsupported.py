@@ -18,6 +18,8 @@ _COMPRESSION_MAGIC = {
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"\x1f\x9d": "compress",
 }
+LFS_POINTER = b"version https://git-lfs."
+"""Beginning of a file of which Git LFS has the content."""
 _DECLARE = "declare its lines, see docs/formats/declared.md"
 """What `remedy: declare` stands for."""
 UTF16_PROBLEM = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"

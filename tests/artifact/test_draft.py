@@ -54,6 +54,8 @@ def test_draft_passes_the_check_and_has_the_values(layout, artifact: Write):
     boots = table[table["quantity"] == "published_boot_column_1"]
     assert sorted(boots["value"]) == [102000, 204000, 302000, 402000]
     assert draft.licence == "Apache License 2.0"
+    titles = {exhibit.title for exhibit in load_study(layout.published("theirs")).exhibits}
+    assert {title.rpartition(", ")[2] for title in titles} == {"boot", "rates"}
     assert (layout.measured("theirs") / "LICENSE").read_text() == FILES["LICENSE"]
 
 
@@ -70,6 +72,35 @@ def test_draft_passes_the_check_and_has_the_values(layout, artifact: Write):
 def test_tables_of_each_form_are_read(layout, artifact: Write, text, expected):
     draft_study(layout, "theirs", artifact({"table.csv": text}))
     assert sorted(means(layout, "theirs")["value"]) == expected
+
+
+def test_a_byte_order_mark_inside_a_table_is_no_part_of_a_level(layout, artifact: Write):
+    text = "xen,5.5\nxen,6.5\n\ufeffkvm,2.5\nkvm,4.5\n"  # two files, joined
+    draft_study(layout, "theirs", artifact({"joined.csv": text}))
+    assert sorted(means(layout, "theirs")["value"]) == [3.5, 6]
+
+
+STEPS = {
+    "name": "steps",
+    "match": {"file": "log.txt"},
+    "reads": "lines",
+    "lines": r"step\s+\S+\s+took\s+(?P<took>\S+)\s+units",
+    "time": {"numbered": True},
+    "fields": [{"field": "took", "metric": "step_time", "unit": "s"}],
+    "metrics": {"step_time": {"unit": "s", "definition": "Time of a step."}},
+}
+
+
+def test_a_declaration_takes_files_that_no_format_reads(layout, artifact: Write, tmp_path):
+    declaration = tmp_path / "steps.yaml"
+    declaration.write_text(yaml.safe_dump(STEPS))
+    draft = draft_study(layout, "theirs", artifact(FILES), declarations=[declaration])
+    assert problems(layout) == [] and not draft.unread
+    table = means(layout, "theirs")
+    assert table[table["quantity"] == "step_time"]["value"].tolist() == [6]
+    declaration.write_text(yaml.safe_dump(STEPS | {"match": {"file": "other.txt"}}))
+    with pytest.raises(RawperfError, match=r"steps.yaml: no file of the artifact matches"):
+        draft_study(layout, "others", artifact(FILES), declarations=[declaration])
 
 
 def test_raw_files_are_unchanged(layout, artifact: Write):

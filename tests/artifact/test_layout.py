@@ -216,3 +216,39 @@ def test_json_is_no_table(artifact):
     text = '{"start": [0.85, 7201.4], "build": [3658.8, 10897.5]}\n'
     found = proposed(artifact({"out/1/a.json": text, "out/2/a.json": text, "x.csv": PAIRS}))
     assert {file.path for run in found.runs for file in run.files} == {"x.csv"}
+
+
+def test_columns_without_a_heading_are_named_by_other_tables_and_by_levels(artifact):
+    headed = "target,language,time\n" + "".join(
+        f"{t},{x},{n}.5\n" for t in ("one", "two") for x in ("go", "js") for n in (3, 3, 4)
+    )
+    plain = "".join(f"{x},{t},{n}\n" for x in ("two", "one") for t in ("go", "js") for n in (7, 8))
+    known = "".join(
+        f"{s},{size},{n}e-7\n"
+        for s in ("runc", "runsc_kvm", "runsc_ptrace")
+        for size in (4096, 16384)
+        for n in (1.25, 2.5, 3.125)
+    )
+    files = {"a/times.csv": headed, "b/results.csv": plain, "c/reads.csv": known}
+    found = proposed(artifact(files))
+    assert found.sources["target"] == "column target, column_1"
+    assert found.sources["language"] == "column language, column_2"
+    assert found.sources["system"] == "column column_1"
+    reads = [run for run in found.runs if run.factors["test"] == "c"]
+    assert len(reads) == 6 and levels(reads, "column_2") == [16384, 4096]
+    assert found.unnamed == ["column_2"]
+
+
+def test_a_list_of_numbers_above_folders_names_them(artifact):
+    files = {f"{s}/{n}/x.dat": NUMBERS for s in ("a", "b") for n in (1, 4, 12)}
+    settings = '{"args": {"bench_threads": [1, 4, 12], "cores": 12, "iterations": [1, 4]}}'
+    found = proposed(artifact(files | dict.fromkeys(("a/meta.json", "b/meta.json"), settings)))
+    assert levels(found.runs, "bench_threads") == [1, 12, 4]
+    other = settings.replace('"iterations": [1, 4]', '"iterations": [12, 4, 1]')
+    both = proposed(artifact(files | dict.fromkeys(("a/meta.json", "b/meta.json"), other)))
+    assert both.unnamed == ["folder_1", "folder_2"]
+
+
+def test_names_of_files_that_say_what_was_measured_are_tests(artifact):
+    files = {f"out/{n}/{w}.dat": NUMBERS for n in (1, 4) for w in ("counts", "times")}
+    assert levels(proposed(artifact(files)).runs, "test") == ["counts", "times"]

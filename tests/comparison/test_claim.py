@@ -323,6 +323,102 @@ def test_conditions_that_are_not_told_apart(root: Path, tmp_path: Path, where, p
     assert result.exit_code == 2 and re.search(problem, result.output, re.I)
 
 
+def fio_report(path: Path, iops: float, depth: int, disk: str) -> None:
+    job = {"jobname": "r", "read": {"iops": iops, "bw": 1, "total_ios": 5, "runtime": 9}}
+    path.write_text(
+        json.dumps(
+            {
+                "fio version": "fio-3.33",
+                "timestamp": 1,
+                "time": "x",
+                "global options": {"iodepth": str(depth)},
+                "jobs": [job],
+                "disk_util": [{"name": disk, "read_ios": 5, "util": 4.0}],
+            }
+        )
+    )
+
+
+READS = "firecracker-nsdi-2020/fc-read-iops"
+
+
+def test_a_column_of_another_part_of_the_files_selects_nothing(root: Path, tmp_path: Path) -> None:
+    for n, disk in enumerate(("vda", "vda", "loop0", "loop0")):
+        fio_report(tmp_path / f"{n}.json", 13000 + n, 32, disk)
+    result = invoke(root, "test", READS, str(tmp_path), "--where", "disk=loop0")
+    assert result.exit_code == 2
+    assert "disk does not tell values of read_iops apart" in result.output
+    both = invoke(root, "test", CLAIM, str(tmp_path), "--quantity", "read_iops")
+    assert "Give one folder, file or pattern for each" in both.output
+
+
+def test_runs_with_different_options_are_named(layout: Layout, tmp_path: Path) -> None:
+    for n, depth in enumerate((1, 1, 32, 32)):
+        fio_report(tmp_path / f"{n}.json", 13000 + n, depth, "vda")
+    result = claim(READS, tmp_path, root=layout.root)
+    assert "runs with different iodepth are taken as replicates" in str(result)
+    assert "matched" not in str(result)
+    same = claim(READS, f"{tmp_path}/[23].json", root=layout.root)
+    assert "options of " in str(same) and "iodepth=32" in str(same)
+    one = claim(READS, tmp_path, where={"iodepth": "32"}, root=layout.root)
+    assert "different iodepth" not in str(one)
+    assert one.numbers["estimate"] == pytest.approx(13002.5)
+
+
+def test_runs_of_another_repository_than_the_working_folder_are_named(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root / "docs")
+    places = [f"../data/measured/linux-2026/encryption-session-1-{c}-r?" for c in ("cbc", "none")]
+    elsewhere, here = claim(CLAIM, *places, root="."), claim(CLAIM, *places, root="..")
+    assert "give --root .." in str(elsewhere) and "--root" not in str(here)
+    assert "within 6 blocks" in here.note and "blocks" not in elsewhere.note
+
+
+def test_differences_name_the_unit_of_the_runs(layout: Layout, tmp_path: Path) -> None:
+    sides = [table(tmp_path / f"{n}.csv", np.arange(n, n + 60.0)) for n in (90, 300)]
+    result = claim("firecracker-nsdi-2020/fc-faster", *sides, root=layout.root)
+    assert "measured 0.21" in result.note and "quantity of your runs: boot, in s" in str(result)
+
+
+def test_numbers_one_a_line_need_a_name(root: Path, tmp_path: Path) -> None:
+    path = tmp_path / "boots.txt"
+    path.write_text("".join(f"{n}.5\n" for n in range(60)))
+    result = invoke(root, "test", BOOTS, str(path))
+    assert result.exit_code == 2 and "each with its unit, such as time_ms" in result.output
+    path.write_text("boot_ms\n" + path.read_text())
+    assert claim(BOOTS, path, root=root).numbers["estimate"] == pytest.approx(59.5)
+
+
+def test_sets_of_conditions_are_told_by_their_levels(root: Path, tmp_path: Path) -> None:
+    name = "firecracker-nsdi-2020/overhead-smallest"
+    result = invoke(root, "test", name, str(tmp_path))
+    assert "memory_mb=128 | memory_mb=256 | " in result.output
+    assert "such as --at memory_mb=128" in result.output
+    shown = invoke(root, "show", name).output
+    assert "one of   --at memory_mb=128, --at" in shown and shown.count("Memory overhead (") == 3
+
+
+def test_conditions_show_the_levels_in_which_they_differ(layout: Layout) -> None:
+    found = find_claim(layout, "firecracker-nsdi-2020/fc-twice")
+    assert [found.condition(q) for q in found.conditions] == [
+        "Boot time (monitor: QEMU)",
+        "Boot time, pre-configured (monitor: Firecracker)",
+    ]
+
+
+def test_search_finds_tools_and_beginnings_of_words(layout: Layout) -> None:
+    def names(*words: str) -> set[str]:
+        return {each["claim"] for each in listed(layout, words).data["claims"]}
+
+    assert {READS, "firecracker-nsdi-2020/slower-reads"} <= names("fio", "reads")
+    assert CLAIM in names("wrk", "encryption")
+    assert not any("threads-20000" in name for name in names("read"))
+    nothing = listed(layout, ("encryption", "TLS"))
+    assert nothing.notes[0] == "no claim has TLS" and "Boot time" not in nothing.notes[0]
+    assert "Memory overhead" in nothing.notes[1]
+
+
 def test_time_in_place_of_a_rate_is_refused(layout: Layout, tmp_path: Path) -> None:
     sides = [written(tmp_path / name, [1.0, 1.1], name="run (s)") for name in ("a", "b")]
     with pytest.raises(ParameterError, match=r"run is in s, a unit of time.*a unit of rate"):
@@ -400,7 +496,7 @@ def test_failures_that_a_tool_reports_are_notes(layout: Layout, root: Path) -> N
     ]
     shown = str(claim(CLAIM, *reports, root=layout.root))
     assert "wrk-failing.txt: http_errors above 0" in shown
-    assert "wrk.txt: " not in shown.replace("wrk-failing.txt: ", "")
+    assert "wrk.txt: http" not in shown and "connections=2" in shown
 
 
 def test_limits_have_their_unit_and_orders_none(layout: Layout) -> None:

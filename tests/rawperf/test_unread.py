@@ -99,6 +99,11 @@ NAMED = {
         "HdrHistogram percentiles",
         "wrk2",
     ),
+    "git lfs": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n",
+        "pointer of Git LFS",
+        "git lfs pull",
+    ),
     "iperf3": (b"[  5] local 127.0.0.1 port 5201 connected to 127.0.0.1\n", "iperf", "iperf3 -J"),
 }
 

@@ -219,7 +219,9 @@ def test_addresses_and_patterns_find_packed_runs_and_their_files(repository, stu
     assert found(f"{runs}/a-1/d1.log") == [f"{runs}/a-1/d1.log"]
     assert found("data/*/toy/a-*/guests/*/*.log") == [f"{runs}/a-1/guests/g1/netstat.log"]
     assert found(str(tmp_path / runs / "a-2")) == [str(tmp_path / runs / "a-2")]
+    assert found(f"{runs}/../toy/a-[12]") == [f"{runs}/../toy/{n}" for n in ("a-1", "a-2")]
     assert found(f"{runs}/none") == found(f"{runs}/a-1/none") == found("../x") == []
+    assert found(f"{runs}/a-*/../../../x") == []
 
 
 def test_packed_file_is_read_by_its_address(repository, study):

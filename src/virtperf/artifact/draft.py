@@ -15,9 +15,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
+import yaml
 
 from rawperf.core.errors import RawperfError, require_known, visible
 from rawperf.core.units import conversion_factor, is_unit
+from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.registry import build_dictionary
 from virtperf.artifact.declarations import DeclaredTable, declare_tables
 from virtperf.artifact.exhibits import propose_exhibits
@@ -77,6 +79,7 @@ def draft_study(
     *,
     renamed: Mapping[str, str] | None = None,
     claims: str = "",
+    declarations: Sequence[Path] = (),
     dry_run: bool = False,
 ) -> Draft:
     """Write a draft study of an artifact, with its run folders; on error nothing is left.
@@ -87,17 +90,21 @@ def draft_study(
         Names of factors to use, by the proposed ones.
     claims : str, optional
         A text whose printed numbers are looked for in the data.
+    declarations : sequence of Path
+        YAML files that declare formats of files which no reader knows.
     dry_run : bool
         Whether to only propose it: nothing is written.
 
     Raises
     ------
     RawperfError
-        No file of the artifact can be read; an unknown factor in `renamed`; and as
-        `opened_artifact` and `write_study`.
+        No file of the artifact can be read; an unknown factor in `renamed`; a declaration that matches
+        no file; and as `opened_artifact` and `write_study`.
     """
+    inputs = tuple(map(load_declaration, declarations))
     with opened_artifact(path) as artifact:
-        files = inspect_artifact(artifact)
+        files = inspect_artifact(artifact, inputs)
+        _require_matches(declarations, inputs, files)
         layout = _renamed(propose_runs(files), renamed or {})
         if not layout.runs:
             raise RawperfError(
@@ -108,8 +115,8 @@ def draft_study(
                 "to declare a format",
             )
         declared = declare_tables([file for run in layout.runs for file in run.files])
-        dictionary = build_dictionary(repository.metrics)
-        measures = collect_measures(artifact.root, layout.runs, declared, dictionary)
+        dictionary = build_dictionary(repository.metrics, inputs)
+        measures = collect_measures(artifact.root, layout.runs, declared, dictionary, inputs)
         quantities = propose_quantities(measures)
         factors = define_factors(layout)
         lines = run_lines(layout, factors, declared)
@@ -127,7 +134,10 @@ def draft_study(
             "factors": factors,
             "quantities": {q.name: q.entry for q in quantities},
             "others": measures.others,
-            "inputs": [table.entry for table in declared.values()],
+            "inputs": [
+                *(yaml.safe_load(file.read_text(encoding="utf-8")) for file in declarations),
+                *(table.entry for table in declared.values()),
+            ],
             "exhibits": exhibits,
             "suggested": suggested_claims(occurrences, exhibits),
             "layout": layout,
@@ -159,6 +169,21 @@ def draft_study(
         )
         written = [] if dry_run else write_study(repository, study_id, title, drafted=drafted)
     return Draft(tuple(written), layout, quantities, unread, occurrences, licence)
+
+
+def _require_matches(
+    declarations: Sequence[Path],
+    inputs: Sequence[DeclaredFormat],
+    files: Sequence[InspectedFile],
+) -> None:
+    formats = {file.format for file in files}
+    for path, form in zip(declarations, inputs, strict=True):
+        if form.name not in formats:
+            raise RawperfError(
+                "no file of the artifact matches the declaration",
+                file=path,
+                expected="match, with patterns of names (file) or of content (text)",
+            )
 
 
 def _first_problem(files: Sequence[InspectedFile]) -> str | None:

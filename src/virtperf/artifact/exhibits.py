@@ -70,9 +70,10 @@ def _exhibit(
         if len(numeric) >= MIN_LINE and len(numeric) == len(_levels(chosen, over, factors[over]))
         else "bar"
     )
+    test = f", {fixed[TEST]}" if TEST in fixed else ""
     entry = {
         "kind": kind,
-        "title": f"EXAMPLE, replace: {label} by {factors[over]['label']}",
+        "title": f"EXAMPLE, replace: {label} by {factors[over]['label']}{test}",
         "section": "EXAMPLE",
         "quantity": quantity,
         "over": over,

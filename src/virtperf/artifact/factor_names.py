@@ -26,7 +26,7 @@ SYSTEMS = (
     HYPERVISORS
     | RUNTIMES
     | _words(
-        "baremetal container hermit hermitux includeos linux linuxuser lupine metal mirage mirageos "
+        "bare baremetal container hermit hermitux includeos linux linuxuser lupine metal mirage mirageos "
         "nabla native osv rump rumprun unikraft vm"
     )
 )
@@ -54,6 +54,11 @@ WHOLE = {
     "architecture": _words("aarch64 amd64 arm arm64 i386 i686 ppc64le riscv64 s390x x86 x8664"),
 }
 """Words that have other meanings too: all levels have to be among them."""
+MEASURES = _words(
+    "bandwidth bw count counts cpu duration durations energy iops latencies latency mem memory power requests "
+    "rps rss size sizes throughput time times"
+)
+"""Names of files that say what was measured."""
 SWITCHES = _words("disabled enabled false no off on true yes")
 NOUNS = _words(
     "allocator application benchmark distribution filesystem hypervisor kernel machine platform policy "
@@ -88,11 +93,12 @@ def names_by_levels(levels: Set[str]) -> list[str]:
     if all(map(_is_machine, levels)):
         return ["machine"]
     words = {re.sub(r"[^a-z0-9]", "", level.lower()) for level in levels}
+    parts = [{*level.lower().split("_")} for level in levels]  # of cells such as runsc_kvm
     if found := [name for name, known in WHOLE.items() if words <= known]:
         return found
     for name, known in KINDS.items():
         least = len(words) if name in PARTS else max(2, len(words) / 2)
-        if len(words & known) >= least:
+        if len(words & known) >= least or sum(map(bool, (of & known for of in parts))) >= least:
             found.append(name)
     return found
 

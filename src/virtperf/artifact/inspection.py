@@ -6,17 +6,27 @@ import json
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import yaml
 
 from rawperf.core.errors import RawperfError, visible
+from rawperf.declared.read import DeclaredFormat
 from rawperf.pieces import CHUNK_BYTES, extract_head
 from rawperf.registry import choose_format
+from rawperf.unsupported import LFS_POINTER
 from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.tables import MAX_TABLE_BYTES, Roles, Table, find_roles, parse_table
+from virtperf.artifact.tables import (
+    MAX_TABLE_BYTES,
+    Roles,
+    Table,
+    called_columns,
+    find_roles,
+    parse_table,
+)
 from virtperf.core.grouping import grouped
 from virtperf.runs.ingest.documents import is_number
 
@@ -32,6 +42,7 @@ CODE_AND_PICTURES = re.compile(
 """Suffixes of files beside the measurements: documentation, code, pictures, settings, programs."""
 MAX_JSON_BYTES = 4 * 1024**2
 MAX_FIELDS = 6
+MAX_SETTINGS_DEPTH = 3
 _SHAPE_LINES = 200
 
 
@@ -43,7 +54,8 @@ class InspectedFile:
     """A file of the artifact.
 
     `shape` is equal for files that one declaration reads, or that look alike. `problem` says why it
-    is not read, `start` is a declaration to start from.
+    is not read, `start` is a declaration to start from. `settings` are the lists of numbers of a JSON
+    object, as texts by name.
     """
 
     path: str
@@ -54,23 +66,33 @@ class InspectedFile:
     roles: Roles = NO_ROLES
     problem: str = ""
     start: str = ""
+    settings: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def is_read(self) -> bool:
         return self.kind in ("format", "table")
 
 
-def inspect_artifact(artifact: OpenedArtifact) -> list[InspectedFile]:
-    """Inspect all files, in order of their paths."""
-    files = [inspect_file(artifact.root, path, size) for path, size in artifact.files.items()]
+def inspect_artifact(
+    artifact: OpenedArtifact, inputs: Sequence[DeclaredFormat] = ()
+) -> list[InspectedFile]:
+    """Inspect all files, in order of their paths; `inputs` are declarations of some of them."""
+    files = [
+        inspect_file(artifact.root, path, size, inputs) for path, size in artifact.files.items()
+    ]
     by_shape = grouped((file.shape, file.table) for file in files if file.table is not None)
     roles = {shape: find_roles(tables) for shape, tables in by_shape.items()}
+    roles = called_columns(by_shape, roles)
     return [replace(file, roles=roles.get(file.shape, NO_ROLES)) for file in files]
 
 
-def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
+def inspect_file(
+    root: Path, path: str, size: int, inputs: Sequence[DeclaredFormat] = ()
+) -> InspectedFile:
     """Inspect one file by its name and its beginning, without the roles of its columns."""
     name = PurePosixPath(path).name
+    if form := _declared(root / path, path, inputs):
+        return InspectedFile(path, "format", f"format:{form}", form)
     if NOT_DATA.fullmatch(name) or CODE_AND_PICTURES.fullmatch(PurePosixPath(name).suffix):
         return InspectedFile(path, "beside", problem="documentation, code or settings")
     with (root / path).open("rb") as stream:
@@ -90,8 +112,43 @@ def inspect_file(root: Path, path: str, size: int) -> InspectedFile:
             return InspectedFile(path, "table", _table_shape(table), table=table)
         problem = "no known format and no table" if "declaration" in problem else problem
     head = extract_head(data)
-    start = suggest_json(root / path, size) or suggest_lines(head)
-    return InspectedFile(path, "unread", _text_shape(head), problem=problem, start=start)
+    start = ""
+    if not head.startswith(LFS_POINTER):
+        start = suggest_json(root / path, size) or suggest_lines(head)
+    return InspectedFile(
+        path,
+        "unread",
+        _text_shape(head),
+        problem=problem,
+        start=start,
+        settings=_settings(data) if size < CHUNK_BYTES else {},
+    )
+
+
+def _declared(place: Path, path: str, inputs: Sequence[DeclaredFormat]) -> str:
+    """Name of the first declaration that matches a file; "" if none does."""
+    if not inputs:
+        return ""
+    with place.open("rb") as stream:
+        head = extract_head(stream.read(CHUNK_BYTES))
+    return next((form.name for form in inputs if form.matches_file(path, head)), "")
+
+
+def _settings(data: bytes) -> dict[str, frozenset[str]]:
+    """Lists of numbers of a JSON object by name, with those of the objects in it; {} of other files."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, frozenset[str]] = {}
+    objects = [(content, 0)]
+    for value, depth in objects:
+        for name, inner in value.items() if isinstance(value, dict) else ():
+            if isinstance(inner, list) and inner and all(map(is_number, inner)):
+                found.setdefault(name, frozenset(map(str, inner)))
+            elif depth < MAX_SETTINGS_DEPTH:
+                objects.append((inner, depth + 1))
+    return found
 
 
 def _table_shape(table: Table) -> str:

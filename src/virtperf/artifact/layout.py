@@ -14,7 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from virtperf.artifact.factor_names import name_by_folder, name_by_word_before, names_by_levels
+from virtperf.artifact.factor_names import (
+    MEASURES,
+    name_by_folder,
+    name_by_word_before,
+    names_by_levels,
+)
 from virtperf.artifact.inspection import InspectedFile
 from virtperf.artifact.tables import conditions, is_number
 from virtperf.core.grouping import grouped
@@ -43,11 +48,13 @@ _REPLICATE = re.compile(
 )
 _PREFIXED = re.compile(r"([A-Za-z]+)(\d+(?:\.\d+)?)")
 _SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]{3,})")
-_NUMBERED = re.compile(r"(?:folder|name)_\d+")
+_NUMBERED = re.compile(r"(?:folder|name|column)_\d+")
 _ZERO_ENDED = re.compile(r"\d+\.\d*0")
 
 Place = tuple[int, int]
 """Position of a part: index of the path's segment, and of the token in it."""
+Settings = Mapping[tuple[str, ...], Mapping[str, frozenset[str]]]
+"""Lists of numbers of JSON files, by folder and name."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +121,11 @@ def propose_runs(files: Iterable[InspectedFile]) -> ProposedRuns:
     """Propose run folders for the files of an artifact."""
     data = [file for file in files if file.kind != "beside"]
     used = _used_clusters(data, {})
-    sources = _name_factors(used)
+    settings = _settings_by_folder(data)
+    sources = _name_factors(used, settings)
     if whole := _folders_without_form(used):
         used = _used_clusters(data, whole)
-        sources = _name_factors(used)
+        sources = _name_factors(used, settings)
     versions = _versions(used)
     runs = [run for cluster in used for run in _runs(cluster, versions, several=len(used) > 1)]
     if any(TEST in run.factors for run in runs):
@@ -323,10 +331,7 @@ def _is_read(cluster: _Cluster) -> bool:
 
 def _versions(clusters: Sequence[_Cluster]) -> set[str]:
     """Factors whose levels are texts, since one ends in a zero: 5.10 is not the number 5.1."""
-    columns = {
-        column_factor(key)
-        for key in _cells_of_keys(p.file for c in clusters for p in c.first.paths)
-    }
+    columns = _cells_of_keys(p.file for c in clusters for p in c.first.paths).keys()
     return {
         cluster.first.names[place]
         for cluster in clusters
@@ -363,7 +368,7 @@ def _of_file(
         return [ProposedRun(factors, (file, *beside))]
     runs = []
     for cells in conditions(file.table, file.roles.keys):
-        of_rows = {column_factor(key): clean_level(cell) for key, cell in cells.items()}
+        of_rows = {column_factor(key, file): clean_level(cell) for key, cell in cells.items()}
         runs.append(ProposedRun({**factors, **of_rows}, (file,), cells))
     return runs
 
@@ -420,22 +425,21 @@ def _constants(group: _Group, folders: Set[Place]) -> list[str]:
     return [str(part) for part in parts] or ["files"]
 
 
-def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
+def _name_factors(clusters: Sequence[_Cluster], settings: Settings) -> dict[str, str]:
     """Name the parts that vary; parts of several tests with the same levels get one name.
 
     Returns the words on each factor.
     """
-    columns = _cells_of_keys(path.file for c in clusters for path in c.first.paths)
-    keys = list(columns)
-    known = [(column_factor(key), cells) for key, cells in columns.items()]
+    files = [path.file for c in clusters for path in c.first.paths]
+    known = list(_cells_of_keys(files).items())
     sources: dict[str, str] = {}
-    taken = {TEST, *map(column_factor, keys)}
+    taken = {TEST, *(name for name, _ in known)}
     beside: dict[object, list[tuple[str, set[str]]]] = defaultdict(list)
     for cluster in clusters:
         group = cluster.first
         for place in group.factors:
             levels = {path.level(place, group.lengths) for path in group.paths} - {NONE}
-            own = {column_factor(k) for p in group.paths for k in p.file.roles.keys}
+            own = {column_factor(k, p.file) for p in group.paths for k in p.file.roles.keys}
             used = own | set(group.names.values())
             named = [(n, of) for n, of in known if not _NUMBERED.fullmatch(n)]
             candidates = [
@@ -444,15 +448,17 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
                 *names_by_levels(levels),
                 _shared_name(known, levels, used),
                 *(n for n, others in beside[_tree(group, place)] if _overlap(levels, others)),
+                _name_by_settings(group, place, settings),
             ]
             free = (n for n in candidates if n and n not in used and _is_free(n))
             name = next(free, "")
             in_folder = place[0] < len(group.lengths) - 1
             are_words = not all(map(is_number, levels))
+            said = all(not MEASURES.isdisjoint(level.lower().split("-")) for level in levels)
             if not name and are_words and in_folder and place in group.whole:
                 name = CONFIGURATION if CONFIGURATION not in used else ""
-            elif not name and are_words and not in_folder and not place[1] and own:
-                name = TEST  # tables of conditions: their names tell what was measured
+            elif not name and are_words and not in_folder and (said or (own and not place[1])):
+                name = TEST  # the names tell what was measured, as those of tables of conditions do
             if not name:
                 kind = "folder" if in_folder else "name"
                 number = place[0] + 1 if kind == "folder" else 1
@@ -466,21 +472,46 @@ def _name_factors(clusters: Sequence[_Cluster]) -> dict[str, str]:
             sources[name] = sources.get(name, _where(group, place))
     for cluster in clusters:
         _add_constant_folders(cluster.first, clusters)
-    for key in keys:
-        words = f"column {key}"
-        name = column_factor(key)
+    columns = grouped((column_factor(key, file), key) for file in files for key in file.roles.keys)
+    for name, keys in columns.items():
+        words = f"column {', '.join(dict.fromkeys(keys))}"
         sources[name] = f"{words}, {sources[name]}" if name in sources else words
     return sources
 
 
 def _cells_of_keys(files: Iterable[InspectedFile]) -> dict[str, set[str]]:
-    """The cells of each column of keys."""
+    """The cells of the columns of keys, by factor."""
     cells: dict[str, set[str]] = {}
     for file in files:
         if file.table is not None:
             for key in file.roles.keys:
-                cells.setdefault(key, set()).update(file.table.cells(key))
+                cells.setdefault(column_factor(key, file), set()).update(file.table.cells(key))
     return cells
+
+
+def _settings_by_folder(files: Iterable[InspectedFile]) -> Settings:
+    found: dict[tuple[str, ...], dict[str, frozenset[str]]] = {}
+    for file in files:
+        if file.settings:
+            found.setdefault(PurePosixPath(file.path).parts[:-1], {}).update(file.settings)
+    return found
+
+
+def _name_by_settings(group: _Group, place: Place, settings: Settings) -> str:
+    """The list of numbers, in a JSON file above a part, that are its levels; "" if none or several are."""
+    levels: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for path in group.paths:
+        folders = PurePosixPath(path.file.path).parts[: place[0]]
+        above = (folders[:n] for n in range(len(folders), -1, -1))
+        if home := next((each for each in above if each in settings), None):
+            levels[home].add(path.level(place, group.lengths))
+    if len(set().union(*levels.values())) < MIN_SHARED_LEVELS:
+        return ""
+    names = [
+        {n for n, of in settings[home].items() if of == found} for home, found in levels.items()
+    ]
+    common = set.intersection(*names)
+    return factor_name(common.pop()) if len(common) == 1 else ""
 
 
 def _add_constant_folders(group: _Group, clusters: Sequence[_Cluster]) -> None:
@@ -594,8 +625,9 @@ def _cleaned(text: str) -> str:
     return re.sub(r"[^\w.+%/ -]+", "-", text).strip(" -")[:60] or NONE
 
 
-def column_factor(column: str) -> str:
+def column_factor(key: str, file: InspectedFile) -> str:
     """The factor of a column, with a name that a study may use and that no other factor has."""
+    column = file.roles.called.get(key, key)
     if _REPLICATE.fullmatch(column):
         return REPLICATE
     name = factor_name(column)

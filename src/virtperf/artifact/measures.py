@@ -15,6 +15,7 @@ from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError, visible
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.tables import concat_tables
+from rawperf.declared.read import DeclaredFormat
 from rawperf.tidy import RawTables
 from virtperf.artifact.declarations import DeclaredTable
 from virtperf.artifact.inspection import InspectedFile
@@ -106,6 +107,7 @@ def collect_measures(
     runs: Sequence[ProposedRun],
     declared: Mapping[str, DeclaredTable],
     dictionary: MetricDictionary,
+    inputs: Sequence[DeclaredFormat] = (),
 ) -> Measures:
     """Read the files of all runs; `others` has the metrics that are not proposed, by test."""
     found: dict[tuple[str, str], Measure] = {}
@@ -117,7 +119,7 @@ def collect_measures(
                 _add_cells(found, number, file, run.rows, declared[file.shape])
             elif file.kind == "format":
                 try:
-                    timed = _add_records(found, number, root / file.path, file, dictionary)
+                    timed = _add_records(found, number, root / file.path, file, dictionary, inputs)
                     series.setdefault(str(run.factors.get(TEST, "")), {}).update(timed)
                 except RawperfError as err:
                     errors[file.path] = visible(err.problem)
@@ -167,6 +169,7 @@ def _add_records(
     path: Path,
     file: InspectedFile,
     dictionary: MetricDictionary,
+    inputs: Sequence[DeclaredFormat],
 ) -> dict[str, None]:
     """Add the numbers of a file; returns the metrics that are series with times, which a run without
     a clock does not have.
@@ -175,7 +178,7 @@ def _add_records(
     if path.stat().st_size > MAX_READ_BYTES:
         return timed
     with path.open("rb") as stream:
-        raw = RawTables(stream, file=file.path, dictionary=dictionary)
+        raw = RawTables(stream, file=file.path, inputs=inputs, dictionary=dictionary)
         table = concat_tables(list(raw.tables()))
     table = table[(table["metric"] != "") & np.isfinite(table["metric_value"])]
     table = table[table["entity_kind"] != BUCKET]

@@ -214,9 +214,7 @@ def _rows_by_cells(
 ) -> tuple[list[bytes], dict[tuple[str, ...], list[bytes]]]:
     """The header row, and the other rows by their cells in some columns; none if one is missing."""
     lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
-    texts = [
-        line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n") for line in lines
-    ]
+    texts = [line.decode("utf-8", "replace").replace("\ufeff", "").rstrip("\r\n") for line in lines]
     delimiter = table_delimiter("\n".join(texts))
     names = split_line(texts[0], delimiter)
     is_headed = not all(column.startswith(COLUMN.format("")) for column in columns)

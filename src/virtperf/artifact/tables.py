@@ -8,14 +8,15 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from rawperf.core.errors import RawperfError
 from rawperf.registry import NUMBER, TIME_NAMES
+from virtperf.artifact.factor_names import names_by_levels
 from virtperf.runs.ingest.own import find_delimiter
 from virtperf.runs.run_values import PlainTable, choose_keys
 
@@ -89,7 +90,7 @@ class Roles:
 
     `keys`: they tell conditions apart. `names`: of a table in long format, the column with the name
     of the number. `numbers`: columns of numbers. `time`: the column of a time series, which has no
-    keys. `repeats`: whether rows of one condition repeat.
+    keys. `repeats`: whether rows of one condition repeat. `called`: names of keys without a header.
     """
 
     keys: tuple[str, ...] = ()
@@ -97,11 +98,12 @@ class Roles:
     numbers: tuple[str, ...] = ()
     time: str = ""
     repeats: bool = False
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse_table(text: str) -> Table | None:
     """Parse a text as a table, with or without a header row; None if it is none."""
-    text = text.removeprefix("\ufeff")
+    text = text.replace("\ufeff", "")  # of files that were joined, also in the middle
     if text.lstrip()[:1] in ("{", "[") and (
         _is_json(text) or _is_json(text.lstrip().split("\n")[0])
     ):
@@ -184,6 +186,31 @@ def find_roles(tables: Sequence[Table]) -> Roles:
     return Roles(tuple(keys), names, numbers[-1:] if names else numbers, "", repeats)
 
 
+def called_columns(
+    tables: Mapping[str, Sequence[Table]], roles: Mapping[str, Roles]
+) -> dict[str, Roles]:
+    """Name the keys of tables without a header row, by shape: as a key at the same place in a table of
+    the artifact with all of their levels, else by what their levels are.
+    """
+    headed: dict[tuple[int, str], set[str]] = {}
+    for shape, of in tables.items():
+        for key in roles[shape].keys if of[0].headed else ():
+            cells = {cell for table in of for cell in table.cells(key)}
+            headed.setdefault((of[0].names.index(key), key), set()).update(cells)
+    named = dict(roles)
+    for shape, of in tables.items():
+        called: dict[str, str] = {}
+        for key in () if of[0].headed else roles[shape].keys:
+            place = of[0].names.index(key)
+            levels = {cell for table in of for cell in table.cells(key)}
+            names = [n for (at, n), cells in headed.items() if at == place and levels <= cells]
+            names = names if len(names) == 1 else names_by_levels(levels)
+            if name := next((n for n in names if n not in called.values()), ""):
+                called[key] = name
+        named[shape] = replace(roles[shape], called=called)
+    return named
+
+
 def _names_column(table: Table) -> str:
     """Column of a table in long format that names the number: all numeric columns but the last stand
     left of it, as keys do.
@@ -208,7 +235,8 @@ def _level_columns(table: Table, *, long: bool) -> list[str]:
     """Numeric columns that are levels of a factor: left of all results, with whole numbers which repeat,
     or ascend from row to row.
     """
-    numeric = table.numeric[:-1] if table.headed else ()
+    is_labelled = table.headed or table.names[0] not in table.numeric
+    numeric = table.numeric[:-1] if is_labelled else ()
     return [*itertools.takewhile(lambda n: _are_levels(table.cells(n), long=long), numeric)]
 
 

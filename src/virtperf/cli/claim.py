@@ -44,7 +44,10 @@ def claim() -> None:
 def list_(
     layout: Layout, words: tuple[str, ...], output_format: str, output: tuple[Path, ...]
 ) -> None:
-    """List the claims of all papers that have all of WORDS in their name, statement or section."""
+    """List the claims of all papers that have all of WORDS in their name, statement, section or quantities.
+
+    The name of a tool finds the claims about quantities that its files have: `virtperf claim list fio`.
+    """
     from virtperf.comparison.claim import listed
 
     found = listed(layout, words)

@@ -44,6 +44,14 @@ def new() -> None:
     parameter="renamed",
 )
 @click.option(
+    "--input-format",
+    "declarations",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    metavar="FILE.yaml",
+    help="With --artifact: a declaration of files that no format reads, with `match`; repeatable.",
+)
+@click.option(
     "--claims",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="TEXT",
@@ -58,6 +66,7 @@ def study(
     measured: bool,
     artifact: Path | None,
     renamed: Sequence[str],
+    declarations: Sequence[Path],
     claims: Path | None,
     dry_run: bool,
 ) -> None:
@@ -76,15 +85,22 @@ def study(
 
     if measured and artifact:
         raise click.UsageError("--artifact is for studies of a paper: leave out --measured.")
-    if artifact is None and (renamed or claims or dry_run):
-        raise click.UsageError("--factor, --claims and --dry-run need --artifact.")
+    if artifact is None and (renamed or declarations or claims or dry_run):
+        raise click.UsageError("--factor, --input-format, --claims and --dry-run need --artifact.")
     if artifact is not None:
         from virtperf.artifact.draft import draft_study
 
         text = _read_claims(claims) if claims else ""
         names = dict(map(_renaming, renamed))
         draft = draft_study(
-            layout, study_id, artifact, title, renamed=names, claims=text, dry_run=dry_run
+            layout,
+            study_id,
+            artifact,
+            title,
+            renamed=names,
+            claims=text,
+            declarations=declarations,
+            dry_run=dry_run,
         )
         written: Sequence[Path] = draft.written
     else:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,6 +22,7 @@ from virtperf.comparison.claim_samples import (
     failure_notes,
     machine_notes,
     needs_single_values,
+    option_notes,
     own_samples,
     require_comparable,
     run_notes,
@@ -35,6 +38,7 @@ from virtperf.comparison.sides import (
     side_notes,
 )
 from virtperf.core.estimate import Estimate
+from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names, plural
 from virtperf.core.paths import Layout
@@ -43,6 +47,7 @@ from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
+from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Instance, Quantity, quantities_of
 from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
@@ -52,6 +57,8 @@ FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")
 Levels = Level | tuple[Level, ...]
 """A level of all conditions, or one for each of them, in the claim's order."""
 MAX_WORDS = 100
+MOST_LABELS = 2
+"""Quantities of a paper that are named where a search finds no claim."""
 WITH_PAPERS = (Layout(Path(__file__).parents[1] / "papers"), Layout(Path(__file__).parents[3]))
 """The papers' claims in a package installed from a wheel, and in the clone of an editable one; a repository
 has its own."""
@@ -123,6 +130,11 @@ class FoundClaim:
         return list(self.claim.quantities)
 
     @property
+    def kinds(self) -> dict[str, QuantityKind]:
+        """The quantities that the claim compares, by name."""
+        return {q.name: self.study.quantities[q.name] for q in self.conditions}
+
+    @property
     def place(self) -> str:
         """Section of the paper."""
         return "; ".join(self.claim.sections)
@@ -138,12 +150,15 @@ class FoundClaim:
         return words + unit_words(self.study, self.claim.instances[0])
 
     def condition(self, quantity: Quantity) -> str:
-        """A condition with the labels of its levels that differ from the defaults."""
+        """A condition with the labels of its levels that differ from the defaults, or from those of the
+        claim's other conditions.
+        """
         factors = self.study.factors
+        others = [dict(q.at) for q in self.conditions]
         at = [
             f"{factors[name].label}: {factors[name].show(level)}"
             for name, level in quantity.at
-            if level != factors[name].default
+            if any(level != x for x in (factors[name].default, *(o.get(name) for o in others)))
         ]
         label = self.study.quantities[quantity.name].label
         return f"{label} ({'; '.join(at)})" if at else label
@@ -163,21 +178,20 @@ class FoundClaim:
         left = [each for each in self.claim.instances if fits(each)]
         if len(left) == 1:
             return replace(self, claim=self.claim.model_copy(update={"instances": (left[0],)}))
-        options = [
-            "; ".join(self.condition(q) for part in each.parts for _, q in part.terms)
-            for each in self.claim.instances[:10]
-        ]
+        raise ParameterError(
+            f"{self.name} has {len(self.claim.instances)} sets of conditions, {len(left)} with these levels",
+            expected=f"levels of one of them: {join_names(self.sets, ' | ', most=10)}",
+            remedy=f"give the levels that tell it apart, such as --at {self.sets[0].replace(' ', ' --at ')}",
+        )
+
+    @property
+    def sets(self) -> list[str]:
+        """Levels that tell apart the sets of conditions that the claim is stated for."""
         taken = [
             {f"{name}={level}" for q in quantities_of(each.parts) for name, level in q.at}
             for each in self.claim.instances
         ]
-        apart = sorted(taken[0] - taken[0].intersection(*taken))
-        raise ParameterError(
-            f"{self.name} has {len(self.claim.instances)} sets of conditions, {len(left)} with these levels",
-            expected="levels of one of them",
-            found=" | ".join(options),
-            remedy=f"give the levels that tell it apart, such as --at {' --at '.join(apart)}",
-        )
+        return [" ".join(sorted(of - taken[0].intersection(*taken))) for of in taken]
 
 
 def all_claims(layout: Layout) -> list[FoundClaim]:
@@ -213,32 +227,84 @@ def find_claim(layout: Layout, name: str) -> FoundClaim:
 
 
 def listed(layout: Layout, words: Sequence[str]) -> Shown:
-    """Claims whose id, statement or place has all of these words."""
-    rows = []
-    data = []
-    for found in all_claims(layout):
-        text = f"{found.name} {found.claim.says} {found.place} {found.claim.kind}".lower()
-        if all(word.lower() in text for word in words):
-            rows.append((found.name, _cut(found.claim.says), found.limits))
-            data.append({"claim": found.name, "says": found.claim.says, "kind": found.claim.kind})
+    """Claims with all of these words, or words that begin with them, in their id, statement, place or
+    quantities, or in the names of formats of which files have these quantities.
+    """
+    found = all_claims(layout)
+    formats = _formats_by_metric(layout)
+    texts = [_searched_text(each, formats) for each in found]
+    patterns = {word: re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE) for word in words}
+    chosen = [
+        each
+        for each, text in zip(found, texts, strict=True)
+        if all(pattern.search(text) for pattern in patterns.values())
+    ]
+    rows = [(each.name, _cut(each.claim.says), each.limits) for each in chosen]
+    notes = []
+    if not rows:
+        without = [w for w, pattern in patterns.items() if not any(map(pattern.search, texts))]
+        notes += [f"no claim has {join_names(without, most=10)}"] if without else []
+        labels = grouped(
+            (each.study.id, k.label) for each in found for k in each.kinds.values() if k.observed_by
+        )
+        common = [n for of in labels.values() for n, _ in Counter(of).most_common(MOST_LABELS)]
+        notes.append(
+            "search for a system, for a tool whose files you have, such as fio or wrk, or for what is "
+            f"measured, such as {', '.join(dict.fromkeys(common))}"
+        )
     return Shown(
         title="Claims",
         sentences=[f"Claims with all of these words: {len(rows):,}."],
         tables=[Grid(columns=("claim", "says", "allows"), rows=tuple(rows))] if rows else [],
-        notes=[],
-        data={"claims": data},
+        notes=notes,
+        data={
+            "claims": [
+                {"claim": each.name, "says": each.claim.says, "kind": each.claim.kind}
+                for each in chosen
+            ]
+        },
+    )
+
+
+def _formats_by_metric(layout: Layout) -> dict[str, str]:
+    return {
+        metric.name: " ".join(metric.formats)
+        for metric in build_dictionary(layout.metrics).metrics.values()
+    }
+
+
+def _searched_text(found: FoundClaim, formats: Mapping[str, str]) -> str:
+    kinds = found.kinds.values()
+    metrics = {s.metric for kind in kinds if kind.observed_by for s in kind.observed_by.sources}
+    return " ".join(
+        (
+            found.name,
+            found.claim.says,
+            found.place,
+            found.claim.kind,
+            *(kind.label for kind in kinds),
+            *(formats.get(metric, "") for metric in sorted(metrics)),
+        )
     )
 
 
 def described(found: FoundClaim) -> Shown:
     """What a claim says, where, and which conditions a test needs."""
     claim = found.claim
-    rows = [(str(n), found.condition(q)) for n, q in enumerate(found.conditions, start=1)]
+    first = replace(found, claim=claim.model_copy(update={"instances": claim.instances[:1]}))
+    rows = [(str(n), first.condition(q)) for n, q in enumerate(first.conditions, start=1)]
     facts = [("kind", claim.kind), ("allows", found.limits), ("section", found.place)]
     if claim.word:
         facts.append(("word", claim.word))
     if claim.reading:
         facts.append(("read as", claim.reading))
+    if len(claim.instances) > 1:
+        facts.append(
+            (
+                "one of",
+                join_names([f"--at {each.replace(' ', ' --at ')}" for each in found.sets], most=10),
+            )
+        )
     facts += [("machine", f"{m.label}: {m.machine}") for m in found.study.machines.values()]
     return Shown(
         title=found.name,
@@ -265,6 +331,13 @@ class ClaimVerdict(Row, Showable):
     runs: tuple[Side, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def own_unit(self) -> str:
+        """The unit of differences that a claim about an order shows, which are not converted."""
+        units = {side.quantities[self.quantity].unit for side in self.runs if side.quantities}
+        is_shown = self.found.claim.is_order and units and units != {""}
+        return f", in {units.pop()}" if is_shown else ""
 
     def shown(self) -> Shown:
         """The verdict, the conditions with their runs, and the facts of both machines."""
@@ -294,7 +367,7 @@ class ClaimVerdict(Row, Showable):
             sentences=[found.claim.says, f"{self.verdict}: {self.note}."],
             tables=tables,
             notes=[
-                f"quantity of your runs: {self.quantity}",
+                f"quantity of your runs: {self.quantity}{self.own_unit}",
                 "that your conditions correspond to the paper's is your assumption",
                 *self.notes,
                 *(note for side in self.runs for note in failure_notes(side)),
@@ -355,7 +428,7 @@ def claim(
     if len(places) == 1 and any(isinstance(of, (tuple, list)) for of in (where or {}).values()):
         places *= len(conditions)
     if len(places) != len(conditions):
-        offers = _offered_levels(places, len(conditions), layout, input_format, tables)
+        offers = _offered_levels(found, places, layout, input_format, tables, quantity)
         raise ParameterError(
             f"{found.name} compares {plural(len(conditions), 'condition')}, and "
             f"{plural(len(places), 'place')} {'is' if len(places) == 1 else 'are'} given",
@@ -381,7 +454,7 @@ def claim(
                 )
         notes = equal_files_note(sides) if len({q.name for q in conditions}) == 1 else []
     else:
-        kinds = {q.name: study.quantities[q.name] for q in conditions}
+        kinds = found.kinds
         if len({kind.unit for kind in kinds.values()}) > 1:
             raise ParameterError(
                 f"{found.name} compares {join_names(sorted(kinds))}, which have different units",
@@ -397,6 +470,7 @@ def claim(
             singles=of_single_values,
         )
         chosen = quantity or choose_quantity(sides, kinds.values())
+        _require_selected(where or {}, sides, chosen)
         dictionary = build_dictionary(layout.metrics, study_inputs(study))
         for side in sides:
             if chosen in side.quantity_names:
@@ -408,6 +482,7 @@ def claim(
             *equal_files_note(sides, chosen),
             *side_notes(sides, [side.name for side in sides]),
             *machine_notes(sides, FACTS),
+            *option_notes(sides, FACTS),
             *run_notes(sides, [samples[q] for q in conditions], chosen),
             *computed,
         ]
@@ -456,28 +531,48 @@ def _levels_of_conditions(
     ]
 
 
+def _require_selected(where: Iterable[str], sides: Sequence[Side], quantity: str) -> None:
+    """Raise `ParameterError` for a name of `where` that selects no values of the quantity: a column of
+    another part of the files.
+    """
+    for name in where:
+        if not any(name in side.factor_levels | side.levels_of(quantity) for side in sides):
+            known = sorted({n for side in sides for n in side.levels_of(quantity)})
+            raise ParameterError(
+                f"{name} does not tell values of {quantity} apart",
+                expected=", ".join(known) or None,
+                remedy="give the runs of each condition by a file, a folder or a quoted pattern",
+            )
+
+
 def _offered_levels(
+    found: FoundClaim,
     places: Sequence[str | Path],
-    count: int,
     layout: Layout,
     input_format: str | None,
     tables: TableOptions,
+    quantity: str,
 ) -> str:
-    """How to tell `count` conditions apart in one place: the factors and keys that have as many levels;
-    "" for several places, or if there are none.
+    """How to tell the conditions apart in one place: the factors and keys that have as many levels; ""
+    for several places, or if there are none.
     """
     if len(places) != 1:
         return ""
+    count = len(found.conditions)
     (side,) = read_sides(places, layout, input_format, tables=tables)
-    known = side.factor_levels | side.key_levels
-    found = [
+    try:
+        keys = side.levels_of(quantity or choose_quantity([side], found.kinds.values()))
+    except ParameterError:  # to be chosen by --quantity
+        keys = side.key_levels
+    known = side.factor_levels | keys
+    offered = [
         f"{name} ({join_names(sorted(map(str, levels)), most=6)})"
         for name, levels in sorted(known.items())
         if len(levels - {None}) >= count
     ]
     name = next((n for n in sorted(known) if len(known[n] - {None}) >= count), "")
     option = " ".join([f"--where {name}=LEVEL"] * count)
-    return f"give {option}, in this order: {side.name} has {'; '.join(found)}" if found else ""
+    return f"give {option}, in this order: {side.name} has {'; '.join(offered)}" if offered else ""
 
 
 def _cut(text: str) -> str:

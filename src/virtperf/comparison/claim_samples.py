@@ -181,13 +181,34 @@ def machine_notes(sides: Sequence[Side], facts: Iterable[str]) -> Iterator[str]:
         yield f"the conditions differ in {join_names(apart)} too, which may be the cause"
 
 
+def option_notes(sides: Sequence[Side], facts: Collection[str]) -> Iterator[str]:
+    """Yield the options with which the tool ran, by the files of runs without `run.yaml`; `facts` are
+    those of machines.
+    """
+    names: dict[str, list[str]] = {}
+    for side in sides:
+        texts = [
+            f"{name}={join_names(sorted(values))}"
+            for name, values in side.facts.items()
+            if name not in facts and not side.factor_levels
+        ]
+        if texts:
+            names.setdefault(join_names(texts, most=MOST_NAMED), []).append(side.name)
+    for text, of in names.items():
+        yield f"options of {', '.join(of)}: {text}"
+
+
 def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Iterator[str]:
     """Yield notes on runs that are no plain replicates: of several levels of a factor, without a value
     of the quantity `name`, or with a 0 that no completed run has.
     """
     for side, runs in zip(sides, of, strict=True):
-        if factors := sorted(varied_names([side]) & side.factor_levels.keys()):
-            yield f"{side.name}: runs with different {join_names(factors)} are taken as replicates"
+        keys = {key for key, levels in side.levels_of(name).items() if len(levels) > 1}
+        if factors := sorted(varied_names([side]) & side.factor_levels.keys() | keys):
+            yield (
+                f"{side.name}: runs with different {join_names(factors)} are taken as replicates; "
+                f"--where {factors[0]}=LEVEL uses those of one level"
+            )
         if runs.n < len(side.runs):
             yield f"{side.name}: {len(side.runs) - runs.n} of {len(side.runs)} runs have no {name}"
         singles = [x for run in side.runs for (of, _), x in run.singles.items() if of == name]

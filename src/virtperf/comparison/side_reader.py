@@ -4,6 +4,7 @@ runs are stored.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections import Counter
@@ -152,7 +153,10 @@ def _read_runs(
             [path for path in of_side if _at_levels(path, at)]
             for (of_side, _), at in zip(run_paths, levels, strict=True)
         ]
-        notes = [[*no_runs] for _, no_runs in run_paths]
+        notes = [
+            [*no_runs, *_other_repository(place.path, layout)]
+            for place, (_, no_runs) in zip(resolved, run_paths, strict=True)
+        ]
         if len(resolved) > 1 and any(place.revision for place in resolved):
             paths_by_side, again = _drop_identical_runs(paths_by_side, names)
             notes[0] += again
@@ -296,6 +300,18 @@ def _run_paths(text: str, addresses: Addresses) -> tuple[list[Path], list[str]]:
     if not paths:
         raise RawperfError("there are no runs", file=text, expected=NO_RUNS)
     return paths, notes
+
+
+def _other_repository(place: str, layout: Layout) -> list[str]:
+    """A note on runs of a repository other than `layout`, whose study defines their quantities."""
+    path = Path(place).absolute()
+    for root in path.parents:
+        if path.is_relative_to(root / "data" / "measured") and Layout(root).studies():
+            if root.resolve() != layout.root.resolve():
+                found = os.path.relpath(root)
+                return [f"quantities and blocks of its study are not used: give --root {found}"]
+            break
+    return []
 
 
 def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], list[str]]:

@@ -93,6 +93,11 @@ class Side:
             (name, key.get(name)) for quantity, key in cells for name in keys_of.get(quantity, ())
         )
 
+    def levels_of(self, quantity: str) -> dict[str, set[Level | None]]:
+        """Levels of each key of a quantity's values."""
+        cells = (cell for run in self.runs for cell in run.values if cell[0] == quantity)
+        return _levels((name, level) for _, key in cells for name, level in key)
+
     def split(self, name: str, text: str) -> Side:
         """Select the runs at a factor level, or with a fact about machine or tools (a pattern).
 

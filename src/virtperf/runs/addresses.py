@@ -33,9 +33,12 @@ class Addresses:
         path = Path(written)
         if path.exists():
             return [path]
-        base = Path(path.anchor) if path.is_absolute() else Path()
-        parts = path.relative_to(path.anchor).parts
-        if not parts or ".." in parts:
+        parts = path.parts
+        first = (
+            len(parts) - parts[::-1].index("..") if ".." in parts else len(Path(path.anchor).parts)
+        )
+        base, parts = Path(*parts[:first]), parts[first:]
+        if not parts or _is_pattern(str(base)):
             return []
         matched = base.glob("/".join(parts)) if _is_pattern(written) else ()
         found = {p: p for p in matched if not _has_archives(p)}

@@ -217,7 +217,7 @@ class TableKeys:
         return [
             *([f"rows are matched by {names}, which looks like a setting"] if names else []),
             *(
-                [f"runs are matched by {', '.join(self.options)}, which differs within a side"]
+                [f"a key: {', '.join(self.options)}, which differs between the runs of a side"]
                 if self.options
                 else []
             ),

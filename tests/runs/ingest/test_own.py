@@ -203,3 +203,10 @@ def test_cells_with_units_are_numbers(tmp_path):
     assert frame["took (s)"].tolist() == [59.5, 62.5]
     ambiguous, _ = rows_of(tmp_path, 'mean [ms]\n"1,999 ms"\n"2,001 ms"\n', "t.csv")
     assert ambiguous["mean [ms]"].tolist() == ["1,999 ms", "2,001 ms"]
+
+
+def test_a_pointer_of_git_lfs_is_named_whatever_its_suffix(tmp_path) -> None:
+    path = tmp_path / "boots.csv"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
+    with pytest.raises(RawperfError, match=r"pointer of Git LFS.*`git lfs pull`"):
+        read(path)

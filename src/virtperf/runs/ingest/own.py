@@ -30,7 +30,13 @@ from rawperf.registry import (
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
 from rawperf.tidy import RawTables, open_input, read_bytes, read_raw
-from rawperf.unsupported import NAMED_TOOL, UTF16_PROBLEM, identify_unsupported, is_utf16
+from rawperf.unsupported import (
+    LFS_POINTER,
+    NAMED_TOOL,
+    UTF16_PROBLEM,
+    identify_unsupported,
+    is_utf16,
+)
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.columns import (
@@ -152,7 +158,7 @@ def _require_names(names: Sequence[str], line: int) -> None:
             line=line,
             expected="a row with the names of the columns",
             found=", ".join(names),
-            remedy="write a row of names above the numbers",
+            remedy="write a row of names above the numbers, each with its unit, such as time_ms",
         )
 
 
@@ -255,8 +261,10 @@ def read_content(
         plain = extract_head(head)
         if is_utf16(plain) and _is_raw(plain.decode("utf-16", "ignore").encode()):
             raise RawperfError(UTF16_PROBLEM[0], file=str(named), remedy=UTF16_PROBLEM[1])
-        known = format_name is not None or any(
-            form.matches_file(place.name, plain) for form in inputs
+        known = (
+            format_name is not None
+            or plain.startswith(LFS_POINTER)
+            or any(form.matches_file(place.name, plain) for form in inputs)
         )
         if not known and (results := recognise_results(head)) is not None:
             return read_results(read_bytes(place), str(named), results)
@@ -292,8 +300,19 @@ def _table_suffix(suffix: str, head: bytes) -> str:
         return ".jsonl" if _is_object_a_line(text) else ".json"
     if suffix == ".json":
         return suffix
-    is_delimited = not identify_unsupported(head)[0] and detect_csv_columns(head) is not None
-    return ".csv" if is_delimited else ""
+    is_delimited = detect_csv_columns(head) is not None or _has_rows_of_numbers(head)
+    return ".csv" if is_delimited and not identify_unsupported(head)[0] else ""
+
+
+def _has_rows_of_numbers(head: bytes) -> bool:
+    """Whether all lines below the first are equally many numbers between blanks: boot times, one a line."""
+    rows = [
+        cells for line in head.decode("utf-8", "replace").splitlines() if (cells := line.split())
+    ]
+    rows = rows[1:-1] or rows[1:]  # the last line may be cut
+    return len({len(row) for row in rows}) == 1 and all(
+        WRITTEN_NUMBER.fullmatch(cell) for row in rows for cell in row
+    )
 
 
 def _is_object_a_line(text: bytes) -> bool:
