@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from virtperf.core.numbers import as_precise, signed, with_interval
+from virtperf.core.numbers import as_precise, rounded, signed, with_interval
 
 
 def test_interval_width_decides_decimals():
@@ -15,6 +15,16 @@ def test_interval_width_decides_decimals():
 def test_short_side_of_a_log_scale_interval_keeps_its_digits():
     assert as_precise(13.563, 1.449, 127.0) == ("14", "1.4", "127")
     assert as_precise(1.158, 0.0089, 151.2) == ("1.2", "0.0089", "151")
+
+
+def test_a_computed_range_has_the_digits_of_its_width():
+    assert rounded(0.08455, 419.8) == (0.085, 420)
+    assert rounded(3.357, 5.11) == (3.4, 5.1)
+    assert rounded(0.000346032, 0.000390432) == (0.000346, 0.00039)
+    assert rounded(-63.9303, -7.96381) == (-64, -8.0)
+    assert rounded(1470.5, 1471.5) == (1470.5, 1471.5)
+    assert rounded(2.041, 2.041) == (2.041, 2.041)
+    assert rounded(1.005, math.inf) == (1.005, math.inf)
 
 
 def test_negative_limits_have_the_same_decimals():

@@ -106,7 +106,7 @@ def test_user_figure_replaces_the_default(loaded: LoadedStudy) -> None:
         assert exhibit.figure is figure and exhibit.record.drawing is not None
         assert "Mine" in exhibit.record.drawing.svg
         assert exhibit.record.numbers == default.record.numbers
-        assert "Not drawn" in repr(default) and "Not drawn" not in repr(exhibit)
+        assert "are not drawn" in repr(default) and "not drawn" not in repr(exhibit)
     assert not pyplot.get_fignums()  # a shown figure is not drawn again below the cell
     with pytest.raises(RawperfError, match="a figure is shown with fits by series"):
         loaded.show("figure-2", 3.0)

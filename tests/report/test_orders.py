@@ -13,6 +13,7 @@ from virtperf.report.orders import (
     Edges,
     OrderedPoint,
     _chains,
+    _is_drawn,
     _merged,
     _other_pairs,
     _pairs,
@@ -131,3 +132,24 @@ def test_a_quotient_that_cannot_be_one_orders_its_sides() -> None:
         claim = RatioClaim.model_construct(kind="ratio", low=low, high=high)
         found = [q.level("at") for pair in _pairs(claim, instance) for q in pair[:2]]
         assert "".join(map(str, found)) == wanted
+
+
+def test_an_order_is_drawn_only_if_its_picture_says_what_the_claims_say() -> None:
+    levels, series = "abcd", "tsr"
+    stacked: Edges = {
+        ((upper, x), (lower, x)): True for upper, lower in pairwise(series) for x in levels
+    }
+    along: Edges = {((name, a), (name, b)): True for name in series for a, b in pairwise(levels)}
+    names = {name: name for name in series}
+
+    def is_drawn(edges: Edges) -> bool:
+        return _is_drawn(_panel("", names, edges, levels), levels)
+
+    assert is_drawn(stacked) and is_drawn(stacked | along)
+    assert not is_drawn(along)  # one chain of all series is a line
+    later = {pair: True for pair in stacked if pair[0][1] != "a"}
+    steps = (("s", "a"), ("r", "a")), (("s", "b"), ("s", "a")), (("s", "d"), ("s", "c"))
+    gap = later | dict.fromkeys(steps, True)
+    panel = _panel("", names, gap, levels)
+    assert panel.ranks["s", "b"] > panel.ranks["s", "c"]  # which no claim says
+    assert not is_drawn(gap)

@@ -46,6 +46,8 @@ RATIO, CHANGE, PLAIN, SHARE = (
         ([2, 150], RATIO, "2 to 150"),
         ([2, INF], CHANGE, "order only: above 0"),
         ([-100, -1], CHANGE, "order only: below 0"),
+        ([-99.9, -0.49], CHANGE, "order only: below 0"),  # less than a hundredth is left
+        ([-98.9, 0], CHANGE, "−98.9 to 0"),
         ([20, INF], CHANGE, "at least 20"),
         ([100, 100], RATIO, "exactly 100"),
         (

@@ -10,13 +10,13 @@ import pytest
 from tests.report.toy import build
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.report.claim_words import stated_way
+from virtperf.report.claim_words import compared_sides
 from virtperf.report.html.site.claims import claims_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import TEMPLATES
 from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.summary import VERDICT_WORDS, certainty
-from virtperf.report.loaded import load_study
+from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.wording import (
     FOLLOWS,
     IN_CONFLICT,
@@ -85,18 +85,8 @@ def test_good_and_bad_verdicts_have_colours() -> None:
         assert f".vp-{slug(word)}" in css, word
 
 
-@pytest.mark.parametrize(
-    ("says", "unit", "expected"),
-    [
-        ("One millisecond gives less throughput than ten.", "% of the ratio", 0.5),
-        ("A second processor saves time.", "% of the ratio", 0.5),
-        ("Ten milliseconds give more throughput than one.", "% of the ratio", 2.0),
-        ("More guests have less throughput.", "% of the ratio", 0.5),
-        ("Less memory takes more time.", "% of the ratio", 2.0),
-        ("It boots in less time.", "ms", 2.0),
-    ],
-)
-def test_ratio_of_an_order_is_that_of_its_sentence(says: str, unit: str, expected: float) -> None:
-    claim = parse_claim({"id": "a", "kind": "ordering", "order": ["x", "y"], "says": says})
-    result = {"estimate": 2.0, "detectable_unit": unit}
-    assert stated_way(claim, result, "estimate") == (expected,)
+def test_the_ratio_of_an_order_names_its_sides(loaded: LoadedStudy) -> None:
+    order = ["throughput[guests=2]", "throughput[guests=8]"]
+    claim = parse_claim({"id": "a", "kind": "ordering", "order": order, "says": "It grows."})
+    claim = claim.model_copy(update={"instances": claim.expand(loaded.study)})
+    assert compared_sides(claim, loaded.study) == ", 8 guests / 2 guests"

@@ -49,6 +49,27 @@ def interval(low: float, high: float, unit: str = "") -> str:
     return f"{pretty(low)} to {pretty(high)}{unit}"
 
 
+def rounded(low: float, high: float) -> tuple[float, float]:
+    """Round the ends of a computed range to the decimals that half of its width warrants, and at least
+    two significant digits: 0.08455 and 419.8 are 0.085 and 420. A range without an end or a width
+    stays as it is.
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or pretty(low) == pretty(high):
+        return low, high
+    decimals = _decimals((high - low) / 2)
+
+    def near(value: float) -> float:
+        size = math.floor(math.log10(abs(value))) if value else 0
+        return round(value, max(decimals, 1 - size))
+
+    return near(low), near(high)
+
+
+def _decimals(width: float) -> int:
+    """Decimals that the half width of an interval warrants."""
+    return min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
+
+
 def as_precise(
     value: float, low: float, high: float, *, digits: int | None = None
 ) -> tuple[str, str, str]:
@@ -64,7 +85,7 @@ def as_precise(
     width = max((abs(v - value) for v in ends), default=0.0)
     if not math.isfinite(value) or width <= 1e-9 * abs(value):
         return tuple(pretty(v, PROSE_SIGNIFICANT) for v in (value, low, high))  # type: ignore[return-value]
-    decimals = min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
+    decimals = _decimals(width)
     if digits is not None and value:
         decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
     skewed = len(ends) == 2 and low > 0 and high - value > SKEWED * (value - low)

@@ -5,16 +5,16 @@ relations.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.core.numbers import NO_BREAK, interval, plural, with_interval
+from virtperf.core.numbers import NO_BREAK, interval, plural, rounded, with_interval
 from virtperf.core.verdicts import OF_THE_RATIO, Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
+from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity, quantities_of
@@ -75,38 +75,38 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     )
 
 
-def stated_way(claim: Claim, result: Mapping[str, Any], *names: str) -> tuple[float, ...]:
-    """Columns of a row of the verdicts table, in the direction of the sentence: the runs' ratio of an
-    order is that of the larger side to the smaller, but "gives less than" speaks of the inverse.
-    """
-    values = tuple(float(result.get(name, math.nan)) for name in names)
-    if not _is_ratio_of_order(claim, result) or not _SMALLER.search(claim.says):
-        return values
-    if _LARGER.search(claim.says):
-        return values
-    return tuple(1 / value if value else math.inf for value in values)
-
-
-_SMALLER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|saves?)\b")
-_LARGER = re.compile(r"\b(?:more|higher|larger|greater|longer)\b")
-"""Words by which a sentence about two sides names the smaller or the larger one first; with a capital,
-they begin the sentence and belong to its subject."""
-
-
-def _is_ratio_of_order(claim: Claim, result: Mapping[str, Any]) -> bool:
-    return claim.is_order and result.get("detectable_unit") == OF_THE_RATIO
-
-
 def _estimate_words(claim: Claim, data: StudyData, unit: str) -> str:
-    """The runs' estimate with its interval and unit; "" without one."""
+    """The runs' estimate with its interval and unit; the ratio of an order's sides says which one it
+    divides by which. "" without an estimate.
+    """
     result = data.result(claim.id)
-    value, *ends = stated_way(claim, result, "estimate", "estimate_low", "estimate_high")
+    value, low, high = (
+        float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
+    )
     if not math.isfinite(value):
         return ""
-    low, high = sorted(ends)
     if claim.is_order and result.get("allowed_low") == 0:  # a difference of the sides
         unit = number_unit(claim, data.study)
-    return with_interval(value, low, high, unit)
+    words = with_interval(value, low, high, unit)
+    if isinstance(claim, OrderClaim) and result.get("detectable_unit") == OF_THE_RATIO:
+        words += compared_sides(claim, data.study)
+    return words
+
+
+def compared_sides(claim: OrderClaim, study: Study) -> str:
+    """The larger side of an order over the smaller one, by the levels in which they differ:
+    ``, 8 guests / 2 guests``; "" for several pairs, or sides of several terms.
+    """
+    steps = [step for instance in claim.instances[:1] for step in claim.steps(instance.parts)]
+    if len(steps) != 1 or any(len(side.terms) != 1 for side in steps[0]):
+        return ""
+    smaller, larger = (side.terms[0][1] for side in steps[0])
+    differ = [name for name, level in larger.at if smaller.level(name) != level]
+    sides = (
+        ", ".join(study.level_words(name, side.level(name)) for name in differ)
+        for side in (larger, smaller)
+    )
+    return f", {' / '.join(sides)}" if differ else ""
 
 
 def number_unit(claim: Claim, study: Study) -> str:
@@ -123,13 +123,18 @@ def number_unit(claim: Claim, study: Study) -> str:
     return f"{NO_BREAK}{unit}".rstrip()
 
 
+MAX_SYMBOL = 4  # characters of a unit's symbol with its space; a longer unit is a word
+
+
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
     """Range of the claim's number implied by all other claims; for a claim without a number, the
     implied outcome.
     """
     if not {"implied_low", "implied_high"} <= result.keys():
         return "not computed"
-    low, high = float(result["implied_low"]), float(result["implied_high"])
+    low, high = rounded(float(result["implied_low"]), float(result["implied_high"]))
+    if low == high == 1 and "/" not in unit and len(unit) > MAX_SYMBOL:
+        unit = unit.removesuffix("s")
     limits, verdict = interval(low, high, unit), str(result.get("text_verdict", ""))
     if limits == "anything":
         return limits if claim.numbered else _WITHOUT_NUMBER.get(verdict, limits)

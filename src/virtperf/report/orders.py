@@ -125,7 +125,7 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
             of.append(tick_label(factor, level) if of else level_words(factor, level))
     return [
         *(
-            words if len(labels) == 1 else f"{_join_names(of)}: {words}"
+            words if len(labels) == 1 else f"{_series_names(data.study, exhibit, of)}: {words}"
             for words, of in along.items()
         ),
         *(
@@ -141,7 +141,8 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
 
     One panel has all points if they are few. Else there is one for each level of the factor in which
     the series differ most; levels whose points have the same order share a panel. None if no panel
-    has enough points, or too many, and if claims contradict each other.
+    has enough points, or too many, if claims contradict each other, and if a picture would say less
+    than the lines, or more than the claims (`_is_drawn`).
     """
     points, edges = _stated_pairs(data, exhibit)
     whole = _order(edges)
@@ -171,11 +172,7 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
         separate = [panel for panel in separate if len(panel.ranks) >= MIN_ORDERED_POINTS]
         drawn = sum(len(panel.ranks) for panel in separate)
         panels = _merged(separate, factor)
-    if not panels or not all(
-        MIN_ORDERED_POINTS <= len(panel.ranks) <= MAX_ORDERED_POINTS
-        and max(panel.ranks.values()) >= MIN_RANKS
-        for panel in panels
-    ):
+    if not panels or not all(_is_drawn(panel, levels) for panel in panels):
         return None
     shown = [
         replace(panel, pairs={pair: s for pair, s in panel.pairs.items() if _is_along(*pair)})
@@ -183,6 +180,26 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
     ]
     n_pairs += sum(len(p.pairs) - len(s.pairs) for p, s in zip(panels, shown, strict=True))
     return OrderChart(tuple(shown), len(whole.ascending) - drawn, n_pairs)
+
+
+def _is_drawn(panel: OrderPanel, levels: Sequence[Any]) -> bool:
+    """Whether a panel has enough points and ranks, and not too many; its series differ, since one chain
+    of all of them is a line of text; and no series rises or falls between neighbouring levels where
+    claims do not say so.
+    """
+    ranks = panel.ranks
+    if not MIN_ORDERED_POINTS <= len(ranks) <= MAX_ORDERED_POINTS:
+        return False
+    places = {(x, rank) for (_, x), rank in ranks.items()}
+    if max(ranks.values()) < MIN_RANKS or len(places) == len({x for x, _ in places}):
+        return False
+    order = _order(panel.pairs)
+    assert order is not None
+    for name in panel.series:
+        for a, b in pairwise((name, x) for x in levels if (name, x) in ranks):
+            if ranks[a] != ranks[b] and a not in order.below[b] and b not in order.below[a]:
+                return False
+    return True
 
 
 def _is_along(a: OrderedPoint, b: OrderedPoint) -> bool:
@@ -221,6 +238,22 @@ def _panel_places(
     }
 
 
+def _series_names(study: Study, exhibit: Exhibit, labels: Sequence[str]) -> str:
+    """Join labels of series; those of all levels of two factors name each level once."""
+    factor, places = _panel_places(study, exhibit)
+    levels = dict.fromkeys(places[label][0] for label in labels if label in places)
+    names = dict.fromkeys(places[label][1] for label in labels if label in places)
+    worded = all(name[:1].isalpha() for name in names)  # a bare number has no noun here
+    if factor is None or not worded or len(levels) < 2 or len(levels) * len(names) != len(labels):
+        return _join_names(labels)
+    return "; ".join([*names, _levels_named([tick_label(factor, x) for x in levels], factor)])
+
+
+def _levels_named(levels: Iterable[str], factor: Factor) -> str:
+    """Join levels, with the name of their factor unless they have names."""
+    return f"{join_words(levels)}{'' if factor.level_labels else f' {factor.label}'}"
+
+
 def _names_at(places: Mapping[str, tuple[Level, str]], level: Level) -> dict[str, str]:
     """First label of each name within a panel."""
     names: dict[str, str] = {}
@@ -254,10 +287,9 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
     for panel in panels:
         same = frozenset(panel.ranks.items()), frozenset(panel.pairs.items())
         alike.setdefault(same, []).append(panel)
-    noun = "" if factor.level_labels else f" {factor.label}"
     return [
         OrderPanel(
-            f"{join_words(panel.title for panel in group)}{noun}",
+            _levels_named([panel.title for panel in group], factor),
             group[0].series,
             group[0].ranks,
             group[0].pairs,

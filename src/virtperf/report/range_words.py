@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import pandas as pd
+
 from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.report.wording import short_number
 from virtperf.study.derived_kinds.base import Bounds, Derivation
@@ -17,6 +19,16 @@ anything; a shorter one says that the value is small.
 """
 
 OPEN = "not bounded"
+
+
+def is_wide(low: pd.Series, high: pd.Series) -> pd.Series:
+    """Mask of non-negative ranges without an upper limit, or wider than a factor of `WIDE`."""
+    return (low >= 0) & (high > WIDE * low)
+
+
+def says_little(low: pd.Series, high: pd.Series, largest: pd.Series) -> pd.Series:
+    """Mask of wide ranges that are longer than `LONG`, relative to the `largest` value beside each."""
+    return is_wide(low, high) & (high - low > LONG * largest)
 
 
 MAX_LIMIT_RATIO = 100.0
@@ -57,7 +69,8 @@ def is_order_only(pieces: Sequence[float], bounds: Bounds) -> bool:
     (`resolution`), which is ours and no limit of the text.
     """
     low, high = pieces[0], pieces[-1]
-    no_low, no_high = low <= bounds.low, high >= bounds.high
+    is_near = MAX_LIMIT_RATIO * (low - bounds.low) < high - bounds.low < math.inf
+    no_low, no_high = low <= bounds.low or is_near, high >= bounds.high
     mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
     if no_low == no_high:
         return False

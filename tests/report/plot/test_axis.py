@@ -51,7 +51,7 @@ def test_every_range_starts_within_the_axis() -> None:
 def test_axis_excludes_zero_only_if_it_would_flatten_the_data(
     values: list[float], top: float, floor: float
 ) -> None:
-    assert axis.lower_limit(values, top, lines=True) == pytest.approx(floor)
+    assert axis.lower_limit(values, top, from_zero=False) == pytest.approx(floor)
     assert axis.lower_limit(values, top) == pytest.approx(min(0.0, floor))
 
 

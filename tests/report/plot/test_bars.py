@@ -9,9 +9,7 @@ import pytest
 
 from tests.report.plot.drawn import across, boxes, dots, legend, words
 from virtperf.report import plot
-from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.palette import SERIES_COLOURS
 
 
 def test_user_runs_become_bars_of_means(own: pd.DataFrame) -> None:
@@ -60,16 +58,26 @@ def test_group_has_no_space_for_missing_bars(loaded: LoadedStudy) -> None:
     assert all(a[1] <= b[0] + 0.5 for a, b in pairwise(found))
 
 
-def test_measured_means_are_marks_with_ranges_and_bars_without(loaded: LoadedStudy) -> None:
+def test_measured_means_are_columns_with_ranges_and_without(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-3"), loaded.means("figure-3")
     (mean,) = means["value"]
     (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
-    assert [
-        y for _, y in dots(axes, filled=SERIES_COLOURS[colours(loaded.study)["System B"]].light)
-    ] == [mean] and len(boxes(axes, "column")) == 1
+    assert sorted(height for _, _, height in boxes(axes, "column")) == [mean, 80]
     assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
     (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
     assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []
+
+
+def test_axis_without_columns_may_begin_above_0(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-3").assign(low=97.0, high=99.0, low_text=97.0, high_text=99.0)
+    points = points.assign(pieces=[[97.0, 99.0]] * len(points), printed=98.0).drop(
+        columns="pieces_text"
+    )
+    (axes,) = plot.bars(points, x="cipher", hue="series").axes
+    assert axes.get_ylim()[0] > 90 and words(axes).endswith(f"(axis from {axes.get_ylim()[0]:g})")
+    assert boxes(axes, "column") == []  # which would begin at the axis, not at 0
+    (axes,) = plot.bars(points, x="cipher", hue="series", means=loaded.means("figure-3")).axes
+    assert axes.get_ylim()[0] == 0
 
 
 def test_example_run_is_never_a_bar(loaded: LoadedStudy) -> None:

@@ -380,7 +380,7 @@ def test_panels_name_their_own_series() -> None:
     figure = plot.lines(points, x="x", hue="label", row="panel", legend="panel")
     near, far = figure.axes
     names = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (near, far)]
-    assert names == [[*"ABCDE"], ["F"]] and legend(near) == ["range by the text"]
+    assert names == [[*"ABCDE"], ["F"]] and legend(near) == ["range, our reading"]
     edges = {to_hex(bar.get_edgecolor()) for c in far.containers for bar in c}
     assert edges == {SERIES_COLOURS[0].light}  # colours begin anew in each panel
     figure.canvas.draw()

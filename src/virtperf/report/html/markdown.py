@@ -12,7 +12,7 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
-from virtperf.report.html.templating import environment
+from virtperf.report.html.templating import bound, environment
 from virtperf.report.wording import slug
 
 
@@ -89,6 +89,9 @@ class _Renderer(mistune.HTMLRenderer):
         self._page.headings.append(ContentsEntry(level, plain, anchor))
         link = _macros().heading_link(anchor) if level > 1 else ""
         return self.heading(f"{text} {link}", level, id=anchor)
+
+    def text(self, text: str) -> str:
+        return super().text(bound(text))
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         known = self._page.known

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rawperf.core.errors import RawperfError
-from virtperf.core.numbers import plural, pretty
+from virtperf.core.numbers import NO_BREAK, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
@@ -52,7 +52,7 @@ def environment() -> Environment:
     created.filters |= {
         "breakable": breakable,
         "slug": slug,
-        "printable": printable,
+        "printable": lambda text: bound(printable(text)),
         "exhibit_name": exhibit_name,
         "pretty": pretty,
         "plural": plural,
@@ -71,9 +71,21 @@ def environment() -> Environment:
     return created
 
 
+def bound(text: str) -> str:
+    """Put a no-break space between each number and its unit."""
+    return _BEFORE_UNIT.sub(NO_BREAK, text)
+
+
+_BEFORE_UNIT = re.compile(
+    r"(?<=[\d)]) (?=(?:%|[mnµ]?s|[KMGT]i?B(?:/s)?|[kKMG]?bit/s|[kMG]?Hz|CPUs?|IFLs?)(?!\w))"
+)
+
+
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
-    """Escape text; words longer than `longest` may break (after ``_ - / . :`` first)."""
-    shown = printable(text)
+    """Escape text; words longer than `longest` may break (after ``_ - / . :`` first), a number and its
+    unit may not.
+    """
+    shown = bound(printable(text))
     if len(shown) <= longest:
         return escape(shown)
     words = []

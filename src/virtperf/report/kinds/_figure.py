@@ -34,7 +34,7 @@ from virtperf.report.orders import (
     order_claims,
     order_lines,
 )
-from virtperf.report.range_words import LONG, WIDE
+from virtperf.report.range_words import WIDE, is_wide, says_little
 from virtperf.report.records import (
     Block,
     Drawing,
@@ -178,22 +178,18 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
 
 
 def drawn_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
-    """Points of a figure as they are drawn: without ranges that are wider than a factor of `WIDE` and
-    longer than `LONG`, with all other wide ranges of their series, and without points that then have
-    nothing to draw.
-
-    A point with runs keeps its range, with which they are compared.
+    """Points of a figure as they are drawn: without ranges that say little (`says_little`) and all other
+    wide ranges of their series, and without points that then have nothing to draw.
     """
     points = points.copy()
-    kept = points[list(_MARKED)].notna().any(axis=1) | points["reference"]
-    wide = {(low, high): ~kept & _is_wide(points[low], points[high]) for low, high in _RANGES}
+    wide = {(low, high): is_wide(points[low], points[high]) for low, high in _RANGES}
     known = [points[name] for name in _MARKED]
     known += [points[ends[1]].mask(wide[ends]) for ends in _RANGES]
     units = points["quantity"].map({name: kind.unit for name, kind in study.quantities.items()})
     largest = pd.concat(known, axis=1).max(axis=1).groupby(units).transform("max").fillna(0.0)
     for ends, pieces in _RANGES.items():
-        too_long = wide[ends] & (points[ends[1]] - points[ends[0]] > LONG * largest)
-        hidden = wide[ends] & too_long.groupby(points["series"]).transform("any")
+        little = says_little(points[ends[0]], points[ends[1]], largest)
+        hidden = wide[ends] & little.groupby(points["series"]).transform("any")
         points[list(ends)] = points[list(ends)].mask(hidden)
         points[pieces] = [
             () if gone else ends for gone, ends in zip(hidden, points[pieces], strict=True)
@@ -205,11 +201,6 @@ def drawn_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
 _MARKED = ("printed", "measured", "example")
 _RANGES = {("low", "high"): "pieces", ("low_text", "high_text"): "pieces_text"}
 """Columns of the ends of a range, and of its pieces."""
-
-
-def _is_wide(low: pd.Series, high: pd.Series) -> pd.Series:
-    """Mask of non-negative ranges without an upper limit, or wider than a factor of `WIDE`."""
-    return (low >= 0) & (high > WIDE * low)
 
 
 def _means_of_units(context: Context, exhibit: Exhibit, unit: str) -> pd.DataFrame:
@@ -386,7 +377,8 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
     drawn = drawn_points(study, points)
     if (drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2).any():
         yield note(SPLIT_NOTE)
-    left = points.loc[points.index.difference(drawn.index), ["series", "x"]]
+    low = drawn["low"].reindex(points.index)
+    left = points.loc[points["low"].notna() & low.isna(), ["series", "x"]]
     if len(left) == 0:
         return
     whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
@@ -396,8 +388,8 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
         for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
     ]
     yield note(
-        f"Not drawn: {'; '.join([*whole, *places])}. The text allows a range wider than a factor of "
-        f"{pretty(WIDE)}, which is in the details."
+        f"The text's ranges wider than a factor of {pretty(WIDE)} are not drawn, but in the details: "
+        f"{'; '.join([*whole, *places])}."
     )
 
 

@@ -9,13 +9,11 @@ from virtperf.core.numbers import plural
 from virtperf.core.verdicts import DISPUTED, Verdict
 from virtperf.report.claim_words import (
     claim_in_words,
-    implied,
-    number_unit,
     verdict_words,
 )
 from virtperf.report.frames import StudyData, find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
-from virtperf.report.kinds.contradictions import points_by_claim
+from virtperf.report.kinds.contradictions import allowed_instead, points_by_claim
 from virtperf.report.records import Block, Grid, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
@@ -77,7 +75,7 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if selected:
         blocks = [
-            *((Listing(items=tuple(_sentences(data, selected))),) if about == "text" else ()),
+            *(_sentences(data, selected) if about == "text" else ()),
             Paragraph(
                 words=_verdict_counts(data, counted, len(selected)),
                 style="small" if about == "text" else "plain",
@@ -96,25 +94,32 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
     )
 
 
-def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Words]:
-    """The claims that other claims exclude, then those that set most plotted ranges: at most
-    `MAX_SENTENCES` of each.
+def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
+    """At most `MAX_SENTENCES` claims that other claims exclude, then `MAX_FURTHER` of those that set
+    most plotted ranges.
     """
     set_by = points_by_claim(data)
     disputed = [c for c in claims if data.result(c.id).get("text_verdict") in DISPUTED]
     rest = [c for c in claims if c not in disputed]
     rest.sort(key=lambda claim: -len(set_by.get(claim.id, ())))
+    excluded = sum(data.result(c.id)["text_verdict"] == Verdict.CONTRADICTED for c in disputed)
+    told = f"exclude {excluded or 'none'}"
+    told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
+    yield Paragraph(
+        words=f"Of {plural(len(claims), 'claim')} about no figure or table, others {told}:"
+    )
+    items: list[Words] = []
     for claim in disputed[:MAX_SENTENCES]:
-        words = claim_in_words(claim, data)
+        shown = claim_in_words(claim, data).shown
         said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
-        unit = number_unit(claim, data.study)
-        allowed = implied(claim, data.result(claim.id), unit)
-        told = f" The others allow {allowed}." if claim.numbered and allowed != "anything" else ""
-        yield (Span(text=words.shown, style="verdict"), " ", said, f".{told}")
-    if more := disputed[MAX_SENTENCES:]:
-        yield f"{plural(len(more), 'more claim')} in conflict."
-    for claim in rest[: MAX_SENTENCES if not disputed else MAX_FURTHER]:
-        yield (Span(text=claim.says, link=f"claim:{claim.id}"),)
+        instead = allowed_instead(data, claim) if claim.numbered else ""
+        ends = f": {instead}." if instead else "."
+        items.append((Span(text=shown, style="verdict"), " ", said, ends))
+    for claim in rest[:MAX_FURTHER]:
+        said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
+        place = next(iter(claim.sections), "").rpartition(" / ")[2]
+        items.append((said, "." if not place or place.isdigit() else f" ({place})."))
+    yield Listing(items=tuple(items))
 
 
 def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:

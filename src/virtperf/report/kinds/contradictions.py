@@ -190,13 +190,13 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
     stated = [claim for claim in aside if not claim.assumed and claim.numbered] or aside
     if stated:
         claim = stated[0]
-        unit = number_unit(claim, data.study)
-        rest = implied(claim, data.result(claim.id), unit)
-        told = f": other claims allow {rest}" if _is_told(rest) else ""
-        more = f", and {len(aside) - 1} more" if len(aside) > 1 else ""
+        n_more = len(aside) - 1
+        more = f" {plural(n_more, 'more claim is', 'more claims are')} set aside with it." * (
+            n_more > 0
+        )
         return (
             Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
-            f"{told or ': other claims exclude this'}{more}.",
+            f": {allowed_instead(data, claim) or 'other claims exclude this'}.{more}",
         )
     words: list[str | Span] = []
     for name in entry["conflicts"][0]:
@@ -204,9 +204,17 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
     return tuple(filter(None, words))
 
 
-def _is_told(rest: str) -> bool:
-    """Whether the range implied by other claims says more than that they exclude the claim."""
-    return rest not in ("not computed", "anything", "not this claim")
+def allowed_instead(data: StudyData, claim: Claim) -> str:
+    """What the other claims allow in place of a claim, in words; the quantity is named if the claim
+    prints no number. "" if they allow anything, or are known to exclude the claim only.
+    """
+    rest = implied(claim, data.result(claim.id), number_unit(claim, data.study))
+    if rest in ("not computed", "anything", "not this claim"):
+        return ""
+    names = {quantity.name for quantity in claim.quantities}
+    named = claim.value is None and len(names) == 1 and not (claim.is_order or claim.unit_cancels)
+    of = f" ({data.study.quantities[names.pop()].label})" if named else ""
+    return f"other claims allow {rest}{of}"
 
 
 def _counted(counts: Mapping[Origin, int]) -> str:

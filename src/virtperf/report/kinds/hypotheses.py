@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.core.numbers import PROSE_SIGNIFICANT, interval, plural, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
-from virtperf.report.claim_words import claim_in_words, measured_verdict, stated_way
+from virtperf.report.claim_words import claim_in_words, measured_verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
@@ -103,7 +103,7 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     where, labelled, _ = words.reason.partition(MEASURED_AT)
     if labelled and not claim.is_order:  # of an order, the label names the stored direction
         text += f" ({where})"
-    low, high = sorted(stated_way(claim, result, "allowed_low", "allowed_high"))
+    low, high = (float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
         low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
         text += f"; the hypothesis allows {interval(low, high, claim.unit_suffix(data.study))}"

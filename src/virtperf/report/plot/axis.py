@@ -163,16 +163,17 @@ def upper_limit(values: Iterable[float], bands: pd.DataFrame, bound: float = mat
 
 
 def lower_limit(
-    values: Iterable[float], top: float, bound: float = 0.0, *, lines: bool = False
+    values: Iterable[float], top: float, bound: float = 0.0, *, from_zero: bool = True
 ) -> float:
     """Lower limit of a y axis: 0, or below everything if values or the natural bound are negative.
 
-    The axis of `lines` starts just below all values if an axis from 0 would flatten them.
+    Unless `from_zero`, as columns need, it starts just below all values if an axis from 0 would
+    flatten them.
     """
     lowest = min((v for v in values if math.isfinite(v)), default=0.0)
     if lowest < 0 or bound < 0:
         return min(1.06 * lowest, -top if bound < 0 else 0.0)
-    if not lines or lowest < NONZERO_START_SHARE * top:
+    if from_zero or lowest < NONZERO_START_SHARE * top:
         return 0.0
     step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)

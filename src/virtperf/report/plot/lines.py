@@ -121,8 +121,9 @@ def bars(
 ) -> Figure:
     """Draw grouped bars, one group a level of `x`; the arguments are those of `lines`.
 
-    A group has no gaps for missing bars. A mean is a bar if the point has no range of a text, else
-    a mark beside it. Without `points` and `means`, a bar is the mean of its runs.
+    A group has no gaps for missing bars. A mean is a bar, over which a range of a text and a printed
+    number are drawn. Without `points` and `means`, a bar is the mean of its runs. Without means, the
+    axis may begin above 0.
     """
     if points is None and means is None and runs is not None:
         keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
@@ -205,6 +206,7 @@ def _series_entries(
 PANEL_LEGEND_HEIGHT = 60
 """Room for the legend of a panel, in points."""
 NO_BOUNDS = (0.0, math.inf)  # natural bounds of a quantity without declared ones
+COLUMNS = (SOLID, OWN_DATA)  # kinds of marks that are columns in a bar figure
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MARK_WIDTH = 5.0
@@ -242,8 +244,9 @@ def _draw_panel(
     )
     low, high = bounds
     top = axis.upper_limit(values, ranges, high)
+    columns = bars and not {*COLUMNS}.isdisjoint(marked["kind"])
     bottom = axis.lower_limit(
-        [*values, *axis.finite_values(ranges["low"])], top, low, lines=not bars
+        [*values, *axis.finite_values(ranges["low"])], top, low, from_zero=columns
     )
     if log:
         axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
@@ -256,7 +259,8 @@ def _draw_panel(
         for level in levels.positions
         if level in shown
     }
-    has_offset_marks = len(ranges) and (len(runs) or (marked["kind"] != PRINTED).any())
+    on_place = (PRINTED, *COLUMNS) if bars else (PRINTED,)
+    has_offset_marks = len(ranges) and (len(runs) or not marked["kind"].isin(on_place).all())
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
         _max_series_width(rows, bars),
@@ -335,24 +339,23 @@ class _Series:
             self._draw_line(rows, beside=beside)
 
     def _draw_bars(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
-        """Draw marks of a bar figure: measured values are bars at levels without a range, printed
-        numbers thin bars.
+        """Draw marks of a bar figure: measured values are columns, printed numbers marks on thin bars
+        where the axis begins at 0 and nothing is measured.
         """
-        printed = kind == PRINTED
-        solid = kind in (SOLID, OWN_DATA)
-        barred = np.array(
-            [printed or (solid and v not in self._levels_with_ranges) for v in rows["x"]],
-            dtype=bool,
-        )
-        for at, x, part in self._by_offset(rows[barred]):
+        solid, measured = kind in COLUMNS, set(self.rows["x"][self._is_column])
+        for at, x, part in self._by_offset(rows, beside=kind not in (PRINTED, *COLUMNS)):
             values = part["value"].to_numpy(dtype=float)
-            marks.draw_bars(
-                self.axes, x, values, self.style, at, self._data_width, solid=not printed
-            )
-            if not printed:
+            thin = ~part["x"].isin(measured).to_numpy() & (kind == PRINTED) & self._from_zero
+            drawn = thin | solid
+            width = self._data_width
+            if drawn.any():
+                marks.draw_bars(
+                    self.axes, x[drawn], values[drawn], self.style, at, width, solid=solid
+                )
+            if solid:
                 marks.draw_intervals(self.axes, x, part, self.style.colour, at)
-        for at, x, part in self._by_offset(rows if printed else rows[~barred], beside=not printed):
-            self._draw_marks(kind, at, x, part)
+            else:
+                self._draw_marks(kind, at, x, part)
 
     def _draw_exact(self, ranges: pd.DataFrame) -> None:
         """Draw thin bars up to the values of a series that are all exact: their boxes are lines, which
@@ -360,7 +363,7 @@ class _Series:
         """
         exact = np.isclose(ranges["low"].astype(float), ranges["high"].astype(float)).all()
         marked = set(self._layer(MARK)["x"])
-        if not exact or ranges["x"].nunique() < 2:
+        if not exact or ranges["x"].nunique() < 2 or not self._from_zero:
             return
         for at, x, rows in self._by_offset(ranges[~ranges["x"].isin(marked)].drop_duplicates("x")):
             values = rows["low"].to_numpy(dtype=float)
@@ -386,6 +389,14 @@ class _Series:
                     transform=at,
                     legend=False,
                 )
+
+    @property
+    def _is_column(self) -> pd.Series:
+        return self.rows["kind"].isin(COLUMNS) & (self.rows["layer"] == MARK)
+
+    @property
+    def _from_zero(self) -> bool:
+        return bool(self.axes.get_ylim()[0] <= 0)
 
     @property
     def _levels_with_ranges(self) -> set[Any]:

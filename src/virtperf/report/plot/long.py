@@ -20,7 +20,7 @@ from rawperf.core.errors import RawperfError
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import require_columns
 from virtperf.report.axis_words import AxisWords
-from virtperf.report.range_words import LONG, WIDE
+from virtperf.report.range_words import says_little
 
 RANGE, MARK, RUN = "range", "mark", "run"  # layers
 TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
@@ -134,14 +134,11 @@ def long_frame(
 
 
 def _is_open(rows: pd.DataFrame) -> pd.Series:
-    """Mask of non-negative ranges wider than a factor of `WIDE` and longer than `LONG` relative to the
-    largest value of their panel, or finite limit.
-    """
+    """Mask of ranges that say little beside the largest value of their panel, or finite limit."""
     low, high = rows["low"].astype(float), rows["high"].astype(float)
     ends = pd.Series(np.fmax(rows["value"].astype(float), high.where(np.isfinite(high))))
     largest = ends.groupby(rows["panel"]).transform("max").fillna(0.0)
-    wide = (rows["layer"] == RANGE) & (low >= 0) & (high > WIDE * low)
-    return wide & (high - low > LONG * largest)
+    return (rows["layer"] == RANGE) & says_little(low, high, largest)
 
 
 def _column_rows(points: pd.DataFrame, name: str, kind: str) -> pd.DataFrame:

@@ -45,6 +45,7 @@ WIDTH_SHARES = {
 }  # widths; the inner box is narrower, to show both
 FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
+COLUMN_ALPHA = 0.55  # of the fill of a measured value
 EXACT_LINE = 2.2  # width of a range without a length, in points
 LINK_ALPHA = 0.07
 MEAN_AREA, PRINTED_AREA, RUN_AREA = (
@@ -208,7 +209,7 @@ def draw_bars(
     """Draw bars from 0: solid for measurements, thin and pale for printed numbers."""
     place: dict[str, Any] = {"transform": transform, "zorder": 1.9}
     if solid:
-        fill = to_rgba(style.colour, 0.55)
+        fill = to_rgba(style.colour, COLUMN_ALPHA)
         width *= WIDTH_SHARES[TEXT]
         _draw_boxes(axes, x, values, width, "column", style.colour, fill, style.hatch, **place)
     else:
@@ -283,6 +284,7 @@ LINE_HEIGHT = FONT_SIZE * 1.6  # height of a line of the legend
 HANDLE_WIDTH = 44  # width of a legend handle with the space around it
 MAX_COLUMNS = 4  # columns of the legend
 LABEL_CHARACTERS = 32  # characters of a legend line, so that two columns fit
+RANGE_LABEL = "range, our reading"
 WIDE_RANGE_LABEL = "range wider than a factor of 2"
 _BRACKET = [
     (-0.4, -1),
@@ -382,7 +384,7 @@ def layer_entries(
     of_boxes = set(narrow["kind"][narrow["high"] > narrow["low"]])
     of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
     for kind, words in (
-        (TEXT, "text alone" if len(of_boxes) > 1 else "range by the text"),
+        (TEXT, "text alone" if len(of_boxes) > 1 else RANGE_LABEL),
         (WITH_ASSUMPTIONS, "with our assumptions" if (bands["kind"] == TEXT).any() else "range"),
     ):
         if kind in of_boxes:
@@ -404,8 +406,10 @@ def layer_entries(
                 mark_rows.loc[mark_rows["kind"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
             bracket = [bracket_handle()] if interval and limits else []
-            mark = [] if bars and bands.empty and interval else [_mark_handle("o", INK_COLOUR)]
-            if handles := (*bracket, *mark):  # a bar without an interval has neither
+            column = Patch(facecolor=to_rgba(INK_COLOUR, COLUMN_ALPHA), edgecolor=INK_COLOUR)
+            told = not bars or len(bands) or PRINTED in kinds or kind == OWN_DATA
+            mark = [column if bars else _mark_handle("o", INK_COLOUR)] if told else []
+            if handles := (*bracket, *mark):  # columns alone need no entry
                 entries.append((handles, words + interval * bool(limits)))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))

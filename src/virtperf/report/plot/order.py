@@ -46,7 +46,9 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
         Column of the axis; the quantity.
     """
     words = AxisWords.of([points], {})
-    levels = axis.axis_levels(points[x].tolist(), words["levels"].get(x, ()), numeric=False)
+    drawn_levels = {level for panel in panels for _, level in panel.ranks}
+    shown = [level for level in points[x] if level in drawn_levels]
+    levels = axis.axis_levels(shown, words["levels"].get(x, ()), numeric=False)
     levels = replace(levels, width_pt=figure_width() - axis.PANEL_MARGIN)
     series = {name: label for panel in panels for name, label in panel.series.items()}
     known = words["colours"]

@@ -18,7 +18,13 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from virtperf.core.numbers import pretty
 from virtperf.report.palette import GRID, SERIES_COLOURS
 from virtperf.report.plot.marks import draw_legend
-from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, theme
+from virtperf.report.plot.theme import (
+    INK_COLOUR,
+    MUTED_COLOUR,
+    NARROW_WIDTH,
+    create_panels,
+    theme,
+)
 from virtperf.report.synthesis.definition import RATIO
 from virtperf.report.synthesis.numbers import (
     MEASURED,
@@ -30,7 +36,7 @@ from virtperf.report.wording import wrap_text
 
 VALUE_HEIGHT_PT = 27.5
 """Height of one value in points: its name and its bar."""
-NAME_WIDTH = 62
+NAME_WIDTH = 48
 """Characters of a line of text, which fit on a phone."""
 LARGEST_RATIO = 2.5
 """Largest ratio on a linear axis; an axis with larger ones is logarithmic."""
@@ -85,7 +91,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure | None:
     lines += sum(text.count("\n") for *_, text in names)
     height = VALUE_HEIGHT_PT * (len(drawn) + 0.3 * groups.ngroups) + 14 * lines
     with theme():
-        figure, (axes,) = create_panels(height=height + 55)
+        figure, (axes,) = create_panels(height=height + 55, width=NARROW_WIDTH)
         where = axes.get_yaxis_transform()  # x from the edge of the plot
         left: dict[str, Any] = {"transform": where, "va": "bottom", "zorder": 5}
         for at, text in heads:

@@ -63,7 +63,7 @@ class OrderingClaim(OrderClaim):
             return f"this order, by {interval(low, high, unit)}"
         if high <= 0:
             return f"the opposite order, by {interval(-high, -low, unit)}"
-        return f"{'either order' if single_pair else 'not always'}: {interval(low, high, unit)}"
+        return f"{'either order' if single_pair else 'not always this order'}: {interval(low, high, unit)}"
 
     def relation_words(self, study: Study, instance: Instance) -> str:
         return (" < " if self.strict else " ≤ ").join(part_words(study, instance))

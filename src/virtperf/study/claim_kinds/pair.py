@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from virtperf.core.levels import Level
-from virtperf.core.numbers import interval
+from virtperf.core.numbers import NO_BREAK, interval
 from virtperf.study.claim_kinds.base import NEUTRAL_RATIO, Claim, bracketed, part_words
 from virtperf.study.compared_numbers import ComparedNumber, terms_of
 from virtperf.study.constraints import Inequality, limit_rows
@@ -14,6 +14,9 @@ from virtperf.study.quantities import Instance, Quotient
 
 if TYPE_CHECKING:
     from virtperf.study.definition import Study
+
+
+SMALL_SHARE = 0.1  # a quotient up to it is a percentage in words
 
 
 class PairClaim(Claim):
@@ -50,6 +53,12 @@ class QuotientClaim(PairClaim):
         of, to = map(terms_of, instance.parts)
         if of != to:
             yield ComparedNumber(of, *self.quotient_limits, under=to)
+
+    def implied_words(self, low: float, high: float, unit: str, *, single_pair: bool) -> str:
+        if high <= SMALL_SHARE and not unit:
+            return interval(100 * low, 100 * high, f"{NO_BREAK}%")
+        words = super().implied_words(low, high, unit, single_pair=single_pair)
+        return f"{words} times this" if self.value == NEUTRAL_RATIO else words
 
     def relation_words(self, study: Study, instance: Instance) -> str:
         of, to = map(bracketed, part_words(study, instance))
