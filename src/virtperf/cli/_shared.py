@@ -17,7 +17,6 @@ import click
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
-from virtperf.core.environment import check_python
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
@@ -127,6 +126,8 @@ def checked(command: click.Command) -> click.Command:
 
     @functools.wraps(function)
     def with_layout(*arguments: Any, **options: Any) -> Any:
+        from virtperf.core.environment import check_python
+
         layout = click.get_current_context().find_object(Layout)
         assert layout is not None
         layout.require()
