@@ -312,17 +312,17 @@ _UNSUPPORTED = (
     (
         "hey or oha",
         rb"^Summary:\n +(?:Total:|Success rate:)",
-        "collect with oha --output-format json, or hey -o csv, which virtperf compare reads as tables",
+        "collect with oha --output-format json, or hey -o csv",
     ),
     (
         "bombardier",
         rb"^Statistics +Avg +Stdev +Max\s*$",
-        "collect with bombardier --print r --format json, which virtperf compare reads",
+        "collect with bombardier --print r --format json",
     ),
     (
         "autocannon",
         rb"^Running \d+s test @ [^\n]*\n\d+ connections",
-        "collect with autocannon --json, which virtperf compare reads",
+        "collect with autocannon --json",
     ),
     ("h2load", rb"^finished in [\d.]+\S*, [\d.]+ req/s", _DECLARE),
     (

@@ -208,6 +208,26 @@ RESULT_FORMATS = (
         "k6:parse_k6",
     ),
     ResultFormat(
+        "oha",
+        "oha --output-format json",
+        _starts(r'\s*\{\s*"summary"\s*:\s*\{\s*"successRate"\s*:'),
+        "load_generators:parse_oha",
+    ),
+    ResultFormat(
+        "bombardier",
+        "bombardier --format json",
+        _starts(r'\s*\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"\s*:'),
+        "load_generators:parse_bombardier",
+    ),
+    ResultFormat(
+        "autocannon",
+        "autocannon --json",
+        _starts(
+            r'\s*\{\s*(?:"title"\s*:[^\n]*?,\s*)?"url"\s*:', r'"pipelining"\s*:', r'"non2xx"\s*:'
+        ),
+        "load_generators:parse_autocannon",
+    ),
+    ResultFormat(
         "netperf",
         "netperf",
         _contains(r"^(?:MIGRATED )?[A-Z]+[A-Za-z /-]* TEST (?:from|to) [^\n]*(?:port \d+|AF_INET)"),

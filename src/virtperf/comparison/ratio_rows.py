@@ -66,7 +66,7 @@ CLOCK = "all runs of a side have the same time: the resolution of the clock, not
 COUNTED = "{name}: changes below one request of a run count as the same, the resolution of a count"
 NEGATIVE = "{name}: the mean of A is negative; changes are shares of its size"
 NO_BASE = "{name}: the mean of A is 0, so the sides are compared by their difference"
-NUMBER_OF_FAILURES = "{name} is a number, not a share: a side that has more requests may have more failures for that reason"
+NUMBER_OF_FAILURES = "{name} is a number, not a share: a side with more requests may have more failures for that reason"
 TOO_MANY_RUNS = "{name}: too many runs for a comparison by ranks"
 ZEROS = (
     "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "

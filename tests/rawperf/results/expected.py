@@ -289,7 +289,43 @@ def k6(path: Path) -> Values:
     }
 
 
+def oha(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    codes = pd.Series(found["statusCodeDistribution"])
+    served = codes[codes.index.astype(int) < 400].sum()
+    return {
+        "throughput": served / found["summary"]["total"],
+        "failure_rate": 1 - served / codes.sum(),
+        "response_time": found["summary"]["average"],
+        "response_time_p95": found["latencyPercentiles"]["p95"],
+    }
+
+
+def bombardier(path: Path) -> Values:
+    result = json.loads(path.read_text())["result"]
+    served = result["req2xx"] + result["req3xx"]
+    return {
+        "throughput": served / result["timeTakenSeconds"],
+        "failure_rate": 1
+        - served / (served + result["req4xx"] + result["req5xx"] + result["others"]),
+        "response_time": result["latency"]["mean"] / 1e6,
+        "response_time_p99": result["latency"]["percentiles"]["99"] / 1e6,
+    }
+
+
+def autocannon(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    return {
+        "throughput": found["2xx"] / found["duration"],
+        "failure_rate": 1 - found["2xx"] / (found["requests"]["total"] + found["errors"]),
+        "response_time": found["latency"]["average"] / 1e3,
+        "response_time_p99": found["latency"]["p99"] / 1e3,
+    }
+
+
 SCRIPTS: dict[str, Callable[[Path], Values]] = {
+    "autocannon": autocannon,
+    "bombardier": bombardier,
     "cargo-criterion": cargo_criterion,
     "criterion-estimates": criterion_estimates,
     "criterion-raw": criterion_raw,
@@ -309,6 +345,7 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "memtier": memtier,
     "memtier-json": memtier_json,
     "netperf": netperf,
+    "oha": oha,
     "perf-kvm-stat": perf_kvm_stat,
     "pgbench": pgbench,
     "pgbench-aggregate": pgbench_aggregate,

@@ -1,0 +1,157 @@
+"""Totals of HTTP load generators in JSON: oha, bombardier, autocannon.
+
+Only answers that are no errors count as throughput. Response times are of all answers, also those with
+an error status: the files have no others.
+
+Source: src/printer.rs and result_data.rs of oha 1.16, template of bombardier 1.2.6, lib/run.js of
+autocannon 9.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rawperf.results.parsing import Node, parse_json, percentile_name
+from rawperf.results.table import Better, ResultBuilder, ResultTable
+
+_ERROR_STATUS = re.compile(r"[45]\d\d")
+_DEADLINE = "aborted due to deadline"
+"""oha's requests under way at the end of the run, which are neither answers nor failures."""
+_MAX_COMPARED = 99.9
+"""Percentiles beyond are close to the largest time in most runs."""
+
+
+def parse_oha(data: bytes, *, file: str) -> ResultTable:
+    """Read ``oha --output-format json``."""
+    document, warnings = parse_json(data, file)
+    summary = document["summary"]
+    codes = document["statusCodeDistribution"].members()
+    failed = [node for code, node in codes.items() if _ERROR_STATUS.fullmatch(code)]
+    errors = document["errorDistribution"].members()
+    unanswered = [node for reason, node in errors.items() if reason != _DEADLINE]
+    totals = _Totals(file, "oha", warnings)
+    totals.add_counts(codes.values(), failed, unanswered, summary["total"])
+    percentiles = document["latencyPercentiles"].members()
+    totals.add_times(summary.get("average"), summary.get("slowest"), percentiles, "s")
+    return totals.build()
+
+
+def parse_bombardier(data: bytes, *, file: str) -> ResultTable:
+    """Read ``bombardier --print r --format json``."""
+    document, warnings = parse_json(data, file)
+    result, spec = document["result"], document["spec"]
+    answers = [result[f"req{digit}xx"] for digit in range(1, 6)]
+    totals = _Totals(file, "bombardier", warnings)
+    totals.add_counts(answers, answers[3:], [result["others"]], result["timeTakenSeconds"])
+    latency = result["latency"]
+    percentiles = latency.get("percentiles")
+    totals.add_times(
+        latency["mean"], latency["max"], percentiles.members() if percentiles else {}, "us"
+    )
+    totals.builder.add_settings(spec, {"url": "url", "connections": "numberOfConnections"})
+    return totals.build()
+
+
+def parse_autocannon(data: bytes, *, file: str) -> ResultTable:
+    """Read ``autocannon --json``: its percentiles are whole milliseconds, so those of 0 are left out."""
+    document, warnings = parse_json(data, file)
+    answers = [document[f"{digit}xx"] for digit in range(1, 6)]
+    totals = _Totals(file, "autocannon", warnings)
+    unanswered = [document["errors"]]
+    totals.add_counts(
+        answers, [*answers[3:], document["mismatches"]], unanswered, document["duration"]
+    )
+    latency = document["latency"]
+    percentiles = {
+        name[1:].replace("_", "."): node
+        for name, node in latency.members().items()
+        if re.fullmatch(r"p\d+(?:_\d+)?", name)
+    }
+    totals.add_times(latency["average"], latency["max"], percentiles, "ms")
+    totals.builder.add_settings(
+        document, {"url": "url", "connections": "connections", "pipelining": "pipelining"}
+    )
+    return totals.build()
+
+
+class _Totals:
+    """Collects the totals of a run, which are one row without keys."""
+
+    def __init__(self, file: str, form: str, warnings: Iterable[str]) -> None:
+        self.builder, self.file, self.form = ResultBuilder(file), file, form
+        self.warnings, self.left_out = list(warnings), dict[str, str]()
+        self.served = 0.0
+
+    def add_counts(
+        self,
+        answers: Iterable[Node],
+        failed: Iterable[Node],
+        unanswered: Iterable[Node],
+        seconds: Node,
+    ) -> None:
+        """Add throughput and the share of failures, from answers, failed ones among them, and requests
+        without an answer.
+        """
+        answered, bad = _total(answers), _total(failed)
+        requests = answered + _total(unanswered)
+        share = (requests - answered + bad) / requests if requests else 0.0
+        if not requests or share > 1 or not seconds.number() > 0:
+            raise seconds.error(
+                f"is the time of {requests:.0f} requests", "a time above 0, and requests"
+            )
+        self.served = answered - bad
+        line = seconds.line
+        self.builder.add(
+            {},
+            "throughput",
+            self.served / seconds.number(),
+            unit="requests/s",
+            better="higher",
+            line=line,
+        )
+        self.builder.add({}, "failure_rate", share, unit="1", better="lower", line=line)
+        if share:
+            self.warnings.append(
+                f"{self.file}: {100 * share:.3g} % of the requests failed; the throughput read here does not "
+                f"include them, the response times of {self.form} include those with an answer"
+            )
+
+    def add_times(
+        self, mean: Node | None, largest: Node | None, percentiles: dict[str, Node], unit: str
+    ) -> None:
+        """Add response times, unless every request failed; empty and zero ones are left out."""
+        if not self.served:
+            self.left_out["response_time"] = "no request succeeded"
+            return
+        times = {name.removeprefix("p"): node for name, node in percentiles.items()}
+        for name, node in times.items():
+            if not re.fullmatch(r"\d{1,2}(?:\.\d{1,9})?", name, re.ASCII):
+                raise node.error("has no percentile as its name", "a name such as 50 or 99.9")
+        for name, node in ({"": mean} | times).items():
+            quantity = percentile_name("response_time", name) if name else "response_time"
+            if node is None or node.value is None:
+                continue
+            if not node.number():
+                self.left_out[quantity] = "it is 0, below the resolution of the tool"
+                continue
+            better: Better = "" if name and float(name) > _MAX_COMPARED else "lower"
+            self.builder.add_node({}, quantity, node, unit=unit, better=better)
+        if largest is not None:
+            self.builder.add_node({}, "response_time_max", largest, unit=unit)
+
+    def build(self) -> ResultTable:
+        return self.builder.build(
+            self.form, repeats="runs", left_out=self.left_out, warnings=self.warnings
+        )
+
+
+def _total(nodes: Iterable[Node]) -> float:
+    """Sum of counts; raises `FormatError` for a negative or fractional one."""
+    total = 0.0
+    for node in nodes:
+        value = node.number()
+        if value < 0 or value % 1:
+            raise node.error("is no count", "a whole number from 0")
+        total += value
+    return total
