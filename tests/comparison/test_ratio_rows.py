@@ -305,6 +305,19 @@ def test_geometric_mean_of_complete_runs_is_taken_per_run():
     assert (mean.runs_a, mean.runs_b) == (6, 6)
 
 
+def test_a_geometric_mean_of_single_runs_is_not_exact():
+    def single(value, name):
+        return Replicates(np.array([value]), ("",), (), (name,))
+
+    pairs = [
+        Pair("rate", (("clients", n),), single(100.0 * n, f"a{n}"), single(101.0 * n, f"b{n}"))
+        for n in (1, 2, 4)
+    ]
+    *_, mean = ratio_rows(pairs, RATE, margin=0.0, level=0.95)
+    assert mean.ratio == pytest.approx(1.01)
+    assert (mean.verdict, mean.p) == ("undecided", None) and "one run" in mean.note
+
+
 def test_recommended_number_of_runs_is_sufficient():
     row = only(ratio_rows([pair(0.995)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"

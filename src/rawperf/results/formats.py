@@ -115,6 +115,12 @@ RESULT_FORMATS = (
         "pyperf:parse_pyperf",
     ),
     ResultFormat(
+        "asv",
+        "asv, results of a commit",
+        _starts(r'\s*\{\s*"commit_hash"\s*:', r'"result_columns"\s*:'),
+        "asv:parse_asv",
+    ),
+    ResultFormat(
         "jmh",
         "JMH -rf json",
         _starts(r'\s*\[\s*\{\s*"jmhVersion"|\s*\[\s*\{\s*"benchmark"\s*:(?s:.*)"primaryMetric"'),

@@ -125,9 +125,9 @@ class _Totals:
             self.left_out["response_time"] = "no request succeeded"
             return
         times = {name.removeprefix("p"): node for name, node in percentiles.items()}
-        for name, node in times.items():
+        for name, percentile in times.items():
             if not re.fullmatch(r"\d{1,2}(?:\.\d{1,9})?", name, re.ASCII):
-                raise node.error("has no percentile as its name", "a name such as 50 or 99.9")
+                raise percentile.error("has no percentile as its name", "a name such as 50 or 99.9")
         for name, node in ({"": mean} | times).items():
             quantity = percentile_name("response_time", name) if name else "response_time"
             if node is None or node.value is None:

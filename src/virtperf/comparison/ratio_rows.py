@@ -247,7 +247,10 @@ def ratio_rows(
             better = quantities[of_group[0].quantity].better
             row = RatioRow(group, condition, "", better, margin=margin, side=side)
             row = _with_ratio(row, mean, level, counts)
-            if min(counts) > 1 and all(_has_no_spread(x) for p in of_group for x in (p.a, p.b)):
+            fewest = min(p.a.n for p in of_group), min(p.b.n for p in of_group)
+            if row.p is None:
+                row = replace(row, note=_single_run_note(fewest))
+            if min(fewest) > 1 and all(_has_no_spread(x) for p in of_group for x in (p.a, p.b)):
                 row = _exactly(row, same=abs(mean.value - 1) <= EQUAL_RUNS)
             tested.append(_Tested(row, mean))
     alpha = (1 - level) / max(sum(each.row.p is not None for each in tested), 1)

@@ -289,6 +289,18 @@ def k6(path: Path) -> Values:
     }
 
 
+def asv(path: Path) -> Values:
+    found = json.loads(path.read_text())["results"]
+    n, kind = found["b.Suite.time_f"][1]
+    times = pd.Series(found["b.Suite.time_f"][0], pd.MultiIndex.from_product([n, kind]))
+    return {f"time|b.Suite.time_f|{i}|{k}": value for (i, k), value in times.items()} | {
+        "memory|b.mem_l||": found["b.mem_l"][0][0],
+        "tracked|b.track_size||": found["b.track_size"][0][0],
+        "failures|b.Half.time_h|2|": 1.0,
+        "failures|b.time_broken||": 1.0,
+    }
+
+
 def oha(path: Path) -> Values:
     found = json.loads(path.read_text())
     codes = pd.Series(found["statusCodeDistribution"])
@@ -324,6 +336,7 @@ def autocannon(path: Path) -> Values:
 
 
 SCRIPTS: dict[str, Callable[[Path], Values]] = {
+    "asv": asv,
     "autocannon": autocannon,
     "bombardier": bombardier,
     "cargo-criterion": cargo_criterion,
