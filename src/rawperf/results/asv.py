@@ -43,7 +43,7 @@ def parse_asv(data: bytes, *, file: str) -> ResultTable:
             builder.add_setting(f"code of {name}", str(version.value)[:12])
     builder.add_settings(document, _SETTINGS)
     left_out = {"stats_*, samples": "the result is their median"}
-    left_out |= {name: "skipped" for name in skipped}
+    left_out |= dict.fromkeys(skipped, "skipped")
     return builder.build("asv", repeats="process", left_out=left_out, warnings=warnings)
 
 

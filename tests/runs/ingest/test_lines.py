@@ -101,7 +101,7 @@ PICKS = (
         "0.txt",
         "bogo-ops-per-second-real-time: 20449.091076",
     ),
-    ("stress-ng-brief", "user_time", 0.25, "0.txt", "stress-ng: metrc: [18039] vm"),
+    ("stress-ng-brief", "operation_rate_total", 20449.09, "0.txt", "stress-ng: metrc: [18039] vm"),
     ("swapon", "swap_device_size", 1130392 * 1024, "0.txt", "/dev/dasda2"),
     ("swingbench", "clients_configured", 4, "0.txt", "<NumberOfUsers>4<"),
     ("swingbench-console", "transaction_rate", 5, "0.txt", "[3/4]"),
