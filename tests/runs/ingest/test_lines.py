@@ -60,6 +60,7 @@ PICKS = (
     ("dool", "context_switch_rate", 1228, "0.txt", ",792,1228"),
     ("cyclictest", "timer_latency_max", 0.007732, "0.txt", '"max": 7732'),
     ("hey-csv", "response_time", 0.0473, "0.txt", "0.0473,"),
+    ("oha-csv", "response_time", 0.023379761, "0.txt", "0.023379761,1354"),
     ("ab-percentiles", "response_time_p99", 0.016538, "0.txt", "99,16.538"),
     ("esxtop", "guest_memory", 8192 * 1024**2, "0.txt", '"8192.00"'),
     ("iperf3", "network_throughput", 19485643437.190044 / 8, "0.txt", "19485643437.190044"),
