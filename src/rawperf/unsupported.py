@@ -226,13 +226,18 @@ _UNSUPPORTED = (
     ("the results of cargo bench", rb"^test \S[^\n]* \.\.\. bench: +[\d,.]+ ns/iter", _DECLARE),
     (
         "benchstat",
-        rb"^name +(?:\(?old\)? +)?(?:time|speed|alloc)\S*|^ +\xe2\x94\x82 +(?:sec|B|allocs)/op|^,\S+,,",
+        rb"^name +(?:\(?old\)? +)?(?:time|speed|alloc)\S*|^ +\xe2\x94\x82 +(?:sec|B|allocs)/op|^,\S+,,|^,sec/op,CI",
         "collect with go test -bench . -count 10, and compare these files",
     ),
     (
         "redis-benchmark's printed results",
         rb"(?:^|\r)====== [^\n]+ ======|(?:^|\r)[A-Z][A-Z_]+(?: \([^)\n]*\))?: [\d.]+ requests per second",
         "collect with redis-benchmark --csv",
+    ),
+    (
+        "k6's new machine-readable summary",
+        rb'\A\s*\{\s*"config"\s*:\s*\{\s*"duration"\s*:\s*[\d.]+,\s*"execution"\s*:',
+        "collect with k6 run --summary-export FILE without --new-machine-readable-summary",
     ),
     (
         "k6's printed summary",
@@ -274,7 +279,11 @@ _UNSUPPORTED = (
     ("UnixBench", rb"BYTE UNIX Benchmarks \(Version", _DECLARE),
     ("HPL (Linpack)", rb"^T/V +N +NB +P +Q +Time +Gflops", _DECLARE),
     ("CoreMark", rb"^CoreMark Size +:", _DECLARE),
-    ("openssl speed", rb"^Doing \S.* for \d+s on \d+ ", "declare its lines of openssl speed -mr"),
+    (
+        "openssl speed",
+        rb"^Doing \S.* for \d+s on \d+ |^The 'numbers' are in 1000s of bytes per second|^\+[HF]\d*:[\d.]+:",
+        "declare its lines of openssl speed -mr",
+    ),
     ("the 7-Zip benchmark", rb"^7-Zip[^\n]* Copyright \(c\)(?s:.*?)^RAM size: +\d+ MB", _DECLARE),
     ("perf bench", rb"^# Running '?[\w-]+/[\w-]+'? benchmark", _DECLARE),
     ("hackbench", rb"^Running in (?:process|threaded) mode with \d+ groups using", _DECLARE),
@@ -327,7 +336,7 @@ _UNSUPPORTED = (
     ("h2load", rb"^finished in [\d.]+\S*, [\d.]+ req/s", _DECLARE),
     (
         "siege",
-        rb'^Transactions:\s+\d+|^\{\s*"transactions":\s+\d+,$',
+        rb'^Transactions:\s+\d+|^\}\s*\{\s*"transactions":\s+\d+,$',
         "collect with siege -q -j > FILE, one complete run a file, which virtperf compare reads",
     ),
     ("httperf", rb"^httperf --", _DECLARE),
@@ -338,8 +347,8 @@ _UNSUPPORTED = (
     ),
     (
         "Artillery",
-        rb'"aggregate"\s*:\s*\{\s*"(?:counters|rates|scenariosCreated)"',
-        "declare its JSON",
+        rb'"aggregate"\s*:\s*\{\s*"(?:counters|rates|scenariosCreated)"|^http\.codes\.\d+: \.+ \d+$',
+        "declare the JSON of artillery run -o FILE",
     ),
     # monitors
     ("atop's screen", rb"^ATOP - ", "declare the lines of atop -P LABEL"),

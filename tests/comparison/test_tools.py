@@ -80,6 +80,7 @@ def test_json_of_siege_is_a_row() -> None:
     [
         ("hyperfine.txt", "hyperfine's printed results.*--export-json"),
         ("redis-benchmark-q.txt", "redis-benchmark's printed results.*redis-benchmark --csv"),
+        ("artillery.json", "looks like Artillery.*artillery run -o FILE"),
         ("perf-stat-j.json", "perf stat -j.*perf stat -x,"),
     ],
 )

@@ -86,7 +86,8 @@ RESULT_FORMATS = (
         _contains(
             r"^Benchmark\S*\s+\d+\s+[\d.e+-]+ \S|\A(?:goos|goarch|pkg): \S"
             r"|^(?:goos|pkg): \S+\r?\n(?:goarch|cpu): "
-            r'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"'
+            r'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"',
+            r"\A(?!(?s:.*)(?:^ +│ |^,\S+,CI,))",  # not benchstat
         ),
         "go_bench:parse_go_bench",
     ),
