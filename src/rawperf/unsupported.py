@@ -343,7 +343,7 @@ _UNSUPPORTED = (
     (
         "Gatling",
         rb"^---- Global Information -+|^RUN\t\S+\t",
-        "declare its lines, or its stats.json",
+        "keep js/stats.json of its report",
     ),
     (
         "Artillery",

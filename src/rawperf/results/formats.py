@@ -235,6 +235,16 @@ RESULT_FORMATS = (
         "load_generators:parse_autocannon",
     ),
     ResultFormat(
+        "gatling",
+        "Gatling, stats.json",
+        _starts(
+            r'\s*\{\s*"(?:type|name)"\s*:',
+            r'"numberOfRequests"\s*:\s*\{\s*"total"\s*:',
+            r'"meanResponseTime"\s*:',
+        ),
+        "load_generators:parse_gatling",
+    ),
+    ResultFormat(
         "netperf",
         "netperf",
         _contains(r"^(?:MIGRATED )?[A-Z]+[A-Za-z /-]* TEST (?:from|to) [^\n]*(?:port \d+|AF_INET)"),

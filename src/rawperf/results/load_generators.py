@@ -1,10 +1,10 @@
-"""Totals of HTTP load generators in JSON: oha, bombardier, autocannon.
+"""Totals of HTTP load generators in JSON: oha, bombardier, autocannon, Gatling.
 
 Only answers that are no errors count as throughput. Response times are of all answers, also those with
-an error status: the files have no others.
+an error status: the files have no others, but those of Gatling.
 
 Source: src/printer.rs and result_data.rs of oha 1.16, template of bombardier 1.2.6, lib/run.js of
-autocannon 9.0.
+autocannon 9.0; the reports of Gatling 3.9.
 """
 
 from __future__ import annotations
@@ -73,6 +73,50 @@ def parse_autocannon(data: bytes, *, file: str) -> ResultTable:
         document, {"url": "url", "connections": "connections", "pipelining": "pipelining"}
     )
     return totals.build()
+
+
+def parse_gatling(data: bytes, *, file: str) -> ResultTable:
+    """Read stats.json or global_stats.json of a report: the whole run, and each kind of request.
+
+    Which percentiles ``percentiles1`` to ``percentiles4`` are is in the configuration of Gatling alone.
+    """
+    document, warnings = parse_json(data, file)
+    builder, left_out = ResultBuilder(file), dict[str, str]()
+    parts = [document] if document.get("stats") else []
+    while parts:
+        part = parts.pop(0)
+        keys = {"request": (part.get("path") or part["name"]).value or part["name"].text()}
+        _add_gatling(builder, keys, part["stats"], left_out)
+        contents = part.get("contents")
+        parts += contents.members().values() if contents else ()
+    if not document.get("stats"):
+        _add_gatling(builder, {"request": document["name"].text()}, document, left_out)
+    return builder.build("gatling", repeats="runs", left_out=left_out, warnings=warnings)
+
+
+def _add_gatling(
+    builder: ResultBuilder, keys: dict[str, str], stats: Node, left_out: dict[str, str]
+) -> None:
+    counts = stats["numberOfRequests"]
+    requests, failed = _total([counts["total"]]), _total([counts["ko"]])
+    if not requests or requests != failed + _total([counts["ok"]]):
+        raise counts.error("is not the sum of ok and ko", "a total above 0")
+    rate = stats["meanNumberOfRequestsPerSecond"]["ok"]
+    builder.add_node(keys, "throughput", rate, unit="requests/s", better="higher")
+    line = counts.line
+    builder.add(keys, "failure_rate", failed / requests, unit="1", better="lower", line=line)
+    if failed == requests:
+        left_out["response_time"] = "no request succeeded"
+        return
+    times = {"meanResponseTime": "response_time", "maxResponseTime": "response_time_max"}
+    times |= {f"percentiles{n}": f"response_time_percentile{n}" for n in range(1, 5)}
+    for field, quantity in times.items():
+        better: Better = "lower" if quantity == "response_time" else ""
+        node = stats[field]["ok"]
+        if node.number():
+            builder.add_node(keys, quantity, node, unit="ms", better=better, field=field)
+        else:
+            left_out[quantity] = "it is 0, below the resolution of the tool"
 
 
 class _Totals:

@@ -325,6 +325,19 @@ def bombardier(path: Path) -> Values:
     }
 
 
+def gatling(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    (request,) = found["contents"].values()
+    each = {"All Requests": found["stats"], request["name"]: request["stats"]}
+    frame = pd.json_normalize(each.values()).set_index(pd.Index(each))
+    values = {
+        "throughput": frame["meanNumberOfRequestsPerSecond.ok"],
+        "failure_rate": frame["numberOfRequests.ko"] / frame["numberOfRequests.total"],
+        "response_time": frame["meanResponseTime.ok"] / 1e3,
+    }
+    return {f"{name}|{of}": v for name, column in values.items() for of, v in column.items()}
+
+
 def autocannon(path: Path) -> Values:
     found = json.loads(path.read_text())
     return {
@@ -343,6 +356,7 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "criterion-estimates": criterion_estimates,
     "criterion-raw": criterion_raw,
     "criterion-sample": criterion_sample,
+    "gatling": gatling,
     "go-bench": go_bench,
     "google-benchmark": google_benchmark,
     "google-benchmark-csv": google_benchmark_csv,
