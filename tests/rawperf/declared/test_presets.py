@@ -119,7 +119,12 @@ def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]
         2263.80, rel=1e-3
     )
     assert one(metrics("sysbench/sysbench-fileio.txt"), "read_bandwidth") == 58 * 1024**2
-    assert one(metrics("sysbench/sysbench-mem.txt"), "transaction_rate_total") == 3378183.74
+    memory = metrics("sysbench/sysbench-mem.txt")
+    assert one(memory, "transaction_rate_total") == 3378183.74
+    assert one(memory, "memory_bandwidth") == pytest.approx(3299.01 * 2**20)
+    older = metrics("sysbench/sysbench-0.5-mem.txt")  # its MB are 1024 * 1024 bytes
+    blocks = one(older, "transaction_rate_total") * 1024
+    assert one(older, "memory_bandwidth") == pytest.approx(blocks, rel=1e-5)
 
 
 OLTP = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
