@@ -343,7 +343,7 @@ _UNSUPPORTED = (
     (
         "Gatling",
         rb"^---- Global Information -+|^RUN\t\S+\t",
-        "keep js/stats.json of its report",
+        "collect js/stats.json of its report",
     ),
     (
         "Artillery",
