@@ -88,9 +88,11 @@ def test_a_log_with_two_runs_is_told(tmp_path):
 
 def test_error_answers_are_a_share_of_the_answers():
     files = SAMPLES / "wrk/wrk-failing.txt", SAMPLES / "wrk/wrk-err.txt"
-    errors = row(virtperf.compare(*files), "http_errors")
+    found = virtperf.compare(*files)
+    errors = row(found, "http_errors")
     assert (errors.mean_a, errors.mean_b) == (41 / 207, 1.0)
     assert errors.verdict == "worse" and "by requests" in errors.note
+    assert any("may include the answers with an error status" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("name", ["wrk2/wrk2.txt", "fio/fio-3.33-plus.json", "bpftrace/timer.txt"])

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
+ERRORS_INCLUDED = "throughput and response time may include the answers with an error status"
 STATISTICS_FILE = "stats.json"
 MAX_NAMED_FILES = 3
 HEADER_FACTS = ("kernel", "host", "machine", "cpus")
@@ -363,6 +364,8 @@ class RunReader:
                 values[cell] = numbers
                 if answers:
                     counts[cell] = int(errors), int(answers)
+                    if errors:
+                        self._warn(run, ERRORS_INCLUDED)
         return Cells(values, singles=singles if self._singles else {}, counts=counts)
 
     def _recorded(
