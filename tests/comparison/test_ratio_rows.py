@@ -186,6 +186,18 @@ def test_failures_of_single_runs_are_judged_by_requests():
     assert failures([0.0], [0.3]).verdict == "undecided"
 
 
+def test_numbers_of_failures_are_said_to_be_no_shares():
+    def judged(a, b):
+        kinds = {"errors": ComparedQuantity("count", "lower", "errors")}
+        runs = [Replicates(np.array(values), ("",) * 3) for values in (a, b)]
+        return only(ratio_rows([Pair("errors", (), *runs)], kinds, margin=0.0, level=0.95))
+
+    more = judged([10.0, 11.0, 12.0], [30.0, 31.0, 32.0])
+    assert more.verdict == "worse" and "not a share" in more.note
+    first = judged([0.0, 0.0, 0.0], [30.0, 31.0, 32.0])
+    assert first.verdict == "worse" and "not a share" not in first.note
+
+
 def test_one_outlying_run_is_named_with_the_result_without_it():
     a, b = side(100, cv=0.01), side(95, cv=0.01)
     b.values[2] *= 1.3
@@ -291,6 +303,19 @@ def test_geometric_mean_of_complete_runs_is_taken_per_run():
     assert {row.verdict for row in rows} == {"undecided"}
     assert mean.verdict == "slower"
     assert (mean.runs_a, mean.runs_b) == (6, 6)
+
+
+def test_a_geometric_mean_of_single_runs_is_not_exact():
+    def single(value, name):
+        return Replicates(np.array([value]), ("",), (), (name,))
+
+    pairs = [
+        Pair("rate", (("clients", n),), single(100.0 * n, f"a{n}"), single(101.0 * n, f"b{n}"))
+        for n in (1, 2, 4)
+    ]
+    *_, mean = ratio_rows(pairs, RATE, margin=0.0, level=0.95)
+    assert mean.ratio == pytest.approx(1.01)
+    assert (mean.verdict, mean.p) == ("undecided", None) and "one run" in mean.note
 
 
 def test_recommended_number_of_runs_is_sufficient():

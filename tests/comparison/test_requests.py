@@ -1,5 +1,7 @@
 """`virtperf compare` of request logs: means over requests, failures first, throughput over the span."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -9,6 +11,7 @@ from tests.runs.summarize.test_events import HEADING
 from virtperf.cli import main
 
 RUNS = 4
+SAMPLES = Path("tests/rawperf/samples")
 
 
 def log(folder, times):
@@ -81,3 +84,20 @@ def test_a_log_with_two_runs_is_told(tmp_path):
         table = virtperf.compare(tmp_path / "other", tmp_path / side / "run1.jtl", root=tmp_path)
         notes = [note for note in table.remarks() if "the file may contain" in note]
         assert len(notes) == bool(said) and all(said in note for note in notes)
+
+
+def test_error_answers_are_a_share_of_the_answers():
+    files = SAMPLES / "wrk/wrk-failing.txt", SAMPLES / "wrk/wrk-err.txt"
+    found = virtperf.compare(*files)
+    errors = row(found, "http_errors")
+    assert (errors.mean_a, errors.mean_b) == (41 / 207, 1.0)
+    assert errors.verdict == "worse" and "by requests" in errors.note
+    assert any("may include the answers with an error status" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["wrk2/wrk2.txt", "fio/fio-3.33-plus.json", "bpftrace/timer.txt"])
+def test_buckets_with_two_bounds_are_no_recorded_values(tmp_path, name):
+    copy = tmp_path / Path(name).name
+    copy.write_bytes((SAMPLES / name).read_bytes())
+    found = {each.quantity: each.ratio for each in virtperf.compare(SAMPLES / name, copy).rows}
+    assert found and "recorded value" not in found and {*found.values()} <= {1.0, None}

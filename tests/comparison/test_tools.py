@@ -35,21 +35,17 @@ def test_status_codes_of_hey_are_failures() -> None:
     assert found["response_time"].mean_b == pytest.approx(np.mean(served))
 
 
-def test_json_of_autocannon_is_a_row_with_paths() -> None:
-    found = rows("autocannon", lower=["latency/average"])
-    documents = {
-        side: [
-            json.loads(path.read_text()) for path in sorted((TOOLS / "autocannon" / side).glob("*"))
-        ]
-        for side in "ab"
-    }
-    mean = {side: np.mean([d["latency"]["average"] for d in of]) for side, of in documents.items()}
-    assert found["latency/average"].ratio > 1
-    assert (found["latency/average"].mean_a, found["latency/average"].mean_b) == pytest.approx(
-        (mean["a"], mean["b"])
-    )
-    assert found["non2xx"].mean_a == np.mean([d["non2xx"] for d in documents["a"]])
-    assert not found["non2xx"].is_share
+def test_failed_answers_of_autocannon_are_a_share_and_no_throughput() -> None:
+    found = rows("autocannon")
+    documents = [
+        json.loads(path.read_text()) for path in sorted((TOOLS / "autocannon/a").glob("*"))
+    ]
+    served = [d["2xx"] / d["duration"] for d in documents]
+    assert found["throughput"].mean_a == pytest.approx(np.mean(served))
+    assert found["response_time"].ratio > 1
+    shares = [d["5xx"] / (d["2xx"] + d["5xx"]) for d in documents]
+    assert found["failure_rate"].mean_a == pytest.approx(np.mean(shares)) and np.mean(shares) > 0.2
+    assert found["failure_rate"].is_share
 
 
 def test_a_delimiter_at_the_end_of_a_header_is_no_column() -> None:
@@ -84,6 +80,7 @@ def test_json_of_siege_is_a_row() -> None:
     [
         ("hyperfine.txt", "hyperfine's printed results.*--export-json"),
         ("redis-benchmark-q.txt", "redis-benchmark's printed results.*redis-benchmark --csv"),
+        ("artillery.json", "looks like Artillery.*artillery run -o FILE"),
         ("perf-stat-j.json", "perf stat -j.*perf stat -x,"),
     ],
 )

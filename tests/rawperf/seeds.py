@@ -213,6 +213,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "dool": _files("dstat/dool.csv"),
     "cyclictest": _files("cyclictest/cyclictest.json"),
     "hey-csv": _files("hey/hey.csv"),
+    "oha-csv": _files("oha/oha.csv"),
     "ab-percentiles": _files("ab/ab-percentiles.csv"),
     "esxtop": _files("esxtop/esxtop.csv"),
     "perfmon": _files("perfmon/hyper-v.csv", "perfmon/typeperf.csv"),

@@ -53,6 +53,7 @@ PICKS = (
     ("dool", 0, "", "usr", 0, "Nov-30 "),
     ("cyclictest", 0, "0", "result/max", 0, '"max":'),
     ("hey-csv", 0, "", "response-time", 0, ",200,"),
+    ("oha-csv", 0, "", "request-duration", 0, ",1354,200"),
     ("ab-percentiles", 0, "", "p99", 0, "99,"),
     ("perfmon", 0, "Memory", "Available Bytes", 0, '"11/29/2026 09:00:01.123"'),
     ("esxtop", 0, "system", "% Used", 1, '"03/01/2026 10:00:05"'),

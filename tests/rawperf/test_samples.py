@@ -81,6 +81,7 @@ FORMAT_OF = {
     "dstat/": "dstat",
     "cyclictest/": "cyclictest",
     "hey/": "hey-csv",
+    "oha/": "oha-csv",
     "esxtop/": "esxtop",
     "perfmon/": "perfmon",
     "hdrhistogram/": "hdrhistogram",

@@ -55,6 +55,21 @@ NAMED = {
         "free",
         "sar -r",
     ),
+    "benchstat": (
+        "goos: linux\n           │ a.txt │ b.txt │\n           │ sec/op │ sec/op  vs base │\n".encode(),
+        "benchstat",
+        "go test -bench",
+    ),
+    "benchstat -format csv": (
+        b"goos: linux\npkg: x\n,a.txt,,b.txt,,,\n,sec/op,CI,sec/op,CI,vs base,P\n",
+        "benchstat",
+        "go test -bench",
+    ),
+    "openssl speed": (
+        b"The 'numbers' are in 1000s of bytes per second processed.\ntype           1024 bytes\n",
+        "openssl speed",
+        "-mr",
+    ),
     "sadf -x": (b'<?xml version="1.0"?>\n<sysstat>\n', "sadf -x", "sadf -j"),
     "Solaris": (
         b"SunOS host1 5.11 11.4 sun4v    03/01/2026\n\n00:00:00 %usr\n",

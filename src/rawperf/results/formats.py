@@ -86,7 +86,8 @@ RESULT_FORMATS = (
         _contains(
             r"^Benchmark\S*\s+\d+\s+[\d.e+-]+ \S|\A(?:goos|goarch|pkg): \S"
             r"|^(?:goos|pkg): \S+\r?\n(?:goarch|cpu): "
-            r'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"'
+            r'|\A\{"(?:Time|ImportPath|Action)":"[^\n]*"(?:Action|Package)":"',
+            r"\A(?!(?s:.*)(?:^ +│ |^,\S+,CI,))",  # not benchstat
         ),
         "go_bench:parse_go_bench",
     ),
@@ -113,6 +114,12 @@ RESULT_FORMATS = (
         "pyperf -o",
         _starts(r'\s*\{\s*"benchmarks"\s*:\s*\[\s*\{\s*"(?:metadata|runs)"\s*:'),
         "pyperf:parse_pyperf",
+    ),
+    ResultFormat(
+        "asv",
+        "asv, results of a commit",
+        _starts(r'\s*\{\s*"commit_hash"\s*:', r'"result_columns"\s*:'),
+        "asv:parse_asv",
     ),
     ResultFormat(
         "jmh",
@@ -206,6 +213,36 @@ RESULT_FORMATS = (
             r'(?:\{[^"]*\})?"\s*:|"summaryTrendStats"|"root_group"',
         ),
         "k6:parse_k6",
+    ),
+    ResultFormat(
+        "oha",
+        "oha --output-format json",
+        _starts(r'\s*\{\s*"summary"\s*:\s*\{\s*"successRate"\s*:'),
+        "load_generators:parse_oha",
+    ),
+    ResultFormat(
+        "bombardier",
+        "bombardier --format json",
+        _starts(r'\s*\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"\s*:'),
+        "load_generators:parse_bombardier",
+    ),
+    ResultFormat(
+        "autocannon",
+        "autocannon --json",
+        _starts(
+            r'\s*\{\s*(?:"title"\s*:[^\n]*?,\s*)?"url"\s*:', r'"pipelining"\s*:', r'"non2xx"\s*:'
+        ),
+        "load_generators:parse_autocannon",
+    ),
+    ResultFormat(
+        "gatling",
+        "Gatling, stats.json",
+        _starts(
+            r'\s*\{\s*"(?:type|name)"\s*:',
+            r'"numberOfRequests"\s*:\s*\{\s*"total"\s*:',
+            r'"meanResponseTime"\s*:',
+        ),
+        "load_generators:parse_gatling",
     ),
     ResultFormat(
         "netperf",

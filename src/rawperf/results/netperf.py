@@ -174,10 +174,10 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
     place = next((i for i, (_, line) in enumerate(test.lines) if _NUMBERS.fullmatch(line)), -1)
     if place < 1:
         raise numbers.error(
-            "a test without a table",
+            "a test without a table that is read",
             test.line,
-            "a heading with units, then numbers",
-            remedy="collect it with -v 1 (the default), or -k THROUGHPUT,THROUGHPUT_UNITS.",
+            "a heading with units, then numbers alone",
+            remedy="collect it with -k THROUGHPUT,THROUGHPUT_UNITS; of classic tests, also with -v 1.",
         )
     heading = [line for _, line in test.lines[:place]]
     units = re.split(r"\s{2,}", heading[-1].strip())

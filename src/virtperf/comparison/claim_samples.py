@@ -18,11 +18,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import BUCKETED, Estimate
 from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import values_for_limits
-from virtperf.runs.run_values import (
-    Condition,
-    RunValues,
-    key_text,
-)
+from virtperf.runs.run_values import HTTP_ERRORS, Condition, RunValues, key_text
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind
@@ -155,7 +151,7 @@ def failure_notes(side: Side) -> list[str]:
     for name, kind in side.quantities.items():
         failed = [run for run in side.runs if kind.is_failure and _has_any(run, name)]
         counts = [n for run in failed for (of, _), n in run.counts.items() if of == name and n[0]]
-        if failed and counts:
+        if failed and counts and name != HTTP_ERRORS:
             lost, total = (sum(column) for column in zip(*counts, strict=True))
             notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
         elif failed:

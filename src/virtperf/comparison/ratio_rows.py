@@ -66,6 +66,7 @@ CLOCK = "all runs of a side have the same time: the resolution of the clock, not
 COUNTED = "{name}: changes below one request of a run count as the same, the resolution of a count"
 NEGATIVE = "{name}: the mean of A is negative; changes are shares of its size"
 NO_BASE = "{name}: the mean of A is 0, so the sides are compared by their difference"
+NUMBER_OF_FAILURES = "{name} is a number, not a share: a side with more requests may have more failures for that reason"
 TOO_MANY_RUNS = "{name}: too many runs for a comparison by ranks"
 ZEROS = (
     "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
@@ -246,7 +247,10 @@ def ratio_rows(
             better = quantities[of_group[0].quantity].better
             row = RatioRow(group, condition, "", better, margin=margin, side=side)
             row = _with_ratio(row, mean, level, counts)
-            if min(counts) > 1 and all(_has_no_spread(x) for p in of_group for x in (p.a, p.b)):
+            fewest = min(p.a.n for p in of_group), min(p.b.n for p in of_group)
+            if row.p is None:
+                row = replace(row, note=_single_run_note(fewest))
+            if min(fewest) > 1 and all(_has_no_spread(x) for p in of_group for x in (p.a, p.b)):
                 row = _exactly(row, same=abs(mean.value - 1) <= EQUAL_RUNS)
             tested.append(_Tested(row, mean))
     alpha = (1 - level) / max(sum(each.row.p is not None for each in tested), 1)
@@ -469,7 +473,11 @@ def _adjust_holm(rows_tested: Sequence[_Tested], level: float, plan_runs: bool) 
     alpha = 1 - level
     for place, p in zip(failures, holm([rows[at].p or 0.0 for at in failures]), strict=True):
         row = replace(rows[place], p_holm=p)
-        rows[place] = replace(row, verdict=_verdict(row)) if p <= alpha else row
+        if p <= alpha:
+            both = row.unit in ("", "count") and row.mean_a and row.mean_b
+            note = NUMBER_OF_FAILURES.format(name=row.quantity) if both else ""
+            row = replace(row, verdict=_verdict(row), note=row.note or note)
+        rows[place] = row
     adjusted = holm([rows[at].p or 0.0 for at in tested])
     clearest = sorted(tested, key=lambda at: rows[at].p or 0.0)[:MAX_PLANNED]
     for place, p in zip(tested, adjusted, strict=True):

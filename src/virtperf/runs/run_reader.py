@@ -42,6 +42,7 @@ from virtperf.runs.ingest.columns import (
 )
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, raw_files
 from virtperf.runs.run_values import (
+    HTTP_ERRORS,
     CellName,
     Cells,
     ComparedQuantity,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
+ERRORS_INCLUDED = "throughput and response time may include the answers with an error status"
 STATISTICS_FILE = "stats.json"
 MAX_NAMED_FILES = 3
 HEADER_FACTS = ("kernel", "host", "machine", "cpus")
@@ -353,22 +355,32 @@ class RunReader:
                 if not len(finite):
                     continue
                 unit = str(part.loc[of_cell.index[0], "metric_unit"]) if known else ""
+                numbers = finite.to_numpy(dtype=float)
+                answers = _answers(part, kind, entity) if metric == HTTP_ERRORS else 0.0
+                if answers:
+                    errors = numbers.sum()
+                    numbers, unit = np.array([errors / answers]), "1"
                 cell = self._cell(str(metric), str(kind), str(entity), unit, str(path))
-                values[cell] = finite.to_numpy(dtype=float)
+                values[cell] = numbers
+                if answers:
+                    counts[cell] = int(errors), int(answers)
+                    if errors:
+                        self._warn(run, ERRORS_INCLUDED)
         return Cells(values, singles=singles if self._singles else {}, counts=counts)
 
     def _recorded(
         self, frame: pd.DataFrame, file: str
     ) -> dict[CellName, tuple[np.ndarray, np.ndarray]]:
         """Values of a histogram log with their counts, merged over drivers and intervals; none for
-        other files.
+        other files, also those whose buckets are ranges.
         """
         from rawperf.hdrhistogram import BUCKET, COUNT
 
         rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
-        if rows.empty:
+        recorded = pd.to_numeric(rows["entity"], errors="coerce")
+        if rows.empty or recorded.isna().any():
             return {}
-        counts = rows["value"].groupby(rows["entity"].astype(float)).sum()
+        counts = rows["value"].groupby(recorded).sum()
         counts = counts[counts > 0]
         if counts.empty:
             raise RunError("there are no values", expected="a histogram with at least one value")
@@ -590,6 +602,15 @@ def _warning_of_runs(about: Sequence[tuple[str, str]]) -> str:
         return f"{join_names(names)}: {first}"
     others = names[1:]
     return f"{names[0]}: {first}" + (f" (likewise {join_names(others)})" if others else "")
+
+
+def _answers(metrics: pd.DataFrame, kind: object, entity: object) -> float:
+    """Number of answers of an entity, to share its HTTP errors by; 0 if they were not counted."""
+    from virtperf.runs.summarize.audits import REQUEST_TOTALS
+
+    rows = metrics[(metrics["entity_kind"] == kind) & (metrics["entity"] == entity)]
+    totals = (rows.loc[rows["metric"] == name, "metric_value"].sum() for name in REQUEST_TOTALS)
+    return float(next(filter(None, totals), 0.0))
 
 
 def _settings_of(content: RawTables) -> dict[str, str]:

@@ -35,6 +35,9 @@ CellName = tuple[str, Condition]
 
 FAILURES = "failures"
 """Quantity: the share of requests, operations or runs of a command that failed."""
+HTTP_ERRORS = "http_errors"
+"""Quantity: the share of answers with an HTTP error status, or their number where the answers were
+not counted."""
 FAILURE_QUANTITY = re.compile(
     r"(?i)failures?|failed|errors?|(failure|error)s?[_ ](rate|ratio|share|count|per[_ ]second)|"
     r"failed[_ ]\w+|(http|num|total)[_ ](failures|errors)([_ ]per[_ ]second)?|(req)?[45]xx|non2xx|timeouts|"

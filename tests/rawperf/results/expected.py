@@ -289,11 +289,74 @@ def k6(path: Path) -> Values:
     }
 
 
+def asv(path: Path) -> Values:
+    found = json.loads(path.read_text())["results"]
+    n, kind = found["b.Suite.time_f"][1]
+    times = pd.Series(found["b.Suite.time_f"][0], pd.MultiIndex.from_product([n, kind]))
+    return {f"time|b.Suite.time_f|{i}|{k}": value for (i, k), value in times.items()} | {
+        "memory|b.mem_l||": found["b.mem_l"][0][0],
+        "tracked|b.track_size||": found["b.track_size"][0][0],
+        "failures|b.Half.time_h|2|": 1.0,
+        "failures|b.time_broken||": 1.0,
+    }
+
+
+def oha(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    codes = pd.Series(found["statusCodeDistribution"])
+    served = codes[codes.index.astype(int) < 400].sum()
+    return {
+        "throughput": served / found["summary"]["total"],
+        "failure_rate": 1 - served / codes.sum(),
+        "response_time": found["summary"]["average"],
+        "response_time_p95": found["latencyPercentiles"]["p95"],
+    }
+
+
+def bombardier(path: Path) -> Values:
+    result = json.loads(path.read_text())["result"]
+    served = result["req2xx"] + result["req3xx"]
+    return {
+        "throughput": served / result["timeTakenSeconds"],
+        "failure_rate": 1
+        - served / (served + result["req4xx"] + result["req5xx"] + result["others"]),
+        "response_time": result["latency"]["mean"] / 1e6,
+        "response_time_p99": result["latency"]["percentiles"]["99"] / 1e6,
+    }
+
+
+def gatling(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    (request,) = found["contents"].values()
+    each = {"All Requests": found["stats"], request["name"]: request["stats"]}
+    frame = pd.json_normalize(each.values()).set_index(pd.Index(each))
+    values = {
+        "throughput": frame["meanNumberOfRequestsPerSecond.ok"],
+        "failure_rate": frame["numberOfRequests.ko"] / frame["numberOfRequests.total"],
+        "response_time": frame["meanResponseTime.ok"] / 1e3,
+    }
+    return {f"{name}|{of}": v for name, column in values.items() for of, v in column.items()}
+
+
+def autocannon(path: Path) -> Values:
+    found = json.loads(path.read_text())
+    return {
+        "throughput": found["2xx"] / found["duration"],
+        "failure_rate": 1 - found["2xx"] / (found["requests"]["total"] + found["errors"]),
+        "response_time": found["latency"]["average"] / 1e3,
+        "response_time_p99": found["latency"]["p99"] / 1e3,
+    }
+
+
 SCRIPTS: dict[str, Callable[[Path], Values]] = {
+    "asv": asv,
+    "autocannon": autocannon,
+    "bombardier": bombardier,
     "cargo-criterion": cargo_criterion,
     "criterion-estimates": criterion_estimates,
     "criterion-raw": criterion_raw,
     "criterion-sample": criterion_sample,
+    "gatling": gatling,
     "go-bench": go_bench,
     "google-benchmark": google_benchmark,
     "google-benchmark-csv": google_benchmark_csv,
@@ -309,6 +372,7 @@ SCRIPTS: dict[str, Callable[[Path], Values]] = {
     "memtier": memtier,
     "memtier-json": memtier_json,
     "netperf": netperf,
+    "oha": oha,
     "perf-kvm-stat": perf_kvm_stat,
     "pgbench": pgbench,
     "pgbench-aggregate": pgbench_aggregate,

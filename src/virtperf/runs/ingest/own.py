@@ -269,12 +269,13 @@ def read_content(
         if not known and (results := recognise_results(head)) is not None:
             return read_results(read_bytes(place), str(named), results)
         suffix = "" if known or _is_raw(head) else _table_suffix(place.suffix.lower(), plain)
-        if suffix:
+        is_named = identify_unsupported(plain)[0].startswith(NAMED_TOOL)
+        if suffix and not (is_named and suffix in JSON_TABLES):  # the error below names the tool
             try:
                 return table(_whole_table(place, str(named)), str(named), suffix, texts)
             except RawperfError:
-                if not identify_unsupported(plain)[0].startswith(NAMED_TOOL):
-                    raise  # else the error below names the tool
+                if not is_named:
+                    raise
         return read_raw(
             stream,
             file=str(named),
