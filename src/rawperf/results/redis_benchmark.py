@@ -27,7 +27,7 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
     text, warnings = decode_lines(data, file)
     rows = delimited_rows(text, file)
     builder = ResultBuilder(file)
-    if not _HEADING.match(text[:40]):
+    if not _HEADING.match(text):
         for row in table_rows(["test", "rps"], rows, file, 0):
             _add_rate(builder, row)
         return builder.build("redis-benchmark", warnings=warnings)
@@ -39,12 +39,7 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
             if match := _LATENCY.fullmatch(column):
                 quantity, better = _latency(match)
                 builder.add_cell(keys, quantity, row, column, unit="ms", better=better)
-    left_out = {
-        name: "no column of redis-benchmark"
-        for name in names
-        if name not in ("test", "rps") and not _LATENCY.fullmatch(name)
-    }
-    return builder.build("redis-benchmark", repeats="runs", left_out=left_out, warnings=warnings)
+    return builder.build("redis-benchmark", repeats="runs", warnings=warnings)
 
 
 def _add_rate(builder: ResultBuilder, row: Row) -> None:

@@ -373,8 +373,8 @@ def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed
         )
     if fail_on and "not judged" in found:
         raise click.UsageError(
-            f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0. Leave out the "
-            "failed runs, or judge zeros by --zeros."
+            f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0 or less. Leave out "
+            "the failed runs, or judge zeros by --zeros."
         )
 
 

@@ -12,7 +12,7 @@ from rawperf.core.errors import ParameterError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.units import conversion_factor, is_unit, measured_by
 from virtperf.comparison.percentiles import distribution, of_single_values
-from virtperf.comparison.ratio_rows import are_missing
+from virtperf.comparison.ratio_rows import missing_values
 from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import BUCKETED, Estimate
@@ -188,9 +188,11 @@ def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Ite
         singles = [x for run in side.runs for (of, _), x in run.singles.items() if of == name]
         single = [x for x in singles if isinstance(x, np.ndarray) and len(x) > 1]
         for values, what in ((runs.values, "runs"), *((x, "values") for x in single)):
-            if are_missing(values, side.quantities[name]):
+            missing = missing_values(values, side.quantities[name])
+            if missing.any():
+                value = "0 or less" if (values[missing] < 0).any() else "0"
                 yield (
-                    f"{side.name}: {int((values == 0).sum())} of {len(values)} {what} have {name} 0, "
+                    f"{side.name}: {int(missing.sum())} of {len(values)} {what} have {name} {value}, "
                     "which no completed run has: failed runs, or a number that was not measured"
                 )
                 break

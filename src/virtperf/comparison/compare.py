@@ -16,6 +16,7 @@ from virtperf.comparison.ratio_rows import (
     Pair,
     RatioRow,
     contrast,
+    pairs_with_rows,
     ratio_rows,
 )
 from virtperf.comparison.side_reader import is_study, read_sides, require_raw
@@ -319,7 +320,7 @@ def _table(
         (
             *side_notes(sides, _letters(sides)),
             *left_out,
-            *(_zero_note(pairs) if settings.patterns else ()),
+            *(_zero_note(pairs, selected) if settings.patterns else ()),
             *_no_direction_note(rows, selected),
             *unequal_loads,
         ),
@@ -348,12 +349,13 @@ def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:
         )
 
 
-def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
+def _zero_note(pairs: Sequence[Pair], quantities: Mapping[str, ComparedQuantity]) -> Iterator[str]:
     """Yield a note on quantities that are zero in all runs and so have no ratio."""
+    shown = {id(pair) for pair in pairs_with_rows(pairs, quantities)}
     names = [
         ", ".join(filter(None, (pair.quantity, key_text(pair.condition))))
         for pair in pairs
-        if not (pair.a.values.any() or pair.b.values.any())
+        if id(pair) not in shown
     ]
     if names:
         yield f"left out: {join_names(names)} (0 in all runs of both sides: no ratio is defined)"

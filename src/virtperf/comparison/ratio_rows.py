@@ -14,6 +14,7 @@ benchmark results. Commun. ACM 29, 218-221.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -68,9 +69,16 @@ NEGATIVE = "{name}: the mean of A is negative; changes are shares of its size"
 NO_BASE = "{name}: the mean of A is 0, so the sides are compared by their difference"
 TOO_MANY_RUNS = "{name}: too many runs for a comparison by ranks"
 ZEROS = (
-    "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
+    "{zero} of {runs} runs of {side} have {name} {value}, which no completed run has: failed runs, or a "
     "number that was not measured; --zeros judges it"
 )
+POSITIVE_NAMES = re.compile(
+    r"(?i)(.*[_ ])?(elapsed|time|latency|duration|seconds?|throughput|rate|rps|qps|tps|iops)"
+)
+DIFFERENCE_NAMES = re.compile(
+    r"(?i).*(delta|diff|change|offset|skew|drift|error|overhead|saving).*"
+)
+"""Names of times and rates that may be below 0."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,9 @@ class RatioRow(Row):
         """Unit of `change` with a blank before it."""
         if not self.is_difference:
             return " %"
-        return " points" if self.is_share else f" {self.unit}" if self.unit else ""
+        if self.is_share or (self.is_failure and self.unit == "%"):
+            return " points"
+        return f" {self.unit}" if self.unit else ""
 
     @property
     def is_share(self) -> bool:
@@ -205,6 +215,14 @@ def contrast(pair: Pair) -> RunRatio:
     return linear_ratio([pair.b, pair.a], np.array(over), np.array([0.0, 1.0, 0.0]))
 
 
+def pairs_with_rows(
+    pairs: Sequence[Pair], quantities: Mapping[str, ComparedQuantity]
+) -> list[Pair]:
+    """Pairs that are not zero in all runs; without any, those of failures: none is a result too."""
+    known = [pair for pair in pairs if pair.a.values.any() or pair.b.values.any()]
+    return known or [pair for pair in pairs if quantities[pair.quantity].is_failure]
+
+
 def ratio_rows(
     pairs: Sequence[Pair],
     quantities: Mapping[str, ComparedQuantity],
@@ -233,8 +251,7 @@ def ratio_rows(
     """
     tested = [
         _pair_row(pair, quantities[pair.quantity], contrast_function, margin, level, zeros)
-        for pair in pairs
-        if pair.a.values.any() or pair.b.values.any()
+        for pair in pairs_with_rows(pairs, quantities)
     ]
     for side in dict.fromkeys(pair.side for pair in pairs):
         groups = _groups([pair for pair in pairs if pair.side == side], quantities)
@@ -277,7 +294,7 @@ def _pair_row(
         pair.quantity,
         key_text(pair.condition),
         kind.unit,
-        "lower" if kind.is_failure else kind.better,
+        kind.better or "lower" * kind.is_failure,
         is_failure=kind.is_failure,
         mean_a=finite_or_none(a.mean),
         mean_b=finite_or_none(b.mean),
@@ -321,22 +338,36 @@ def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
     """Describe zeros that no completed run has, of the last side with such; "" without."""
     values = np.concatenate([pair.a.values, pair.b.values])
     all_zero = any(not side.values.any() for side in (pair.a, pair.b))
-    if not are_missing(values, kind, all_zero=all_zero):
+    missing = missing_values(values, kind, all_zero=all_zero)
+    if not missing.any():
         return ""
-    zero = [(letter, x) for letter, x in (("A", pair.a), ("B", pair.b)) if not x.values.all()]
-    letter, side = zero[-1]
-    count = int((side.values == 0).sum())
-    return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
+    letter, of = [
+        each for each in (("A", missing[: pair.a.n]), ("B", missing[pair.a.n :])) if each[1].any()
+    ][-1]
+    value = "0" if not (values[missing] < 0).any() else "0 or less"
+    return ZEROS.format(
+        zero=int(of.sum()), runs=len(of), side=letter, name=pair.quantity, value=value
+    )
 
 
-def are_missing(values: np.ndarray, kind: ComparedQuantity, *, all_zero: bool = False) -> bool:
-    """Whether zeros among the values are failed runs or missing numbers: those of a time, or of a
-    quantity with a direction that is no count. `all_zero`: whether a side has nothing else.
+def missing_values(
+    values: np.ndarray, kind: ComparedQuantity, *, all_zero: bool = False
+) -> np.ndarray:
+    """Which values no completed run has: zeros of a time, or of a quantity with a direction that is no
+    count, and times and rates below 0 among positive ones. `all_zero`: whether a side has only zeros.
     """
-    if values.all() or kind.is_failure:
-        return False
+    none = np.zeros(len(values), dtype=bool)
+    if kind.is_failure:
+        return none
     is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
-    return not is_count and bool(kind.better or kind.unit == "s" or (not kind.unit and all_zero))
+    is_never_zero = not is_count and (
+        kind.better or kind.unit == "s" or (not kind.unit and all_zero)
+    )
+    name = kind.group.rpartition("/")[2]
+    is_positive = kind.unit == "s" or kind.unit.endswith("/s") or POSITIVE_NAMES.fullmatch(name)
+    if not is_positive or DIFFERENCE_NAMES.fullmatch(name) or not (values > 0).any():
+        return (values == 0) if is_never_zero else none
+    return (values <= 0) if is_never_zero else (values < 0)
 
 
 def _exactly(row: RatioRow, *, same: bool, note: str = "") -> RatioRow:
@@ -491,7 +522,7 @@ def _verdict(row: RatioRow) -> Verdict:
     assert row.estimate is not None  # it has a p, or is exact
     value, margin = row.estimate.value, row.margin
     if row.is_failure:
-        return "worse" if value > 0 else "better"
+        return "better" if (value > 0) == (row.better == "higher") else "worse"
     if not row.is_difference and 1 / (1 + margin) <= value <= 1 + margin:
         return "same within the margin" if margin else "undecided"
     return direction(is_up=value > (0 if row.is_difference else 1), better=row.better)

@@ -310,7 +310,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     amount, limits = size_texts(row.change, row.change_unit)
     reach = f", {limits}" if row.has_interval else ""
     reach += ", in every run" if row.exact else ""
-    is_time = row.unit in TIMES or row.is_mean
+    is_time = (row.unit in TIMES and (row.mean_a or 0) >= 0) or row.is_mean
     if (
         row.better == "higher"
         and not row.is_difference
@@ -335,7 +335,8 @@ def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
     limits = f", {interval}" if row.has_interval else ""
     verb = f"{second} of {b} failed" if row.is_share else f"{b} has {second}"
     other = f"{first} of {a}" if row.is_share else f"{a} has {first}"
-    return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
+    word = "Successes" if row.better == "higher" else "Failures"
+    return f"{word}{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
 
 
 def _without_words(row: RatioRow) -> str:

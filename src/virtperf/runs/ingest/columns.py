@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def convert_units_of_cells(frame: pd.DataFrame, texts: Sequence[str] = ()) -> pd
         ):
             continue
         short, unit = split_unit(name)
-        found = _numbers_with_units(column, is_measured=bool(unit))
+        found = numbers_with_units(column, is_measured=bool(unit))
         if found is not None and (renamed := f"{short} ({found[1]})") not in {*frame.columns} - {
             name
         }:
@@ -131,8 +131,13 @@ def convert_units_of_cells(frame: pd.DataFrame, texts: Sequence[str] = ()) -> pd
     return frame
 
 
-def _numbers_with_units(column: pd.Series, *, is_measured: bool) -> tuple[list[float], str] | None:
-    """Numbers of a column in their base unit; None if a cell has no known unit, or another one."""
+def numbers_with_units(
+    column: Iterable[Any], *, is_measured: bool
+) -> tuple[list[float], str] | None:
+    """Numbers of a column in their base unit; None if a cell has no known unit, or another one.
+
+    Whole numbers may name what was measured, unless `is_measured`.
+    """
     values: list[float] = []
     units: set[str] = set()
     commas, points = False, False
@@ -161,6 +166,11 @@ def _numbers_with_units(column: pd.Series, *, is_measured: bool) -> tuple[list[f
 def has_numbers(column: pd.Series) -> bool:
     """Whether a column has a numeric cell."""
     return bool(_parse_numbers(column).notna().any())
+
+
+def is_empty(column: pd.Series) -> bool:
+    """Whether a column has no cell."""
+    return bool((column.isna() | column.astype(str).str.strip().isin(EMPTY)).all())
 
 
 def first_text(column: pd.Series) -> pd.Series:
