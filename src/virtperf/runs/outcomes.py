@@ -16,7 +16,7 @@ SUCCESS_NAMES = re.compile(
     rf"(?i){_WORD_AT_END}(success|successful|ok|pass|passed|succeeded|completed)"
 )
 FAILURE_NAMES = re.compile(
-    rf"(?i){_WORD_AT_END}(failed|failure|fail|error|err|exception|timed[_ ]?out|crashed|aborted|"
+    rf"(?i){_WORD_AT_END}(failed|failure|fail|error|exception|timed[_ ]?out|crashed|aborted|"
     r"killed|cancell?ed)"
 )
 STATUS_NAMES = re.compile(

@@ -341,7 +341,9 @@ def settle_outcomes(
             )
         )
         if failed:
-            quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), table.file)
+            own = next(name for name, (rank, _) in found.items() if rank == best)
+            kind = ComparedQuantity("1", "lower", FAILURES, own)
+            quantities.add(FAILURES, kind, table.file)
     for name in found:
         quantities.known.pop(name, None)
     return settled
