@@ -277,7 +277,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             decompress_stream(io.BytesIO(data), file=file).read(1)  # raises if it is damaged
         reason, help_ = identify_unsupported(extract_head(data))
         suggestion = (
-            f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
+            f"if it is {scores[0][1]}, name that format in run.yaml or with --input-format; "
             if scores
             else ""
         )
@@ -291,7 +291,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
                 problem += ": it looks like a CSV file without a declaration"
                 summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
-                    f"save {columns.suggest_declaration()} as mine.yaml and use --format mine.yaml; "
+                    f"save {columns.suggest_declaration()} as mine.yaml and use --input-format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
