@@ -23,7 +23,7 @@ _UNSUPPORTED = (
         rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
         _SADF,
     ),
-    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
+    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE (?:svg|Configure)|<sysstat\b)", _SADF),
     (
         "mpstat, pidstat or iostat -o JSON",
         rb'\A\s*\{\s*"sysstat"\s*:',
@@ -105,6 +105,16 @@ _UNSUPPORTED = (
         "keep the complete response of query_range, or of a query with a vector result",
     ),
     (
+        "sysbench without a result",
+        rb"\Asysbench [\s\S]*?^(?P<said>FATAL: [^\n]*)(?![\s\S]*^ *(?:General statistics|Throughput|CPU speed):)",
+        "correct what sysbench reports, and collect again",
+    ),
+    (
+        "a JMeter log without a heading",
+        rb"\A\d{13},\d+,[^,\n]*,(?:\d{3}|Non HTTP)[^\n]*,(?:true|false),",
+        "set jmeter.save.saveservice.print_field_names=true, or add the heading timeStamp,elapsed,label,...",
+    ),
+    (
         "sysbench 0.4",
         rb"^sysbench v?0\.[0-4]",
         "collect with sysbench 0.5 or 1.0, or declare its lines, see docs/formats/declared.md",
@@ -168,8 +178,9 @@ _UNSUPPORTED = (
     ),
     (
         "an unfinished run of ab (ApacheBench)",
-        rb"\A(?:<p>\s*)?This is ApacheBench, (?![\s\S]*^(?:Concurrency Level:|<table))",
-        "ab stopped before its report, see its standard error; collect again",
+        rb"\A(?:<p>\s*)?This is ApacheBench, (?![\s\S]*^(?:Concurrency Level:|<table))"
+        rb"(?:[\s\S]*?^(?P<said>(?:apr_|SSL )\w+[^\n]*))?",
+        "ab stopped before its report; correct what it reports, and collect again",
     ),
     (
         "the HTML of ab (ApacheBench)",
@@ -226,7 +237,8 @@ _UNSUPPORTED = (
     ("the results of cargo bench", rb"^test \S[^\n]* \.\.\. bench: +[\d,.]+ ns/iter", _DECLARE),
     (
         "benchstat",
-        rb"^name +(?:\(?old\)? +)?(?:time|speed|alloc)\S*|^ +\xe2\x94\x82 +(?:sec|B|allocs)/op|^,\S+,,",
+        rb"^name +(?:\(?old\)? +)?(?:(?:time|allocs?)/op|speed)\b|^ +\xe2\x94\x82 +(?:sec|B|allocs)/op|"
+        rb"^,(?:sec|B|allocs)/op,CI,",
         "collect with go test -bench . -count 10, and compare these files",
     ),
     (
@@ -345,7 +357,7 @@ _UNSUPPORTED = (
     ("atop's screen", rb"^ATOP - ", "declare the lines of atop -P LABEL"),
     (
         "atop -P",
-        rb"^(?:RESET|SEP|(?:CPU|cpu|CPL|MEM|SWP|DSK|NET|PRG) \S+ \d{9,10} \d{4}/)",
+        rb"^(?:(?:RESET|SEP)\r?$|(?:CPU|cpu|CPL|MEM|SWP|DSK|NET|PRG) \S+ \d{9,10} \d{4}/)",
         _DECLARE,
     ),
     ("ps aux", rb"^USER +PID +%CPU +%MEM +VSZ", "collect with ps -eLf, or pidstat SECONDS COUNT"),
@@ -395,10 +407,16 @@ _UNSUPPORTED = (
         "keep the tool's own file, not a page generated from it",
     ),
     (
+        "numbers without names",
+        rb"\A(?:[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?[ \t]*\r?\n){3,}",
+        "write a name with its unit into the first line, such as latency_ms, and read it as a table",
+    ),
+    (
         "an error message instead of results",
-        rb"\A(?P<said>(?:\S{1,40}: )?(?i:error|fatal|panic|usage|traceback|failed)\b[^\n]*|"
+        rb"\A(?P<said>(?:\S{1,40}: )?(?i:error|fatal|panic|usage|traceback|failed)\b(?=[:!.\s])[^\n]*|"
         rb"[^\n]{0,120}(?:command not found|No such file or directory|Permission denied|"
-        rb"Connection refused|Cannot connect to|[Cc]ould not connect|unable to connect)[^\n]*)",
+        rb"Connection refused|Cannot connect to|[Cc]ould not (?:connect|establish)|unable to connect|"
+        rb"establish control: are you sure)[^\n]*)",
         "correct the command or what it needs, and collect again",
     ),
 )

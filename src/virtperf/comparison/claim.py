@@ -13,7 +13,7 @@ from pydantic import Field
 
 from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
-from rawperf.core.model import Model, load_model
+from rawperf.core.model import Level, Model, load_model
 from rawperf.registry import build_dictionary
 from virtperf.comparison.claim_samples import (
     choose_quantity,
@@ -35,7 +35,6 @@ from virtperf.comparison.sides import (
     side_notes,
 )
 from virtperf.core.estimate import Estimate
-from virtperf.core.levels import Level
 from virtperf.core.numbers import plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values

@@ -93,7 +93,7 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         if large
         else "one number per row, or an empty cell",
         found=repr(overflow or cell),
-        remedy=_suggest_without_comma(cell) or "correct the cell, or clear it",
+        remedy=_suggest_notation(cell) or "correct the cell, or clear it",
     )
 
 
@@ -193,13 +193,37 @@ def row_lines(file: str) -> list[int]:
     """Return the first line of each row of a delimited text, from 1; [] for other files."""
     if Path(file).suffix.lower() not in DELIMITED:
         return []
-    reader = csv.reader(io.StringIO(read_bytes(file).decode("utf-8", "replace")))
+    reader = csv.reader(io.StringIO(blank_comments(read_bytes(file).decode("utf-8", "replace"))))
     lines, first = [], 1
     for cells in reader:
         if cells:
             lines.append(first)
         first = reader.line_num + 1
     return lines[1:]  # skip the header row
+
+
+def blank_comments(text: str) -> str:
+    """Blank the lines above the header of a table that begin with ``#``, so that lines keep their
+    numbers. The last of them is the header if it has as many cells as the row below, and that has a
+    number.
+    """
+    lines = text.split("\n")
+    count = 0
+    while count < len(lines) and (lines[count].startswith("#") or not lines[count].strip()):
+        count += 1
+    if count in (0, len(lines)):
+        return text
+    last, row = lines[count - 1], lines[count]
+    marks = [mark for mark in "\t;,|" if mark in row and last.count(mark) == row.count(mark)]
+    is_header = marks and any(
+        WRITTEN_NUMBER.fullmatch(cell.strip(' \r"')) for cell in row.split(marks[0])
+    )
+    if is_header:
+        title = last.removeprefix("#").lstrip(" ")
+        lines[count - 1] = title if title[:1] != marks[0] else last
+        count -= 1
+    lines[:count] = [""] * count
+    return "\n".join(lines)
 
 
 def _mostly_numbers(column: pd.Series) -> bool:
@@ -226,12 +250,14 @@ def _parse_numbers(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column.astype(str), errors="coerce").astype(float)
 
 
-def _suggest_without_comma(text: str) -> str | None:
-    """Suggest a replacement for a number with a comma."""
+def _suggest_notation(text: str) -> str | None:
+    """Suggest how to write a number with a comma, or a unit."""
     if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
         return f"write {text.replace(',', '')!r}, without thousands separators"
     if OTHER_NOTATION.fullmatch(text):
         return "use a decimal point, and no marks between thousands"
     if "," in text and "." not in text:
         return "use a decimal point, not a decimal comma"
+    if parse_unit(text):
+        return f"write the unit into the name of the column, such as latency ({text})"
     return None

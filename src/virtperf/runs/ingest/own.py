@@ -36,6 +36,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.columns import (
     DELIMITED,
     WRITTEN_NUMBER,
+    blank_comments,
     convert_units_of_cells,
 )
 from virtperf.runs.ingest.documents import LEFT_OUT, TableError, document_rows, line_rows
@@ -51,7 +52,7 @@ _NO_DELIMITER = "\x1f"
 
 def _parse_delimited(data: bytes, texts: Sequence[str]) -> pd.DataFrame:
     """Parse a delimited table with a header. The columns `texts` are not converted to numbers."""
-    text = data.decode("utf-8-sig")
+    text = blank_comments(data.decode("utf-8-sig"))
     delimiter = find_delimiter(text)
     sep = r"\s+" if delimiter == " " else delimiter or _NO_DELIMITER
     heading, line = _first_row(text, delimiter)
@@ -262,11 +263,15 @@ def read_content(
             return read_results(read_bytes(place), str(named), results)
         suffix = "" if known or _is_raw(head) else _table_suffix(place.suffix.lower(), plain)
         if suffix:
+            # of a table that is none, and of one without numbers, the error below names the tool
+            is_named = identify_unsupported(plain)[0].startswith(NAMED_TOOL)
             try:
-                return table(_whole_table(place, str(named)), str(named), suffix, texts)
+                frame = table(_whole_table(place, str(named)), str(named), suffix, texts)
+                if not is_named or len(frame.select_dtypes("number").columns):
+                    return frame
             except RawperfError:
-                if not identify_unsupported(plain)[0].startswith(NAMED_TOOL):
-                    raise  # else the error below names the tool
+                if not is_named:
+                    raise
         return read_raw(
             stream,
             file=str(named),
