@@ -449,6 +449,46 @@ def test_no_failure_on_either_side_is_a_result(tmp_path):
     assert code == 0 and "the same, exactly" in output
 
 
+def test_kinds_of_failures_that_only_one_side_lists_are_judged(tmp_path):
+    texts = {"a": '{"qps": 10%d, "codes": {"200": 50}}', "b": '{"qps": 15%d, "codes": {"503": 50}}'}
+    for n, text in texts.items():
+        (tmp_path / n).mkdir()
+        for k in range(3):
+            (tmp_path / n / f"{k}.json").write_text(text % k)
+    code, output = run(
+        tmp_path / "a", tmp_path / "b", "--higher-is-better", "qps", "--fail-on", "slower"
+    )
+    assert code == 1 and output.startswith("Failures (codes/503): b has 50, a has 0")
+    assert "note: codes/503: taken as 0 where a file does not list it" in output
+
+
+def test_levels_of_a_column_of_one_table_are_sides(tmp_path):
+    rows = [
+        f"{k},{b},{x + r / 10}"
+        for r in range(4)
+        for k, f in (("old", 1), ("new", 2))
+        for b, x in (("boot", 9 * f), ("stop", 5))
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["kernel,bench,s", *rows, ""]))
+    code, output = run(
+        tmp_path / "t.csv",
+        "--factor",
+        "kernel=old",
+        "--factor",
+        "kernel=new",
+        "--rows",
+        "runs",
+        "--lower-is-better",
+        "s",
+        "--format",
+        "json",
+    )
+    assert code == 0, output
+    found = {row["condition"]: row for row in json.loads(output)["rows"]}
+    assert (found["bench=boot"]["verdict"], found["bench=boot"]["runs_a"]) == ("slower", 4)
+    assert found["bench=stop"]["ratio"] == pytest.approx(1)
+
+
 def test_moments_of_rows_are_not_compared(tmp_path):
     a, b = (
         write(tmp_path / n, [f"Starttime,seconds\n{t + k}.25,{k + 1}\n" for k in range(4)])

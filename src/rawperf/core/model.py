@@ -59,8 +59,9 @@ def _check_level(value: Any) -> Any:
         isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     ):
         return value
+    truths = any(isinstance(each, bool) for each in (value if isinstance(value, list) else [value]))
     quotes = "; on, off, yes and no are truth values in YAML without quotes"
-    raise PydanticCustomError("level", f"text or a number{quotes * isinstance(value, bool)}")
+    raise PydanticCustomError("level", f"text or a number{quotes * truths}")
 
 
 def _check_distinct(values: Sequence[T]) -> Sequence[T]:

@@ -33,7 +33,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import equal_splits, unequal_quantities
 from virtperf.comparison.table import ComparisonTable, DifferentFact
 from virtperf.core.grouping import grouped
-from virtperf.core.levels import Level
+from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.runs.run_reader import FORMAT_IGNORED
 from virtperf.runs.run_values import (
@@ -170,8 +170,17 @@ def compare(
     sides = read_sides(
         places, layout, format, where, tables=tables, singles=bool(percentiles), level=level
     )
-    if factor:
+    if factor and name in {*sides[0].factor_levels, *sides[0].facts} - {*sides[0].key_levels}:
         sides = [sides[0].split(name, text) for text in levels]
+    elif factor:  # a column of tables
+        at = [{**where, name: parse_level(text)} for text in levels]
+        parts = read_sides(
+            (a, a), layout, format, at, tables=tables, singles=bool(percentiles), level=level
+        )
+        sides = [
+            replace(side.without_key(name, text), name=f"{name}={text}")
+            for side, text in zip(parts, levels, strict=True)
+        ]
     if paired:
         sides = _paired_sides(sides)
     return _compare_sides(sides, percentiles, settings, tables)

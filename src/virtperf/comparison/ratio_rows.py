@@ -147,7 +147,7 @@ class RatioRow(Row):
             return " %"
         if self.is_share or (self.is_failure and self.unit == "%"):
             return " points"
-        return f" {self.unit}" if self.unit else ""
+        return f" {self.unit}" if self.unit not in ("", "count") else ""
 
     @property
     def is_share(self) -> bool:

@@ -27,7 +27,13 @@ from virtperf.runs.run_reader import (
     raw_files_of,
     require_bounded,
 )
-from virtperf.runs.run_values import choose_keys, choose_options, join_names, settle_outcomes
+from virtperf.runs.run_values import (
+    choose_keys,
+    choose_options,
+    fill_failure_counts,
+    join_names,
+    settle_outcomes,
+)
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
@@ -178,7 +184,7 @@ def _read_runs(
         files = [[c for run in runs for c in run.cells.values()] for runs in loaded.values()]
         options = choose_options(files, tables.keys, tables.over)
         keys = replace(keys, options=options)
-        of_all = tuple(keys.sentences())
+        of_all = (*keys.sentences(), *reader.notes)
         sides = []
         for place, name, paths, left_out, at in zip(
             resolved, names, paths_by_side, notes, levels, strict=True
@@ -214,7 +220,9 @@ def _settle_tables(
     whether texts such as ``512 B`` are results. Columns in `kept` are what the user says.
     """
     tables = [table for runs in sides for run in runs for table in run.tables.values()]
-    tables = settle_outcomes(tables, reader.quantities, kept)
+    tables, absent = fill_failure_counts(settle_outcomes(tables, reader.quantities, kept))
+    if absent:
+        reader.notes.append(f"{join_names(absent)}: taken as 0 where a file does not list it")
     settled = iter(reader.read_measured_texts(tables, kept))
     return [
         [replace(run, tables={name: next(settled) for name in run.tables}) for run in runs]

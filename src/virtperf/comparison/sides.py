@@ -120,6 +120,28 @@ class Side:
             )
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
+    def without_key(self, name: str, level: str) -> Side:
+        """Remove a key that all values of the side share; runs get its level as part of their place."""
+
+        def without(by_cell: Mapping[CellName, T]) -> dict[CellName, T]:
+            return {
+                (quantity, tuple(level for level in key if level[0] != name)): value
+                for (quantity, key), value in by_cell.items()
+            }
+
+        runs = [
+            replace(
+                run,
+                values=without(run.values),
+                singles=without(run.singles),
+                counts=without(run.counts),
+                place=f"{run.place} ({name}={level})",
+                digest="",
+            )
+            for run in self.runs
+        ]
+        return replace(self, runs=tuple(runs))
+
     def at_keys(self, where: Mapping[str, Level]) -> Side:
         """Select the values whose keys have these levels (patterns for texts)."""
         if not where:

@@ -217,7 +217,7 @@ def _change_texts(row: RatioRow) -> tuple[str, str]:
 def _mean_texts(row: RatioRow) -> tuple[str, str]:
     """Format both means in units as people read them; shares of failures in %."""
     values: list[float | None] = [row.mean_a, row.mean_b]
-    unit = "" if row.unit == "1" else row.unit
+    unit = "" if row.unit in ("1", "count") else row.unit
     if row.is_share:
         values, unit = [None if v is None else 100 * v for v in values], "%"
     a, b = with_unit(values, unit)

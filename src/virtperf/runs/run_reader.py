@@ -123,6 +123,7 @@ class RunReader:
         self._format_used = False
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities = Quantities()
+        self.notes: list[str] = []
         self._warnings: dict[str, list[str]] = {}  # by run
         self._texts: list[_TextColumn] = []
         self._empty_cells: dict[str, str] = {}  # by run

@@ -48,6 +48,10 @@ SUCCESS_QUANTITY = re.compile(
     rf"(?i)(request[_ ])?(success(es|ful)?|succeeded|pass(ed)?|ok)[_ ]?(?!count){_SHARE}|availability"
 )
 """Names of shares of successes."""
+FAILURE_COUNTS = re.compile(
+    r"(?i)(.*/)?[^/]*((code|status)[^/]*/(0|[45]\d\d|[45]xx)|(errors|failures|error[_ ]?(dist|count)[^/]*)/[^/]+)"
+)
+"""Names of numbers of one kind of failure, which is not listed where there was none."""
 UNITS_OF_FAILURES = ("", "1", "%", "count", "1/s", "requests", "requests/s", "errors/s", "packets")
 SPREAD_NAMES = re.compile(r"(?i)err(or)?([_ ]?%)?")
 SPREAD_BESIDE = re.compile(
@@ -102,11 +106,10 @@ class ComparedQuantity:
         judged by their difference.
         """
         name = self.group.rpartition("/")[2]
-        return (
-            self.unit in UNITS_OF_FAILURES
-            and not self.is_spread
-            and any(names.fullmatch(name) for names in (FAILURE_QUANTITY, SUCCESS_QUANTITY))
-        )
+        if FAILURE_COUNTS.fullmatch(self.group):
+            return True
+        known = any(names.fullmatch(name) for names in (FAILURE_QUANTITY, SUCCESS_QUANTITY))
+        return known and self.unit in UNITS_OF_FAILURES and not self.is_spread
 
     @property
     def is_success(self) -> bool:
@@ -576,6 +579,23 @@ def _is_redundant(name: str, others: Sequence[str], tables: Sequence[PlainTable]
 def _row_keys(table: PlainTable, names: Sequence[str]) -> set[tuple[Level, ...]]:
     columns = [levels for name in names if (levels := table.levels(name)) is not None]
     return set(zip(*columns, strict=True)) if columns else {()}
+
+
+def fill_failure_counts(tables: Sequence[PlainTable]) -> tuple[list[PlainTable], list[str]]:
+    """Add 0 for each kind of failure that other tables count by its name; returns these names too."""
+    kinds = {
+        name: table.written[name]
+        for table in tables
+        for name in table.numbers
+        if FAILURE_COUNTS.fullmatch(name)
+    }
+    filled, names = [], dict[str, None]()
+    for table in tables:
+        absent = {n: np.zeros(table.rows) for n in kinds if n not in table.numbers}
+        names |= dict.fromkeys(absent)
+        written = {**table.written, **{name: kinds[name] for name in absent}}
+        filled.append(replace(table, numbers={**table.numbers, **absent}, written=written))
+    return filled, [*names]
 
 
 def read_measured_texts(

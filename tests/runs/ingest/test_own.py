@@ -203,3 +203,42 @@ def test_cells_with_units_are_numbers(tmp_path):
     assert frame["took (s)"].tolist() == [59.5, 62.5]
     ambiguous, _ = rows_of(tmp_path, 'mean [ms]\n"1,999 ms"\n"2,001 ms"\n', "t.csv")
     assert ambiguous["mean [ms]"].tolist() == ["1,999 ms", "2,001 ms"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "# host a, b\n#\nname,ms\nx,1.5\n"),
+        ("t.csv", "# host a\n# name,ms\nx,1.5\n"),
+        ("t.txt", "name  ms\nx   1.5\n"),
+    ],
+)
+def test_comments_above_a_table_and_columns_of_blanks(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    frame = vp.read(tmp_path / name)
+    assert frame[["name", "ms"]].to_numpy().tolist() == [["x", 1.5]]
+
+
+def test_a_heading_may_begin_with_a_number_sign(tmp_path):
+    (tmp_path / "t.csv").write_text("#,ms\n1,1.5\n")
+    assert vp.read(tmp_path / "t.csv")["#"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "t.csv",
+            "# a\nname,ms\n,us\nx,2\n",
+            "line 3: column 'ms'.*found 'us'. Write the unit into",
+        ),
+        ("t.txt", "1.5\n1.6\n1.7\n", "numbers without names"),
+        ("t.csv", "Full label,CPU\nLabel,CPU\n2026/01/15 10:00:00,12.5\n", "CloudWatch's console"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path, name, text, words):
+    for side in "ab":
+        (tmp_path / side).mkdir()
+        (tmp_path / side / name).write_text(text)
+    with pytest.raises(RawperfError, match=words):
+        vp.compare(tmp_path / "a", tmp_path / "b")

@@ -297,8 +297,21 @@ def _table_suffix(suffix: str, head: bytes) -> str:
         return ".jsonl" if _is_object_a_line(text) else ".json"
     if suffix == ".json":
         return suffix
-    is_delimited = not identify_unsupported(head)[0] and detect_csv_columns(head) is not None
-    return ".csv" if is_delimited else ""
+    if identify_unsupported(head)[0]:
+        return ""
+    return ".csv" if detect_csv_columns(head) is not None or _is_aligned(head) else ""
+
+
+def _is_aligned(head: bytes) -> bool:
+    """Whether a text is a table of columns separated by blanks, or of one column: names in the first
+    line, and in all others as many words, the last of which is a number.
+    """
+    lines = blank_comments(head.decode("utf-8", "replace")).splitlines()
+    complete = lines if len(head) < HEAD_BYTES else lines[:-1]
+    rows = [_WORD.findall(line) for line in complete if line.strip()]
+    if len(rows) < 2 or any(WRITTEN_NUMBER.fullmatch(word) for word in rows[0]):
+        return False
+    return all(len(row) == len(rows[0]) and WRITTEN_NUMBER.fullmatch(row[-1]) for row in rows[1:])
 
 
 def _is_object_a_line(text: bytes) -> bool:
