@@ -489,6 +489,26 @@ def test_levels_of_a_column_of_one_table_are_sides(tmp_path):
     assert found["bench=stop"]["ratio"] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("rest", ["copy,900,MB/s\n", ""])
+def test_units_of_rows_are_converted(tmp_path, rest):
+    a, b = (
+        write(tmp_path / n, [f"name,value,unit\nboot,{v + k * f},{u}\n{rest}" for k in range(3)])
+        for n, v, f, u in (("a", 100, 1, "ms"), ("b", 0.15, 0.001, "s"))
+    )
+    rows = compared(a, b, "--lower-is-better", "value")
+    found = {at.partition(", ")[0]: row for (_, at), row in rows.items()}
+    assert found["name=boot" if rest else ""]["ratio"] == pytest.approx(0.151 / 0.101, rel=1e-3)
+    assert not any(at.startswith("geometric") for at in found)
+
+
+def test_rows_in_other_units_are_never_compared(tmp_path):
+    sides = [
+        write(tmp_path / n, [f"name,value,unit\nx,{k},{n}-ticks\n" for k in (5, 6)]) for n in "ab"
+    ]
+    code, output = run(*sides)
+    assert code == 2 and "unit=a-ticks" in output
+
+
 def test_moments_of_rows_are_not_compared(tmp_path):
     a, b = (
         write(tmp_path / n, [f"Starttime,seconds\n{t + k}.25,{k + 1}\n" for k in range(4)])

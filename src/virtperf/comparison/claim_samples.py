@@ -17,7 +17,7 @@ from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import BUCKETED, Estimate
 from virtperf.core.order_statistics import values_for_limits
-from virtperf.runs.run_values import Condition, RunValues, join_names, key_text
+from virtperf.runs.run_values import FAILURES, Condition, RunValues, join_names, key_text
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind
@@ -152,6 +152,10 @@ def failure_notes(side: Side) -> list[str]:
         counts = [n for run in failed for (of, _), n in run.counts.items() if of == name and n[0]]
         if failed and counts:
             lost, total = (sum(column) for column in zip(*counts, strict=True))
+            notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
+        elif failed and name == FAILURES:  # rows that are runs
+            lost = sum(bool(run.value(name)) for run in failed)
+            total = sum(any(of == name for of, _ in run.values) for run in side.runs)
             notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
         elif failed:
             which = join_names([run.run_id for run in failed])

@@ -33,7 +33,7 @@ from virtperf.core.contrasts import (
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.statistics import error_of_sum, holm, t_pvalue
-from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
+from virtperf.runs.run_values import UNIT_NAMES, ComparedQuantity, Condition, key_text
 
 Verdict = Literal[
     "worse",
@@ -75,6 +75,7 @@ ZEROS = (
 POSITIVE_NAMES = re.compile(
     r"(?i)(.*[_ ])?(elapsed|time|latency|duration|seconds?|throughput|rate|rps|qps|tps|iops)"
 )
+NONZERO_NAMES = re.compile(r"(?i)(.*[_ ])?(elapsed|latency|duration|throughput|rps|qps|tps)")
 DIFFERENCE_NAMES = re.compile(
     r"(?i).*(delta|diff|change|offset|skew|drift|error|overhead|saving).*"
 )
@@ -290,6 +291,7 @@ def _pair_row(
     zeros: bool,
 ) -> _Tested:
     a, b = pair.a, pair.b
+    kind = replace(kind, unit=kind.unit or _unit_of_row(pair))
     row = RatioRow(
         pair.quantity,
         key_text(pair.condition),
@@ -360,10 +362,13 @@ def missing_values(
     if kind.is_failure:
         return none
     is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
-    is_never_zero = not is_count and (
-        kind.better or kind.unit == "s" or (not kind.unit and all_zero)
-    )
     name = kind.group.rpartition("/")[2]
+    is_never_zero = not is_count and bool(
+        kind.better
+        or kind.unit == "s"
+        or (not kind.unit and all_zero)
+        or NONZERO_NAMES.fullmatch(name)
+    )
     is_positive = kind.unit == "s" or kind.unit.endswith("/s") or POSITIVE_NAMES.fullmatch(name)
     if not is_positive or DIFFERENCE_NAMES.fullmatch(name) or not (values > 0).any():
         return (values == 0) if is_never_zero else none
@@ -550,10 +555,15 @@ def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
     return None if needed is None else max(needed - ratio.n, 1)
 
 
+def _unit_of_row(pair: Pair) -> str:
+    """Unit that a column of the table gives to the row; "" without."""
+    return next((str(level) for name, level in pair.condition if UNIT_NAMES.fullmatch(name)), "")
+
+
 def _groups(
     pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
 ) -> dict[str, list[Pair]]:
-    """Groups with at least two pairs, with positive values only."""
+    """Groups with at least two pairs of one unit, with positive values only."""
     groups = grouped(
         (quantities[pair.quantity].group or pair.quantity, pair)
         for pair in pairs
@@ -563,6 +573,7 @@ def _groups(
         group: group_pairs
         for group, group_pairs in groups.items()
         if len(group_pairs) > 1
+        and len({_unit_of_row(pair) for pair in group_pairs}) == 1
         and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in group_pairs)
     }
 

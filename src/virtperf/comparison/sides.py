@@ -150,7 +150,7 @@ class Side:
         def fits(cell: CellName) -> bool:
             key = dict(cell[1])
             return all(
-                fnmatchcase(str(key[name]), str(level))
+                fnmatchcase(str(key[name]), _lower_truth(level))
                 for name, level in where.items()
                 if name in key
             )
@@ -193,6 +193,12 @@ class Side:
 def _levels(items: Iterable[tuple[str, T]]) -> dict[str, set[T]]:
     """Distinct levels by name."""
     return {name: set(levels) for name, levels in grouped(items).items()}
+
+
+def _lower_truth(level: Level) -> str:
+    """The text of a level; truth values as in tables, ``true`` and ``false``."""
+    text = str(level)
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def parse_factor(written: Sequence[str]) -> tuple[str, str, str]:

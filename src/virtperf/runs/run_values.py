@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, RunError, did_you_mean
-from rawperf.results.names import split_unit, to_base
+from rawperf.results.names import parse_unit, split_unit, to_base
 from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
@@ -52,6 +52,11 @@ FAILURE_COUNTS = re.compile(
     r"(?i)(.*/)?[^/]*((code|status)[^/]*/(0|[45]\d\d|[45]xx)|(errors|failures|error[_ ]?(dist|count)[^/]*)/[^/]+)"
 )
 """Names of numbers of one kind of failure, which is not listed where there was none."""
+UNIT_NAMES = re.compile(r"(?i)units?|unit of measure(ment)?")
+"""Names of columns that have the unit of each row's values."""
+VALUE_NAMES = re.compile(
+    r"(?i)values?|results?|scores?|measure(d|ments?)?|mean|median|avg|average|min|max|stddev|std[_ ]?dev|p\d+"
+)
 UNITS_OF_FAILURES = ("", "1", "%", "count", "1/s", "requests", "requests/s", "errors/s", "packets")
 SPREAD_NAMES = re.compile(r"(?i)err(or)?([_ ]?%)?")
 SPREAD_BESIDE = re.compile(
@@ -309,6 +314,17 @@ def plain_table(
         if name not in numbers
     }
     texts |= {name: ("",) * len(frame) for name in texts if is_empty(frame[name])}
+    for name in texts:
+        if pd.api.types.is_bool_dtype(frame[name]):
+            texts[name] = tuple(cell.lower() for cell in texts[name])
+        if UNIT_NAMES.fullmatch(name):
+            units = [to_base(parse_unit(cell)) for cell in texts[name]]
+            texts[name] = tuple(
+                base or cell for (base, _), cell in zip(units, texts[name], strict=True)
+            )
+            factors = np.array([factor for _, factor in units])
+            for value in filter(VALUE_NAMES.fullmatch, in_base_units):
+                in_base_units[value] = in_base_units[value] * factors
     return PlainTable(file, in_base_units, texts, len(frame), written)
 
 
@@ -385,7 +401,9 @@ def choose_keys(
         if name in numeric:  # a result with a damaged cell, or labels that may be numbers
             continue
         columns = [table.texts[name] for table in tables if name in table.texts]
-        if all(len(set(column)) == 1 for column in columns):
+        if UNIT_NAMES.fullmatch(name):
+            keys.append(name)  # values in units that are not known are never compared with others
+        elif all(len(set(column)) == 1 for column in columns):
             if not named and _is_key_between_files(name, sides):
                 keys.append(name)
             else:
