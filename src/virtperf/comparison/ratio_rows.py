@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
+from virtperf.comparison.outliers import OutlyingRuns, outlying_runs, without_runs
 from virtperf.comparison.row import Row, direction, finite_or_none
 from virtperf.core.contrasts import (
     LinearRatio,
@@ -94,7 +94,7 @@ class RatioRow(Row):
     outlying run); None where the row is decided, the spread unknown, or 1,000 runs are too few.
     `exact`: all runs of each side have the same value, so that the sides differ in every run or not
     at all. `margin` is that of the row, at least the resolution of its counts; `side` is the name of
-    B. `outlier` is one outlying run, and `without` the row without it. `ranks` is the rank-based
+    B. `outlier` are the outlying runs, and `without` the row without them. `ranks` is the rank-based
     comparison: Hodges and Lehmann's estimate of the ratio with its interval, and the p-value of the
     test that `compared` names.
     """
@@ -112,7 +112,7 @@ class RatioRow(Row):
     side: str = ""
     margin: float = 0.0
     exact: bool = False
-    outlier: OutlyingRun | None = None
+    outlier: OutlyingRuns | None = None
     without: RatioRow | None = None
     ranks: RatioRow | None = None
 
@@ -425,7 +425,7 @@ def _examine(
     *,
     ranks: bool,
 ) -> _Tested:
-    """Look for one outlying run, and add the row without it; add the rank-based comparison."""
+    """Look for outlying runs, and add the row without it; add the rank-based comparison."""
     row, pair = tested.row, tested.pair
     if pair is None or min(pair.a.values.min(), pair.b.values.min()) <= 0:
         return tested
@@ -439,10 +439,10 @@ def _examine(
             estimate, p = compared
             by_rank = replace(row, estimate=estimate, p=p, compared=estimate.method, note="")
             row = replace(row, ranks=by_rank)
-    found = outlying_run(pair.a, pair.b)
+    found = outlying_runs(pair.a, pair.b)
     if found is None:
         return tested._replace(row=row)
-    a, b = without_run(pair.a, pair.b, found)
+    a, b = without_runs(pair.a, pair.b, found)
     reduced = contrast_function(replace(pair, a=a, b=b))
     without = _with_ratio(tested.row, reduced, level, (a.n, b.n))
     if without.p is None:

@@ -340,7 +340,7 @@ def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
 
 
 def _without_words(row: RatioRow) -> str:
-    """Format the result without the outlying run: ``r2.csv: +3 %, 1 to 5 %: slower``."""
+    """Format the result without the outlying runs: ``r2.csv: +3 %, 1 to 5 %: slower``."""
     assert row.without is not None and row.outlier is not None
     by, interval = _change_texts(row.without)
     limits = f", {interval}" if row.without.has_interval else ""
@@ -348,17 +348,20 @@ def _without_words(row: RatioRow) -> str:
 
 
 def _without_sentence(row: RatioRow) -> str:
-    """Describe the outlying run, and the result without it."""
+    """Describe the outlying runs, and the result without them."""
     assert row.outlier is not None
     one = row.outlier
     away, _ = unsigned(100 * (one.deviation - 1), math.nan, math.nan)
     where = "above" if one.deviation > 1 else "below"
+    count = len(one.places)
+    what = "One run is" if count == 1 else f"{count} runs are"
+    are = "is" if count == 1 else "are"
     apart = (
-        f"One run is apart from the others: {one.name} of {one.side} is {away} % {where} them."
+        f"{what} apart from the others: {one.name} of {one.side} {are} {away} % {where} them."
         if one.side
         else f"One block is apart from the others: in {one.name} the ratio is {away} % {where} theirs."
     )
-    return f"{apart} Without it: {_without_words(row).removeprefix(f'{one.name}: ')}."
+    return f"{apart} Without {'it' if count == 1 else 'them'}: {_without_words(row).removeprefix(f'{one.name}: ')}."
 
 
 def _aa_sentence(equal: EqualSplits) -> str:
