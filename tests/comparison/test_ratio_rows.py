@@ -210,7 +210,6 @@ def test_outlying_runs_that_mask_each_other_are_named_together():
     assert (row.outlier.name, row.outlier.places) == ("run 3 and run 8", (2, 7))
     without = ratio_of_means(np.delete(values["b"], [2, 7]), values["a"])
     assert (row.without.ratio, row.without.low) == pytest.approx((without.value, without.low))
-    assert row.more_runs is None
 
 
 def test_runs_without_outliers_are_seldom_named():
