@@ -391,6 +391,25 @@ def test_the_uncertainty_of_a_mean_is_no_failure(tmp_path):
     assert {q for q, _ in compared(a, b, "--lower-is-better", "Mean")} == {"Mean"}
 
 
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("error", ("± 3", "± 4")),
+        ("exit", ("7", "9")),
+        ("pass", ("0", "1")),
+        ("state", ("idle", "busy")),
+        ("result", ("120", "340")),
+        ("requests_failed", ("0", "1")),
+        ("code", ("A1", "B2")),
+    ],
+)
+def test_other_columns_say_nothing_about_failed_rows(tmp_path, name, cells):
+    rows = [f"{k + 5},{cells[k % 2]}" for k in range(4)]
+    sides = [write(tmp_path / n, ["\n".join([f"ms,{name}", *rows, ""])] * 2) for n in "ab"]
+    found = {quantity for quantity, _ in compared(*sides, "--quantity", "*")}
+    assert "failures" not in found and "ms" in found
+
+
 def test_results_that_are_equal_in_every_run_of_a_side_are_no_keys(tmp_path):
     a, b = (
         write(

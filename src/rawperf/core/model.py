@@ -59,9 +59,9 @@ def _check_level(value: Any) -> Any:
         isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     ):
         return value
-    truths = any(isinstance(each, bool) for each in (value if isinstance(value, list) else [value]))
+    is_list = isinstance(value, list) and any(isinstance(each, bool) for each in value)
     quotes = "; on, off, yes and no are truth values in YAML without quotes"
-    raise PydanticCustomError("level", f"text or a number{quotes * truths}")
+    raise PydanticCustomError("level", f"text or a number{quotes * is_list}")
 
 
 def _check_distinct(values: Sequence[T]) -> Sequence[T]:

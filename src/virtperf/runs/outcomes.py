@@ -12,9 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 _WORD_AT_END = r"(.*[_ .-])?"
-SUCCESS_NAMES = re.compile(
-    rf"(?i){_WORD_AT_END}(success|successful|ok|pass|passed|succeeded|completed)"
-)
+SUCCESS_NAMES = re.compile(rf"(?i){_WORD_AT_END}(success|successful|ok|passed|succeeded|completed)")
 FAILURE_NAMES = re.compile(
     rf"(?i){_WORD_AT_END}(failed|failure|fail|error|exception|timed[_ ]?out|crashed|aborted|"
     r"killed|cancell?ed)"
@@ -28,7 +26,7 @@ CODE_NAMES = re.compile(
     rf"(?i){_WORD_AT_END}(status|code)|(http|response|status)[_ -]?code|http[_ -]?status|rc"
 )
 EXIT_NAMES = re.compile(
-    r"(?i)exit([_ -]?(code|status|val(ue)?))?|ret(urn)?[_ -]?(code|val(ue)?)|rc|retcode"
+    r"(?i)exit[_ -]?(code|status|val(ue)?)|ret(urn)?[_ -]?(code|val(ue)?)|rc|retcode"
 )
 MESSAGE_NAMES = re.compile(
     rf"(?i){_WORD_AT_END}(errors?|err|failure|exception)([_ -]?(message|msg|text|type|reason|cause))?"
@@ -76,7 +74,7 @@ def failed_rows(
     """
     columns = [[cell.strip().lower() for cell in cells] for cells in tables]
     found = {cell for cells in columns for cell in cells}
-    success = _successes(name, found - {""}, are_texts=are_texts)
+    success = _successes(name, found, are_texts=are_texts)
     if success is None:
         return None
     rank, good = success
@@ -86,8 +84,9 @@ def failed_rows(
     ]
 
 
-def _successes(name: str, cells: set[str], *, are_texts: bool) -> tuple[int, set[str]] | None:
+def _successes(name: str, found: set[str], *, are_texts: bool) -> tuple[int, set[str]] | None:
     """The cells of rows that succeeded, with the rank of the rule; None if the column does not say."""
+    cells = found - {""}
     is_truth = cells and cells <= YES | NO
     if is_truth and (are_texts or not _OF_SOMETHING.match(name)):
         if SUCCESS_NAMES.fullmatch(name):
@@ -109,6 +108,7 @@ def _successes(name: str, cells: set[str], *, are_texts: bool) -> tuple[int, set
             return 2, {"0"}
         if CODE_NAMES.fullmatch(name) and cells == answers and cells != {"0"}:
             return 2, answered
-    if MESSAGE_NAMES.fullmatch(name) and are_texts and not cells <= codes | YES | NO:
+    is_message = are_texts and found & NOTHING and not cells <= codes | YES | NO | NOTHING
+    if is_message and MESSAGE_NAMES.fullmatch(name):
         return 3, {*NOTHING}
     return None
