@@ -31,6 +31,7 @@ from rawperf.core.errors import (
 )
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
+from rawperf.core.numbers import plural
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS
@@ -322,7 +323,7 @@ def _result_readers() -> dict[str, Format]:
 def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
     first_line = head.split(b"\n")[0].decode("utf-8", "replace")
-    return f"a first line of {len(first_line)} characters, {len(first_line.split())} words"
+    return f"a first line of {plural(len(first_line), 'character')}, {plural(len(first_line.split()), 'word')}"
 
 
 def read_blocks(

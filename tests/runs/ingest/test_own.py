@@ -147,6 +147,11 @@ def test_an_object_of_numbers_is_one_row_with_paths(tmp_path):
     assert warnings == ["left out: times (lists within a row)"]
 
 
+def test_numbers_of_json_may_be_texts(tmp_path):
+    (tmp_path / "r.json").write_text('{"qps": "10.5", "tool": "x 1"}')
+    assert vp.read(tmp_path / "r.json")["qps"].astype(float).tolist() == [10.5]
+
+
 def test_the_only_list_of_named_objects_is_rows(tmp_path):
     text = '{"version": 2, "of": {"results": [{"name": "a", "t": {"ms": 1}}, {"name": "b", "t": {"ms": 2}}]}}'
     frame, warnings = rows_of(tmp_path, text)
