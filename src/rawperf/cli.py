@@ -90,7 +90,7 @@ def main() -> None:
 @main.command()
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option(
-    "--format",
+    "--input-format",
     "format_name",
     metavar="NAME|FILE.yaml",
     help="Name of a format, or a declaration file; default: recognised by content.",
@@ -131,7 +131,7 @@ def read(
     its line in the file; metric, metric_value and metric_unit are its translation by the metric
     dictionary, counters as rates per second. Without -o a preview and a summary are shown. No study
     is needed. A file of your own format is read by a declaration of a few lines of YAML: try it
-    with --format FILE.yaml.
+    with --input-format FILE.yaml.
     """
     read_file(file, format_name, output, metrics, interval, spreadsheet)
 

@@ -131,7 +131,11 @@ def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
 def _format_certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
         return ", as specified"
-    rival = f", but it could also be {raw.runner_up}: choose with --format" if raw.runner_up else ""
+    rival = (
+        f", but it could also be {raw.runner_up}: choose with --input-format"
+        if raw.runner_up
+        else ""
+    )
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 

@@ -31,6 +31,7 @@ from rawperf.core.errors import (
 )
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
+from rawperf.core.numbers import plural
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS
@@ -277,7 +278,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             decompress_stream(io.BytesIO(data), file=file).read(1)  # raises if it is damaged
         reason, help_ = identify_unsupported(extract_head(data))
         suggestion = (
-            f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
+            f"if it is {scores[0][1]}, name that format in run.yaml or with --input-format; "
             if scores
             else ""
         )
@@ -291,7 +292,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
                 problem += ": it looks like a CSV file without a declaration"
                 summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
-                    f"save {columns.suggest_declaration()} as mine.yaml and use --format mine.yaml; "
+                    f"save {columns.suggest_declaration()} as mine.yaml and use --input-format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
@@ -322,7 +323,7 @@ def _result_readers() -> dict[str, Format]:
 def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
     first_line = head.split(b"\n")[0].decode("utf-8", "replace")
-    return f"a first line of {len(first_line)} characters, {len(first_line.split())} words"
+    return f"a first line of {plural(len(first_line), 'character')}, {plural(len(first_line.split()), 'word')}"
 
 
 def read_blocks(

@@ -153,7 +153,7 @@ class RawTables:
         except FormatError as err:
             if not self.runner_up or err.remedy:
                 raise
-            remedy = f"it could also be {self.runner_up}: try --format {self.runner_up}"
+            remedy = f"it could also be {self.runner_up}: try --input-format {self.runner_up}"
             raise err.copy_as(FormatError, remedy=remedy) from err
 
 

@@ -87,7 +87,7 @@ def test_errors_are_one_line(run, tmp_path, listing):
         run("read", "absent.txt", status=1).output
         == "Error: absent.txt: the file can't be read: No such file or directory\n"
     )
-    assert "no format is named 'x'" in run("read", listing, "--format", "x", status=1).output
+    assert "no format is named 'x'" in run("read", listing, "--input-format", "x", status=1).output
     assert (
         "must end in .csv, .parquet, .json"
         in run("read", listing, "-o", "out.xlsx", status=2).output
@@ -117,16 +117,16 @@ fields: [{field: tps, metric: throughput, unit: 1/s}]
 def test_declared_format_is_read(run, tmp_path, root):
     (tmp_path / "own.yaml").write_text(DECLARATION)
     (tmp_path / "d.csv").write_text("t,who,tps\n10,a,5\n20,a,6\n")
-    text = run("--root", str(root), "read", "d.csv", "--format", "own.yaml").output
+    text = run("--root", str(root), "read", "d.csv", "--input-format", "own.yaml").output
     assert "d.csv: my driver's CSV (format own, as specified)" in text
     assert "t is seconds since the tool started, 10 to 20" in text
     assert re.search(r"driver +tps +throughput +1/s +2 +5\.5 +5 +6", text)
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("field: tps", "field: tpz"))
-    output = run("read", "d.csv", "--format", "own.yaml", status=1).output
+    output = run("read", "d.csv", "--input-format", "own.yaml", status=1).output
     assert "d.csv line 1: there is no column 'tpz'" in output
     assert "Did you mean 'tps'" in output
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("reads: csv", "reads: cvs"))
     assert (
         "own.yaml line 3: reads: wrong value"
-        in run("read", "d.csv", "--format", "own.yaml", status=1).output
+        in run("read", "d.csv", "--input-format", "own.yaml", status=1).output
     )

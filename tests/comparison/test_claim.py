@@ -186,6 +186,14 @@ def test_a_kept_test_is_repeated_from_anywhere(
     assert wrong.exit_code == 2 and "unknown key 'quantiti'" in wrong.output
 
 
+def test_words_that_yaml_takes_for_truth_values_need_quotes(root: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "test.yaml"
+    kept.write_text(f"claim: {CLAIM}\nruns: [r.csv]\nwhere:\n  tls: [on, off]\n")
+    wrong = invoke(root, "test", str(kept))
+    assert wrong.exit_code == 2
+    assert "line 4: where/tls" in wrong.output and "quotes" in wrong.output
+
+
 def test_in_python_it_is_shown_as_markdown(root: Path, tmp_path: Path) -> None:
     a = written(tmp_path / "a", [50.0, 50.5, 49.8])
     b = written(tmp_path / "b", [100.0, 100.4, 99.7])

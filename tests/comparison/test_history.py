@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -60,6 +61,25 @@ def test_set_of_named_revisions_holds_the_right_one(last):
     right = [step.first <= REVISIONS - last <= step.last for step in found]
     assert len(right) > 10
     assert np.mean(right) > 0.9
+
+
+@pytest.mark.parametrize("step", [0.0, 0.1])
+def test_revisions_that_mask_each_other_are_noisy(step):
+    rows = drawn(16, 20, noise=0.01)
+    rows[:, [8, 15, 21]] += np.log([1.4, 1.5, 0.6])
+    rows[:, 30:] += step
+    found = [changes(row) for row in rows]
+    assert sum([at for at, _ in each.noisy] == [8, 15, 21] for each in found) >= 19
+    named = [[each.at for each in of.steps] for of in found]
+    assert sum(steps == ([30] if step else []) for steps in named) >= 19
+
+
+def test_values_without_noise_change_exactly(tmp_path):
+    dates = [f"2026-01-{day:02d}" for day in range(1, 21)]
+    values = ["10"] * 12 + ["12"] * 8
+    table = virtperf.history(history_table(tmp_path, dates, values), lower=["x"])
+    assert table.sentences == ("x is 20 % higher since r13 (2026-01-13), in every run: slower.",)
+    assert table.rows[0].autocorrelation is None
 
 
 @pytest.mark.parametrize("place", [0, 2, 20, 38])
@@ -359,6 +379,29 @@ def history_table(tmp_path, dates, values=None, name="runs.csv"):
     path = tmp_path / name
     path.write_text("\n".join(["revision,date,x", *rows]) + "\n")
     return path
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["%s", "%s000", "%Y/%m/%d", "%d.%m.%Y %H:%M", "%a %b %d %H:%M:%S %Y +0000", "%Y-%m-%d"],
+)
+@pytest.mark.parametrize("column", ["date", "Date", "commit_date"])
+def test_dates_in_other_forms_sort_revisions(tmp_path, form, column):
+    days = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=20 * k) for k in (2, 0, 1)]
+    dates = [day.strftime(form.replace("%s", str(int(day.timestamp())))) for day in days]
+    path = history_table(tmp_path, dates, ["3", "1", "2"])
+    path.write_text(path.read_text().replace("revision,date", f"revision,{column}"))
+    (row,) = virtperf.history(path, by_date=True).rows
+    assert [each.runs for each in row.measured] == [(1.0,), (2.0,), (3.0,)]
+    assert row.measured[0].date.startswith("2026-01-01")
+
+
+def test_lines_of_json_are_a_table_of_revisions(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    rows = [{"message": f"m{k}", "sha": f"c{k}", "results": {"ms": 5 + k % 2}} for k in range(8)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (row,) = virtperf.history(path).rows
+    assert (row.name, row.measured[7].revision) == ("results/ms", "c7")
 
 
 def test_dates_are_sorted_by_time_not_as_text(tmp_path):

@@ -312,6 +312,15 @@ def test_numbers_of_runs_are_no_quantity_where_a_side_has_more(tmp_path, first):
         ("status", "OK", "KO"),
         ("Exitval", "0", "3"),
         ("code", "301", "0"),
+        ("code", "OK", "Unavailable"),
+        ("responseCode", "200", "Non HTTP response code: SocketTimeoutException"),
+        ("rc", "0", "-9"),
+        ("result", "PASS", "FAIL"),
+        ("state", "completed", "timeout"),
+        ("outcome", "success", "cancelled"),
+        ("status", "2xx", "5xx"),
+        ("timed_out", "false", "true"),
+        ("error", "", "connection refused"),
     ],
 )
 def test_status_and_exit_codes_count_failures(tmp_path, name, good, bad):
@@ -339,6 +348,184 @@ def test_a_text_of_other_words_or_codes_is_no_failure(tmp_path):
         for n in "ab"
     )
     assert not [q for q, _ in compared(a, b, "--quantity", "*") if q == "failures"]
+
+
+def test_a_word_of_one_side_is_understood_by_those_of_the_other(tmp_path):
+    texts = {"a": "OK", "b": "Unavailable"}
+    sides = [
+        write(tmp_path / n, [f"latency,status\n5,{word}\n6,{word}\n7,OK\n"] * 3)
+        for n, word in texts.items()
+    ]
+    found = compared(*sides, "--lower-is-better", "latency")
+    assert found["failures", ""]["mean_b"] == pytest.approx(2 / 3)
+    assert found["latency", ""]["mean_b"] == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("Error %", "0.000%", "12.5%"),
+        ("success_rate", "1.0", "0.7"),
+        ("success %", "100", "70"),
+        ("non_2xx", "0", "30"),
+        ("Errs", "0", "30"),
+        ("dropped packets", "0", "30"),
+    ],
+)
+def test_shares_and_numbers_of_failures_are_judged(tmp_path, name, good, bad):
+    a, b = (
+        write(
+            tmp_path / n, [f"label,rps,{name}\nx,{10 + k + 5 * (n == 'b')},{v}\n" for k in range(3)]
+        )
+        for n, v in (("a", good), ("b", bad))
+    )
+    code, output = run(a, b, "--higher-is-better", "rps", "--fail-on", "slower", "--format", "json")
+    assert code == 1 and json.loads(output)["rows"][0]["verdict"] == "worse", output
+
+
+def test_the_uncertainty_of_a_mean_is_no_failure(tmp_path):
+    a, b = (
+        write(tmp_path / n, [f"Method,Mean,Error\nx,{10 + k / 10},{v}\n" for k in range(3)])
+        for n, v in (("a", 0.25), ("b", 2.5))
+    )
+    assert {q for q, _ in compared(a, b, "--lower-is-better", "Mean")} == {"Mean"}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("error", ("± 3", "± 4")),
+        ("exit", ("7", "9")),
+        ("pass", ("0", "1")),
+        ("state", ("idle", "busy")),
+        ("result", ("120", "340")),
+        ("requests_failed", ("0", "1")),
+        ("code", ("A1", "B2")),
+    ],
+)
+def test_other_columns_say_nothing_about_failed_rows(tmp_path, name, cells):
+    rows = [f"{k + 5},{cells[k % 2]}" for k in range(4)]
+    sides = [write(tmp_path / n, ["\n".join([f"ms,{name}", *rows, ""])] * 2) for n in "ab"]
+    found = {quantity for quantity, _ in compared(*sides, "--quantity", "*")}
+    assert "failures" not in found and "ms" in found
+
+
+def test_results_that_are_equal_in_every_run_of_a_side_are_no_keys(tmp_path):
+    a, b = (
+        write(
+            tmp_path / n,
+            [f"clients,rps,p50_ms\n1,{9 + k / 10},1\n2,{18 + k / 10},{p50}\n" for k in range(3)],
+        )
+        for n, p50 in (("a", 2), ("b", 4))
+    )
+    found = compared(a, b, "--lower-is-better", "p50_ms", "--higher-is-better", "rps")
+    assert found["p50", "clients=2"]["verdict"] == "slower"
+    assert found["rps", "clients=2"]["ratio"] == pytest.approx(1)
+
+
+def test_cells_with_units_are_results_where_they_differ(tmp_path):
+    a, b = (
+        write(
+            tmp_path / n,
+            [f"Method,Mean,Allocated\nx,{k + 9},{of}\ny,{k + 5},64 B\n" for k in range(3)],
+        )
+        for n, of in (("a", "512 B"), ("b", "1.00 KB"))
+    )
+    found = compared(a, b, "--lower-is-better", "Allocated", "--lower-is-better", "Mean")
+    assert found["Allocated", "Method=x"]["ratio"] == pytest.approx(1000 / 512)
+    assert found["Mean", "Method=x"]["ratio"] == pytest.approx(1)
+
+
+def test_numbers_that_name_what_was_run_are_not_compared(tmp_path):
+    for n, version in (("a", "1.2"), ("b", "1.3")):
+        write(tmp_path / n, [f"version,port,ms\n{version},8080,{9 + k}\n" for k in range(3)])
+    table = virtperf.compare(tmp_path / "a", tmp_path / "b", lower=["*"])
+    assert [row.quantity for row in table.rows] == ["ms"]
+    assert "not compared: version, port (it names what was run)" in table.notes
+
+
+def test_times_below_zero_are_not_judged(tmp_path):
+    a, b = (
+        write(tmp_path / n, [f"elapsed_ms\n{of + k * (of > 0)}\n" for k in range(3)])
+        for n, of in (("a", 5), ("b", -1))
+    )
+    code, output = run(a, b, "--lower-is-better", "elapsed", "--fail-on", "slower")
+    assert code == 2 and "3 of 3 runs of B have elapsed 0 or less" in output
+
+
+@pytest.mark.parametrize("cell", ["N/A", "-", ""])
+def test_a_run_without_its_only_number_is_counted(tmp_path, cell):
+    a = write(tmp_path / "a", [f"name,ms\nx,{9 + k}\n" for k in range(3)])
+    b = write(tmp_path / "b", [f"name,ms\nx,{9 + k if k else cell}\n" for k in range(3)])
+    table = virtperf.compare(a, b, lower=["ms"])
+    assert [(row.runs_a, row.runs_b) for row in table.rows] == [(3, 2)]
+    assert "B: 1 of 3 runs has no ms: r0.csv" in table.notes
+
+
+def test_no_failure_on_either_side_is_a_result(tmp_path):
+    sides = [write(tmp_path / n, ["errors\n0\n"] * 3) for n in "ab"]
+    code, output = run(*sides, "--fail-on", "slower")
+    assert code == 0 and "the same, exactly" in output
+
+
+def test_kinds_of_failures_that_only_one_side_lists_are_judged(tmp_path):
+    texts = {"a": '{"qps": 10%d, "codes": {"200": 50}}', "b": '{"qps": 15%d, "codes": {"503": 50}}'}
+    for n, text in texts.items():
+        (tmp_path / n).mkdir()
+        for k in range(3):
+            (tmp_path / n / f"{k}.json").write_text(text % k)
+    code, output = run(
+        tmp_path / "a", tmp_path / "b", "--higher-is-better", "qps", "--fail-on", "slower"
+    )
+    assert code == 1 and output.startswith("Failures (codes/503): b has 50, a has 0")
+    assert "note: codes/503: taken as 0 where a file does not list it" in output
+
+
+def test_levels_of_a_column_of_one_table_are_sides(tmp_path):
+    rows = [
+        f"{k},{b},{x + r / 10}"
+        for r in range(4)
+        for k, f in (("old", 1), ("new", 2))
+        for b, x in (("boot", 9 * f), ("stop", 5))
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["kernel,bench,s", *rows, ""]))
+    code, output = run(
+        tmp_path / "t.csv",
+        "--factor",
+        "kernel=old",
+        "--factor",
+        "kernel=new",
+        "--rows",
+        "runs",
+        "--lower-is-better",
+        "s",
+        "--format",
+        "json",
+    )
+    assert code == 0, output
+    found = {row["condition"]: row for row in json.loads(output)["rows"]}
+    assert (found["bench=boot"]["verdict"], found["bench=boot"]["runs_a"]) == ("slower", 4)
+    assert found["bench=stop"]["ratio"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("rest", ["copy,900,MB/s\n", ""])
+def test_units_of_rows_are_converted(tmp_path, rest):
+    a, b = (
+        write(tmp_path / n, [f"name,value,unit\nboot,{v + k * f},{u}\n{rest}" for k in range(3)])
+        for n, v, f, u in (("a", 100, 1, "ms"), ("b", 0.15, 0.001, "s"))
+    )
+    rows = compared(a, b, "--lower-is-better", "value")
+    found = {at.partition(", ")[0]: row for (_, at), row in rows.items()}
+    assert found["name=boot" if rest else ""]["ratio"] == pytest.approx(0.151 / 0.101, rel=1e-3)
+    assert not any(at.startswith("geometric") for at in found)
+
+
+def test_rows_in_other_units_are_never_compared(tmp_path):
+    sides = [
+        write(tmp_path / n, [f"name,value,unit\nx,{k},{n}-ticks\n" for k in (5, 6)]) for n in "ab"
+    ]
+    code, output = run(*sides)
+    assert code == 2 and "unit=a-ticks" in output
 
 
 def test_moments_of_rows_are_not_compared(tmp_path):

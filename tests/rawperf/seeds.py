@@ -211,6 +211,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "docker-stats-json": _files("docker/docker-stats.json"),
     "dstat": _files("dstat/dstat.csv"),
     "dool": _files("dstat/dool.csv"),
+    "dool-epoch": _files("dstat/dool-epoch.csv"),
     "cyclictest": _files("cyclictest/cyclictest.json"),
     "hey-csv": _files("hey/hey.csv"),
     "oha-csv": _files("oha/oha.csv"),

@@ -25,7 +25,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def test_formula_cells_are_quoted_on_request(files: tuple[str, str]) -> None:
-    arguments = ["read", files[0], "--format", files[1], "-o", "-"]
+    arguments = ["read", files[0], "--input-format", files[1], "-o", "-"]
     entities = [
         [line.split(",")[2] for line in CliRunner().invoke(main, given).output.splitlines()[1:]]
         for given in (arguments, [*arguments, "--spreadsheet"])
@@ -35,7 +35,7 @@ def test_formula_cells_are_quoted_on_request(files: tuple[str, str]) -> None:
 
 def test_unwritable_output_is_reported(files: tuple[str, str], tmp_path: Path) -> None:
     output = "/proc/table.csv"  # not even root can write here
-    result = CliRunner().invoke(main, ["read", files[0], "--format", files[1], "-o", output])
+    result = CliRunner().invoke(main, ["read", files[0], "--input-format", files[1], "-o", output])
     assert result.exit_code == 1
     assert output in result.output and result.output.count("\n") == 1
 
@@ -47,7 +47,7 @@ def test_input_file_is_not_overwritten(kind: str, files: tuple[str, str], tmp_pa
         output.symlink_to(files[0])
     elif kind == "hard link":
         output.hardlink_to(files[0])
-    command = ["read", files[0], "--format", files[1], "-o", str(output)]
+    command = ["read", files[0], "--input-format", files[1], "-o", str(output)]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2 and "Name another file" in result.output
     assert Path(files[0]).read_text(encoding="utf-8") == CSV

@@ -140,12 +140,48 @@ def test_tool_is_named_with_what_to_do(name: str) -> None:
         "error: failed to connect to the hypervisor\n",
         "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n",
         "cat: /proc/pressure/cpu: No such file or directory\n",
+        "establish control: are you sure there is a netserver listening on host at port 12865?\n",
     ],
 )
 def test_error_message_of_a_tool_is_shown(text: str) -> None:
     problem, remedy = identify_unsupported(text.encode())
     assert problem == f"it looks like an error message instead of results: {text.strip()}"
     assert remedy
+
+
+@each_case(
+    "text, said",
+    [
+        (
+            "This is ApacheBench, Version 2.3\nBenchmarking x\napr_socket_recv: refused (111)\n",
+            "apr_socket_recv: refused (111)",
+        ),
+        ("sysbench 1.0.20 (LuaJIT)\n\nFATAL: unable to connect\n", "FATAL: unable to connect"),
+    ],
+)
+def test_what_a_tool_says_below_its_name_is_shown(text: str, said: str) -> None:
+    assert said in identify_unsupported(text.encode())[0]
+
+
+@each_case(
+    "text",
+    [
+        "name      time_ms   rss_kb\nboot         10.1     1000\n",
+        "failed,rps\n0,100\n",
+        "name,a,b\n,x,,\n",
+        "SEPARATION 1\n",
+    ],
+)
+def test_tables_of_users_are_not_taken_for_tools(text: str) -> None:
+    assert identify_unsupported(text.encode()) == ("", "")
+
+
+def test_containers_that_are_all_stopped_have_no_values(tmp_path: Path) -> None:
+    path = tmp_path / "stats.txt"
+    lines = (CASES / "docker-stopped.txt").read_text().splitlines()
+    path.write_text("\n".join([lines[0], *(line for line in lines if " -- " in line)]) + "\n")
+    with pytest.raises(FormatError, match=r"no value in the file.*stopped containers"):
+        read(path)
 
 
 def test_error_within_results_is_a_warning(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ PICKS = (
     ("docker-stats-json", 0, "db", "received", 0, '"CPUPerc":"3.58%"'),
     ("dstat", 0, "", "usr", 0, "24-11 "),
     ("dool", 0, "", "usr", 0, "Nov-30 "),
+    ("dool-epoch", 0, "", "usr", 0, "1796085013."),
     ("cyclictest", 0, "0", "result/max", 0, '"max":'),
     ("hey-csv", 0, "", "response-time", 0, ",200,"),
     ("oha-csv", 0, "", "request-duration", 0, ",1354,200"),

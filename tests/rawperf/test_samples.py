@@ -77,6 +77,7 @@ FORMAT_OF = {
     "docker/docker-stats.txt": "docker-stats",
     "docker/": "docker-stats-json",
     "dstat/pcp-dstat": "pcp-dstat",
+    "dstat/dool-epoch": "dool-epoch",
     "dstat/dool": "dool",
     "dstat/": "dstat",
     "cyclictest/": "cyclictest",

@@ -59,7 +59,9 @@ def _check_level(value: Any) -> Any:
         isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     ):
         return value
-    raise PydanticCustomError("level", "text or a number")
+    is_list = isinstance(value, list) and any(isinstance(each, bool) for each in value)
+    quotes = "; on, off, yes and no are truth values in YAML without quotes"
+    raise PydanticCustomError("level", f"text or a number{quotes * is_list}")
 
 
 def _check_distinct(values: Sequence[T]) -> Sequence[T]:

@@ -295,9 +295,10 @@ class _TableBuffer:
         )
         if not field_names:
             return FormatError(
-                "no number in the file",
+                "no value in the file",
                 file=self.file,
-                remedy="the tool printed no result: see what it says in the file or on standard error.",
+                remedy="the tool printed no result, or only rows without values, such as those of stopped "
+                "containers: see what it says in the file or on standard error.",
             )
         declared = (rule.field for table in self._tables for rule in table.part.fields)
         return FormatError(
@@ -386,10 +387,11 @@ def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> p
     unnamed = repeat_numbers.index[records.loc[repeat_numbers.index, "entity"] == ""]
     if len(unnamed):
         raise FormatError(
-            f"{records.loc[unnamed[0], 'field']} is given twice",
+            f"{records.loc[unnamed[0], 'field']} is given twice: the file may hold two results",
             file=file,
             line=int(lines[unnamed[0]]),
-            remedy="keep one result per file, or declare a time or an entity name that distinguishes them.",
+            remedy="write a file for each run; in a declaration of your own, a time or the name of an entity "
+            "tells results apart.",
         )
     unique_names = (
         records.loc[repeat_numbers.index, "entity"] + "#" + (repeat_numbers + 1).astype("str")

@@ -30,7 +30,9 @@ PGBENCH_TRANSACTION = (
     r"\d+ \d+ (?:\d+|failed|skipped|serialization|deadlock) \d+ \d{9,11} \d{1,6}(?: \d+)*"
 )
 PGBENCH_INTERVAL = r"\d{9,11}(?: \d+){5,16}"
-REDIS_BENCHMARK_HEADING = r'\s*"?test"?,"?rps"?[,\r\n]'
+REDIS_BENCHMARK_HEADING = (
+    r'\s*"?test"?,"?rps"?(?:,"?(?:avg|min|max|p\d+(?:\.\d+)?)_latency_ms"?)*\s*[\r\n]'
+)
 _PGBENCH_LOG = rf"(?:{PGBENCH_TRANSACTION}\r?\n){{2,}}"
 
 

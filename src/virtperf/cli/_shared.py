@@ -361,6 +361,10 @@ def print_shown(shown: Shown) -> None:
         print_line(f"note: {note}")
 
 
+class _CannotJudge(click.ClickException):
+    exit_code = 2
+
+
 def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed: bool) -> None:
     """Exit with status 1 if a verdict is among `fail_on`, with 2 if it can't be judged.
 
@@ -370,14 +374,14 @@ def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed
     if found & {*fail_on}:
         raise SystemExit(1)
     if {*fail_on} & {"slower", "faster"} and not directed:
-        raise click.UsageError(
+        raise _CannotJudge(
             f"--fail-on {' and '.join(fail_on)} can't be judged: no direction is known for these "
             "quantities. Give it by --higher-is-better NAME or --lower-is-better NAME."
         )
     if fail_on and "not judged" in found:
-        raise click.UsageError(
-            f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0. Leave out the "
-            "failed runs, or judge zeros by --zeros."
+        raise _CannotJudge(
+            f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0 or less. Leave out "
+            "the failed runs, or judge zeros by --zeros."
         )
 
 

@@ -8,7 +8,8 @@ The logarithms of a benchmark's values at successive revisions are
 A candidate is an interval of revisions [a, b) whose values are all shifted by the same amount: a step
 if it lasts until the newest revision, one noisy revision if its length is one, else two steps. As in
 circular binary segmentation (Olshen et al. 2004) the best interval is added to the model, and the
-positions of all steps are fitted again, until no further interval is significant. The statistic of a
+positions of all steps are fitted again, until no further interval is significant. Noisy revisions
+that mask each other are added together, if each is significant beside the others. The statistic of a
 candidate is its restricted log-likelihood ratio, maximized over phi in both models (generalized
 least squares), so that a history that wanders needs more for a step than one that does not. Its
 null distribution is simulated by tools/validation/histories.py and stored in null-distributions.json.
@@ -50,6 +51,8 @@ MAX_CHANGES = 30
 MAX_CORRELATION, MIN_CORRELATED = 0.5, 20
 """Autocorrelation of the white noise, from so many revisions, at which the noise is of another kind."""
 MAX_SWEEPS = 3
+MASKED = 8.0
+"""Distance to the fit, in median distances, from which several revisions may be noisy together."""
 ALPHA = {"newest": 0.022, "step": 0.007, "interval": 0.005, "drift": 0.005}
 """False alarm probability of one look at a history without a change, by kind of candidate."""
 SET_LEVEL = 0.97
@@ -112,7 +115,11 @@ def changes(y: Sequence[float] | np.ndarray, level: float = 0.95, benchmarks: in
         model = Model(series, steps, noisy, drifts)
         interval = model.best(benchmarks)
         if interval is None:
-            break
+            masked = _masked(model, benchmarks)
+            if not masked:
+                break
+            noisy += masked
+            continue
         a, b = interval
         if a == 0:
             drifts, new = True, []
@@ -190,6 +197,7 @@ class Model:
             design[row, at] = 1
         if drifts:
             design[-1] = _trend(n)
+        self.design = design
         self.free = n - len(design)
         self.fits = []
         for phi in autocorrelations:
@@ -279,6 +287,21 @@ def _refit(
         if steps == before:
             break
     return steps
+
+
+def _masked(model: Model, benchmarks: int) -> list[int]:
+    """Noisy revisions that only together are significant: each makes the noise too large for the
+    others. Candidates are apart from the fit by a robust measure of its noise.
+    """
+    residual = model.y - model.coefficients @ model.design
+    deviation = np.abs(residual - np.median(residual))
+    apart = np.flatnonzero(deviation > MASKED * max(float(np.median(deviation)), MIN_NOISE))
+    found = [int(at) for at in apart if 0 < at < len(model.y) - 1 and at not in model.noisy]
+    if not 2 <= len(found) <= len(model.y) // 5:
+        return []
+    kept = _still_noisy(model.y, model.steps, [*model.noisy, *found], model.drifts, benchmarks)
+    found = [at for at in found if at in kept]
+    return found if len(found) > 1 else []
 
 
 def _still_noisy(

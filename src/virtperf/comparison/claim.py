@@ -15,7 +15,7 @@ from pydantic import Field
 
 from rawperf.core.errors import ParameterError, RawperfError, StudyError, did_you_mean
 from rawperf.core.files import write_atomically
-from rawperf.core.model import Model, load_model
+from rawperf.core.model import Level, Model, load_model
 from rawperf.registry import build_dictionary
 from virtperf.comparison.claim_samples import (
     choose_quantity,

@@ -12,13 +12,13 @@ from rawperf.core.errors import ParameterError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.units import conversion_factor, is_unit, measured_by
 from virtperf.comparison.percentiles import distribution, of_single_values
-from virtperf.comparison.ratio_rows import are_missing
+from virtperf.comparison.ratio_rows import missing_values
 from virtperf.comparison.sides import Side, varied_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.estimate import BUCKETED, Estimate
 from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import values_for_limits
-from virtperf.runs.run_values import HTTP_ERRORS, Condition, RunValues, key_text
+from virtperf.runs.run_values import FAILURES, HTTP_ERRORS, Condition, RunValues, key_text
 from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind
@@ -154,6 +154,10 @@ def failure_notes(side: Side) -> list[str]:
         if failed and counts and name != HTTP_ERRORS:
             lost, total = (sum(column) for column in zip(*counts, strict=True))
             notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
+        elif failed and name == FAILURES:  # rows that are runs
+            lost = sum(bool(run.value(name)) for run in failed)
+            total = sum(any(of == name for of, _ in run.values) for run in side.runs)
+            notes.append(f"{side.name}: {lost:,} of {total:,} failed, and count in no other number")
         elif failed:
             which = join_names([run.run_id for run in failed])
             notes.append(f"{which}: {name} above 0, which the number of these runs may include")
@@ -210,9 +214,11 @@ def run_notes(sides: Sequence[Side], of: Sequence[Replicates], name: str) -> Ite
         singles = [x for run in side.runs for (of, _), x in run.singles.items() if of == name]
         single = [x for x in singles if isinstance(x, np.ndarray) and len(x) > 1]
         for values, what in ((runs.values, "runs"), *((x, "values") for x in single)):
-            if are_missing(values, side.quantities[name]):
+            missing = missing_values(values, side.quantities[name])
+            if missing.any():
+                value = "0 or less" if (values[missing] < 0).any() else "0"
                 yield (
-                    f"{side.name}: {int((values == 0).sum())} of {len(values)} {what} have {name} 0, "
+                    f"{side.name}: {int(missing.sum())} of {len(values)} {what} have {name} {value}, "
                     "which no completed run has: failed runs, or a number that was not measured"
                 )
                 break

@@ -16,6 +16,7 @@ from virtperf.comparison.ratio_rows import (
     Pair,
     RatioRow,
     contrast,
+    pairs_with_rows,
     ratio_rows,
 )
 from virtperf.comparison.side_reader import is_study, read_sides, require_raw
@@ -32,7 +33,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import equal_splits, unequal_quantities
 from virtperf.comparison.table import ComparisonTable, DifferentFact
 from virtperf.core.grouping import grouped
-from virtperf.core.levels import Level
+from virtperf.core.levels import Level, parse_level
 from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.run_reader import FORMAT_IGNORED
@@ -169,8 +170,17 @@ def compare(
     sides = read_sides(
         places, layout, format, where, tables=tables, singles=bool(percentiles), level=level
     )
-    if factor:
+    if factor and name in {*sides[0].factor_levels, *sides[0].facts} - {*sides[0].key_levels}:
         sides = [sides[0].split(name, text) for text in levels]
+    elif factor:  # a column of tables
+        at = [{**where, name: parse_level(text)} for text in levels]
+        parts = read_sides(
+            (a, a), layout, format, at, tables=tables, singles=bool(percentiles), level=level
+        )
+        sides = [
+            replace(side.without_key(name, text), name=f"{name}={text}")
+            for side, text in zip(parts, levels, strict=True)
+        ]
     if paired:
         sides = _paired_sides(sides)
     return _compare_sides(sides, percentiles, settings, tables)
@@ -319,7 +329,7 @@ def _table(
         (
             *side_notes(sides, _letters(sides)),
             *left_out,
-            *(_zero_note(pairs) if settings.patterns else ()),
+            *(_zero_note(pairs, selected) if settings.patterns else ()),
             *_no_direction_note(rows, selected),
             *unequal_loads,
         ),
@@ -348,12 +358,13 @@ def _rows_notes(sides: Sequence[Side], tables: TableOptions) -> Iterator[str]:
         )
 
 
-def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
+def _zero_note(pairs: Sequence[Pair], quantities: Mapping[str, ComparedQuantity]) -> Iterator[str]:
     """Yield a note on quantities that are zero in all runs and so have no ratio."""
+    shown = {id(pair) for pair in pairs_with_rows(pairs, quantities)}
     names = [
         ", ".join(filter(None, (pair.quantity, key_text(pair.condition))))
         for pair in pairs
-        if not (pair.a.values.any() or pair.b.values.any())
+        if id(pair) not in shown
     ]
     if names:
         yield f"left out: {join_names(names)} (0 in all runs of both sides: no ratio is defined)"

@@ -20,7 +20,7 @@ from virtperf.comparison.changes import (
     changes,
     false_alarm_rates,
 )
-from virtperf.comparison.ratio_rows import are_missing
+from virtperf.comparison.ratio_rows import missing_values
 from virtperf.comparison.revisions import DATE, RevisionRuns, read_revisions
 from virtperf.comparison.row import Row, Rows, change_texts, direction, size_texts
 from virtperf.core.estimate import Estimate
@@ -37,6 +37,8 @@ COLUMNS = ("benchmark", "revisions", "changes", "noisy", "newest", "autocorrelat
 NO_CHANGE = "no change seen"
 NOT_TESTED = "not tested"
 DRIFTS = "drifts"
+EXACT = 1e-6
+"""Half width, as a share of the values, of an interval that is nothing but rounding."""
 
 
 @dataclass(frozen=True)
@@ -269,12 +271,14 @@ def history(
 
 
 def _zero_notes(row: BenchmarkHistory, kind: ComparedQuantity) -> Iterator[str]:
-    """Yield a note on values of 0 that no completed run has."""
+    """Yield a note on values that no completed run has."""
     values = np.array([value for each in row.measured for value in each.runs])
-    if are_missing(values, kind):
-        zero = [each.revision for each in row.measured if 0 in each.runs]
+    missing = {*values[missing_values(values, kind)].tolist()}
+    if missing:
+        zero = [each.revision for each in row.measured if missing & {*each.runs}]
+        value = "0" if missing == {0.0} else "0 or less"
         yield (
-            f"{row.name} is 0 at {join_names(zero)}, which no completed run has: failed runs, or a number "
+            f"{row.name} is {value} at {join_names(zero)}, which no completed run has: failed runs, or a number "
             "that was not measured; leave these runs out"
         )
 
@@ -337,6 +341,7 @@ def _analyze(row: BenchmarkHistory, benchmarks: int, accepted: str) -> Benchmark
         return replace(row, note=reason, autocorrelation=found.autocorrelation)
 
     def change(shift: Estimate) -> Estimate:
+        shift = _without_rounding(shift)
         if not positive:
             return shift.scaled(size)
         return shift.map(lambda log: 100 * math.expm1(min(log, 700.0)))
@@ -366,7 +371,7 @@ def _analyze(row: BenchmarkHistory, benchmarks: int, accepted: str) -> Benchmark
         ),
         estimate=found.newest and change(found.newest),
         drift=found.drift and change(found.drift),
-        autocorrelation=found.autocorrelation,
+        autocorrelation=found.autocorrelation if len(set(means)) > len(found.levels) else None,
         starts=tuple(step.at for step in found.steps),
         levels=tuple(math.exp(level) if positive else size * level for level in found.levels),
     )
@@ -376,15 +381,24 @@ def _analyze(row: BenchmarkHistory, benchmarks: int, accepted: str) -> Benchmark
     return replace(row, verdict=verdict)
 
 
+def _without_rounding(shift: Estimate) -> Estimate:
+    """A shift of values without noise, whose interval is that of rounding only, without it."""
+    if not (shift.high - shift.low) / 2 < EXACT:
+        return shift
+    value = round(shift.value, 9)
+    return replace(shift, value=value, low=value, high=value)
+
+
 def _cell(change: Estimate, row: BenchmarkHistory) -> str:
     """``+7 % (+6 to +8)``."""
     by, limits = change_texts(change, row.change_unit)
-    return f"{by} ({limits})"
+    return f"{by} ({limits})" if change.low < change.high else by
 
 
 def _words(change: Estimate, row: BenchmarkHistory) -> tuple[str, str]:
     """``7 % higher`` and ``6 to 8 %``."""
     size, limits = size_texts(change, row.change_unit)
+    limits = limits if change.low < change.high else "in every run"
     return f"{size} {'higher' if change.value > 0 else 'lower'}", limits
 
 

@@ -1,9 +1,11 @@
-"""One outlying run among the runs of two sides.
+"""Outlying runs among the runs of two sides.
 
 A run is named if its logarithm is outside what the other runs of its side predict: the externally
 studentized residual of one sample, Student's t with ``n - 2`` degrees of freedom, with the Bonferroni
 correction over the runs of both sides. Within blocks the log ratios of the blocks are examined, and
 the block is named: which of its two runs is apart can't be told from the drift between blocks.
+Without one such run, two or three of a side that mask each other are named, if each is outside what the
+rest predicts.
 
 References
 ----------
@@ -18,31 +20,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from virtperf.core.contrasts import Replicates
+from virtperf.core.numbers import join_words
 from virtperf.core.statistics import t_pvalue
 
 MIN_RUNS = 4
 """Minimum number of runs of a side: with three, the other two have one degree of freedom."""
 LEVEL = 0.005
 """Level at which a run is named, over all runs of a row."""
+MAX_MASKED = 3
+"""Largest number of runs that are named together."""
 MIN_DEVIATION = 0.03
 """Smallest deviation that is named, as a share of the other runs: less changes no conclusion."""
 
 
 @dataclass(frozen=True)
-class OutlyingRun:
-    """A run by its place in its side (or a block by its name, with `side` ""), with its value (or
-    the ratio of its runs) relative to the mean of the others.
+class OutlyingRuns:
+    """Runs by their places in their side (or a block by its name, with `side` ""), with their value
+    (or the ratio of the block's runs) relative to the mean of the others.
     """
 
     side: str
     name: str
-    place: int
+    places: tuple[int, ...]
     deviation: float
 
 
-def outlying_run(a: Replicates, b: Replicates) -> OutlyingRun | None:
-    """Find the run or block that is farthest outside the spread of the others, if any is; all
-    values are positive.
+def outlying_runs(a: Replicates, b: Replicates) -> OutlyingRuns | None:
+    """Find the run or block that is farthest outside the spread of the others, or few such runs of a
+    side, if there are any; all values are positive.
     """
     if blocks := _paired_blocks(a, b):
         ratios = np.array([math.log(b.by_block[block] / a.by_block[block]) for block in blocks])
@@ -52,18 +57,24 @@ def outlying_run(a: Replicates, b: Replicates) -> OutlyingRun | None:
             (letter, np.log(side.values), _names(side)) for letter, side in (("A", a), ("B", b))
         ]
     tests = sum(len(logs) for _, logs, _ in samples)
-    found = [
-        (worst[0], letter, worst[1], logs, names)
+    found: list[tuple[float, str, tuple[int, ...], np.ndarray, list[str]]] = [
+        (worst[0], letter, (worst[1],), logs, names)
         for letter, logs, names in samples
         if (worst := _most_extreme(logs, tests)) is not None
     ]
+    found += [
+        (LEVEL, letter, several, logs, names)
+        for letter, logs, names in samples
+        if letter and (several := _masked(logs, tests))
+    ]
     if not found:
         return None
-    p, letter, place, logs, names = min(found, key=lambda each: each[0])
-    deviation = math.exp(float(logs[place] - np.delete(logs, place).mean()))
+    p, letter, places, logs, names = min(found, key=lambda each: each[0])
+    others = np.delete(logs, places).mean()
+    deviation = math.exp(float((logs[[*places]] - others).mean()))
     if p > LEVEL or abs(deviation - 1) < MIN_DEVIATION:
         return None
-    return OutlyingRun(letter, names[place], place, deviation)
+    return OutlyingRuns(letter, join_words(names[place] for place in places), places, deviation)
 
 
 def _names(side: Replicates) -> list[str]:
@@ -98,12 +109,26 @@ def _most_extreme(values: np.ndarray, tests: int) -> tuple[float, int] | None:
     return float(t_pvalue(t[place], n - 2)) * tests, place
 
 
-def without_run(a: Replicates, b: Replicates, found: OutlyingRun) -> tuple[Replicates, Replicates]:
-    """Return both sides without the outlying run, or without its block."""
+def _masked(values: np.ndarray, tests: int) -> tuple[int, ...]:
+    """Places of two or three values that are each outside what all others without them predict."""
+    apart = np.argsort(-np.abs(values - np.median(values)), kind="stable")
+    for count in range(2, min(MAX_MASKED, len(values) // 4) + 1):
+        places, rest = apart[:count], values[apart[count:]]
+        se = max(float(rest.std(ddof=1)) * math.sqrt(1 + 1 / len(rest)), 1e-12)
+        t = np.abs(values[places] - rest.mean()) / se
+        if all(float(t_pvalue(each, len(rest) - 1)) * tests <= LEVEL for each in t):
+            return tuple(sorted(map(int, places)))
+    return ()
+
+
+def without_runs(
+    a: Replicates, b: Replicates, found: OutlyingRuns
+) -> tuple[Replicates, Replicates]:
+    """Return both sides without the outlying runs, or without their block."""
     sides = []
     for letter, side in (("A", a), ("B", b)):
         keep = [
-            block != found.name if not found.side else (letter, k) != (found.side, found.place)
+            block != found.name if not found.side else letter != found.side or k not in found.places
             for k, block in enumerate(side.blocks)
         ]
         sides.append(side.at(np.flatnonzero(keep)))

@@ -14,13 +14,14 @@ benchmark results. Commun. ACM 29, 218-221.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from virtperf.comparison.outliers import OutlyingRun, outlying_run, without_run
+from virtperf.comparison.outliers import OutlyingRuns, outlying_runs, without_runs
 from virtperf.comparison.row import Row, direction, finite_or_none
 from virtperf.core.contrasts import (
     LinearRatio,
@@ -32,7 +33,7 @@ from virtperf.core.contrasts import (
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.statistics import error_of_sum, holm, t_pvalue
-from virtperf.runs.run_values import ComparedQuantity, Condition, key_text
+from virtperf.runs.run_values import UNIT_NAMES, ComparedQuantity, Condition, key_text
 
 Verdict = Literal[
     "worse",
@@ -69,9 +70,17 @@ NO_BASE = "{name}: the mean of A is 0, so the sides are compared by their differ
 NUMBER_OF_FAILURES = "{name} is a number, not a share: a side with more requests may have more failures for that reason"
 TOO_MANY_RUNS = "{name}: too many runs for a comparison by ranks"
 ZEROS = (
-    "{zero} of {runs} runs of {side} have {name} 0, which no completed run has: failed runs, or a "
+    "{zero} of {runs} runs of {side} have {name} {value}, which no completed run has: failed runs, or a "
     "number that was not measured; --zeros judges it"
 )
+POSITIVE_NAMES = re.compile(
+    r"(?i)(.*[_ ])?(elapsed|time|latency|duration|seconds?|throughput|rate|rps|qps|tps|iops)"
+)
+NONZERO_NAMES = re.compile(r"(?i)(.*[_ ])?(elapsed|latency|duration|throughput|rps|qps|tps)")
+DIFFERENCE_NAMES = re.compile(
+    r"(?i).*(delta|diff|change|offset|skew|drift|error|overhead|saving).*"
+)
+"""Names of times and rates that may be below 0."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class RatioRow(Row):
     outlying run); None where the row is decided, the spread unknown, or 1,000 runs are too few.
     `exact`: all runs of each side have the same value, so that the sides differ in every run or not
     at all. `margin` is that of the row, at least the resolution of its counts; `side` is the name of
-    B. `outlier` is one outlying run, and `without` the row without it. `ranks` is the rank-based
+    B. `outlier` are the outlying runs, and `without` the row without them. `ranks` is the rank-based
     comparison: Hodges and Lehmann's estimate of the ratio with its interval, and the p-value of the
     test that `compared` names.
     """
@@ -104,7 +113,7 @@ class RatioRow(Row):
     side: str = ""
     margin: float = 0.0
     exact: bool = False
-    outlier: OutlyingRun | None = None
+    outlier: OutlyingRuns | None = None
     without: RatioRow | None = None
     ranks: RatioRow | None = None
 
@@ -138,7 +147,9 @@ class RatioRow(Row):
         """Unit of `change` with a blank before it."""
         if not self.is_difference:
             return " %"
-        return " points" if self.is_share else f" {self.unit}" if self.unit else ""
+        if self.is_share or (self.is_failure and self.unit == "%"):
+            return " points"
+        return f" {self.unit}" if self.unit not in ("", "count") else ""
 
     @property
     def is_share(self) -> bool:
@@ -206,6 +217,14 @@ def contrast(pair: Pair) -> RunRatio:
     return linear_ratio([pair.b, pair.a], np.array(over), np.array([0.0, 1.0, 0.0]))
 
 
+def pairs_with_rows(
+    pairs: Sequence[Pair], quantities: Mapping[str, ComparedQuantity]
+) -> list[Pair]:
+    """Pairs that are not zero in all runs; without any, those of failures: none is a result too."""
+    known = [pair for pair in pairs if pair.a.values.any() or pair.b.values.any()]
+    return known or [pair for pair in pairs if quantities[pair.quantity].is_failure]
+
+
 def ratio_rows(
     pairs: Sequence[Pair],
     quantities: Mapping[str, ComparedQuantity],
@@ -234,8 +253,7 @@ def ratio_rows(
     """
     tested = [
         _pair_row(pair, quantities[pair.quantity], contrast_function, margin, level, zeros)
-        for pair in pairs
-        if pair.a.values.any() or pair.b.values.any()
+        for pair in pairs_with_rows(pairs, quantities)
     ]
     for side in dict.fromkeys(pair.side for pair in pairs):
         groups = _groups([pair for pair in pairs if pair.side == side], quantities)
@@ -277,11 +295,12 @@ def _pair_row(
     zeros: bool,
 ) -> _Tested:
     a, b = pair.a, pair.b
+    kind = replace(kind, unit=kind.unit or _unit_of_row(pair))
     row = RatioRow(
         pair.quantity,
         key_text(pair.condition),
         kind.unit,
-        "lower" if kind.is_failure else kind.better,
+        kind.better or "lower" * kind.is_failure,
         is_failure=kind.is_failure,
         mean_a=finite_or_none(a.mean),
         mean_b=finite_or_none(b.mean),
@@ -325,22 +344,39 @@ def _zero_note(pair: Pair, kind: ComparedQuantity) -> str:
     """Describe zeros that no completed run has, of the last side with such; "" without."""
     values = np.concatenate([pair.a.values, pair.b.values])
     all_zero = any(not side.values.any() for side in (pair.a, pair.b))
-    if not are_missing(values, kind, all_zero=all_zero):
+    missing = missing_values(values, kind, all_zero=all_zero)
+    if not missing.any():
         return ""
-    zero = [(letter, x) for letter, x in (("A", pair.a), ("B", pair.b)) if not x.values.all()]
-    letter, side = zero[-1]
-    count = int((side.values == 0).sum())
-    return ZEROS.format(zero=count, runs=side.n, side=letter, name=pair.quantity)
+    letter, of = [
+        each for each in (("A", missing[: pair.a.n]), ("B", missing[pair.a.n :])) if each[1].any()
+    ][-1]
+    value = "0" if not (values[missing] < 0).any() else "0 or less"
+    return ZEROS.format(
+        zero=int(of.sum()), runs=len(of), side=letter, name=pair.quantity, value=value
+    )
 
 
-def are_missing(values: np.ndarray, kind: ComparedQuantity, *, all_zero: bool = False) -> bool:
-    """Whether zeros among the values are failed runs or missing numbers: those of a time, or of a
-    quantity with a direction that is no count. `all_zero`: whether a side has nothing else.
+def missing_values(
+    values: np.ndarray, kind: ComparedQuantity, *, all_zero: bool = False
+) -> np.ndarray:
+    """Which values no completed run has: zeros of a time, or of a quantity with a direction that is no
+    count, and times and rates below 0 among positive ones. `all_zero`: whether a side has only zeros.
     """
-    if values.all() or kind.is_failure:
-        return False
+    none = np.zeros(len(values), dtype=bool)
+    if kind.is_failure:
+        return none
     is_count = bool((values == np.round(values)).all()) and kind.unit in ("", "1", "count")
-    return not is_count and bool(kind.better or kind.unit == "s" or (not kind.unit and all_zero))
+    name = kind.group.rpartition("/")[2]
+    is_never_zero = not is_count and bool(
+        kind.better
+        or kind.unit == "s"
+        or (not kind.unit and all_zero)
+        or NONZERO_NAMES.fullmatch(name)
+    )
+    is_positive = kind.unit == "s" or kind.unit.endswith("/s") or POSITIVE_NAMES.fullmatch(name)
+    if not is_positive or DIFFERENCE_NAMES.fullmatch(name) or not (values > 0).any():
+        return (values == 0) if is_never_zero else none
+    return (values <= 0) if is_never_zero else (values < 0)
 
 
 def _exactly(row: RatioRow, *, same: bool, note: str = "") -> RatioRow:
@@ -393,7 +429,7 @@ def _examine(
     *,
     ranks: bool,
 ) -> _Tested:
-    """Look for one outlying run, and add the row without it; add the rank-based comparison."""
+    """Look for outlying runs, and add the row without it; add the rank-based comparison."""
     row, pair = tested.row, tested.pair
     if pair is None or min(pair.a.values.min(), pair.b.values.min()) <= 0:
         return tested
@@ -407,10 +443,10 @@ def _examine(
             estimate, p = compared
             by_rank = replace(row, estimate=estimate, p=p, compared=estimate.method, note="")
             row = replace(row, ranks=by_rank)
-    found = outlying_run(pair.a, pair.b)
+    found = outlying_runs(pair.a, pair.b)
     if found is None:
         return tested._replace(row=row)
-    a, b = without_run(pair.a, pair.b, found)
+    a, b = without_runs(pair.a, pair.b, found)
     reduced = contrast_function(replace(pair, a=a, b=b))
     without = _with_ratio(tested.row, reduced, level, (a.n, b.n))
     if without.p is None:
@@ -499,7 +535,7 @@ def _verdict(row: RatioRow) -> Verdict:
     assert row.estimate is not None  # it has a p, or is exact
     value, margin = row.estimate.value, row.margin
     if row.is_failure:
-        return "worse" if value > 0 else "better"
+        return "better" if (value > 0) == (row.better == "higher") else "worse"
     if not row.is_difference and 1 / (1 + margin) <= value <= 1 + margin:
         return "same within the margin" if margin else "undecided"
     return direction(is_up=value > (0 if row.is_difference else 1), better=row.better)
@@ -527,10 +563,15 @@ def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
     return None if needed is None else max(needed - ratio.n, 1)
 
 
+def _unit_of_row(pair: Pair) -> str:
+    """Unit that a column of the table gives to the row; "" without."""
+    return next((str(level) for name, level in pair.condition if UNIT_NAMES.fullmatch(name)), "")
+
+
 def _groups(
     pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
 ) -> dict[str, list[Pair]]:
-    """Groups with at least two pairs, with positive values only."""
+    """Groups with at least two pairs of one unit, with positive values only."""
     groups = grouped(
         (quantities[pair.quantity].group or pair.quantity, pair)
         for pair in pairs
@@ -540,6 +581,7 @@ def _groups(
         group: group_pairs
         for group, group_pairs in groups.items()
         if len(group_pairs) > 1
+        and len({_unit_of_row(pair) for pair in group_pairs}) == 1
         and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in group_pairs)
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,17 +27,40 @@ from virtperf.runs.run_values import (
     choose_keys,
     key_text,
     plain_table,
+    settle_outcomes,
     table_cells,
 )
 
 if TYPE_CHECKING:
     from virtperf.comparison.sides import Side
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl")
 REVISION = "revision"
 DATE = "date"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
+SINCE_1970 = re.compile(r"\d{10}(?:\.\d+)?|\d{13}|\d{16}|\d{19}")
+"""Seconds, milli-, micro- or nanoseconds since 1970."""
+DATE_FORMATS = (
+    "%Y/%m/%d",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%a %b %d %H:%M:%S %Y %z",  # git
+    "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S %Z %Y",  # date
+    "%a, %d %b %Y %H:%M:%S %z",  # mail
+    "%d %b %Y %H:%M:%S %z",
+)
+"""Forms of dates other than ISO 8601; days and months in figures alone can't be told apart."""
+DATE_NAMES = re.compile(
+    r"(?i)((commit(ted|ter)?|author|creat(ed|ion)|build|run)[_ -]?)?(date|date[_ ]?time|time[_ ]?stamp|at|ts)"
+)
+REVISION_NAMES = re.compile(
+    r"(?i)(.*[_ -])?(rev(ision)?|commit|sha|hash|version|tag|release|build)([_ -]?(id|sha|hash|no|nr|number))?"
+)
 MAX_READ_REVISIONS = 10_000
 """Revisions of a table that are read; of a benchmark fewer are analyzed."""
 NOT_MEASURED = ("provenance", "file")
@@ -97,6 +120,9 @@ def _read_table(
     frame = own.read(path, texts=(revision or REVISION,))
     notes: list[str] = []
     name = revision or REVISION
+    if date == DATE and date not in frame.columns and (found := _date_column(frame)):
+        notes.append(f"column {found!r} is taken as the date; --date names another")
+        date = found
     if name not in frame.columns:
         if revision is not None:
             names = [str(each) for each in frame.columns if each not in NOT_MEASURED]
@@ -116,7 +142,9 @@ def _read_table(
     for each in dict.fromkeys((name, date)):
         if each in frame.columns:
             _require_filled(frame[each], path)
-    dates = frame[date].astype(str).tolist() if date in frame.columns else [""] * len(frame)
+    dates = [""] * len(frame)
+    if date in frame.columns:
+        dates = _iso_dates(frame[date].astype(str).tolist())
     for row, when in zip(frame.index, dates, strict=True):
         _require_date(when, f"column {date!r}", str(path), row)
     named = [each for each in dict.fromkeys((name, date, *NOT_MEASURED)) if each in frame.columns]
@@ -130,7 +158,7 @@ def _read_table(
             found=", ".join(map(str, rest.columns)) or "no other column",
         )
     quantities = Quantities()
-    table = plain_table(rest, numbers, str(path), quantities)
+    (table,) = settle_outcomes([plain_table(rest, numbers, str(path), quantities)], quantities)
     rows_of = _rows_by_text(frame[name].astype(str))
     days = {
         each: min((dates[row] for row in rows), key=_timestamp) for each, rows in rows_of.items()
@@ -166,14 +194,27 @@ def _rows_by_text(column: pd.Series) -> dict[str, np.ndarray]:
     return dict(zip(map(str, texts), rows, strict=True))
 
 
+def _date_column(frame: pd.DataFrame) -> str | None:
+    """Column of dates by its name and cells."""
+    for name in filter(DATE_NAMES.fullmatch, map(str, frame.columns)):
+        try:
+            times = [*map(_timestamp, _iso_dates(frame[name].dropna().astype(str).tolist()))]
+        except ValueError:
+            continue
+        if times:
+            return name
+    return None
+
+
 def _revision_column(frame: pd.DataFrame, date: str) -> str | None:
-    """Column that names revisions: of texts, that with the most different ones; else a first column
-    of numbers before others, without repetition; else the dates.
+    """Column that names revisions: of texts, those named so first, that with the most different ones;
+    else a first column of numbers before others, without repetition; else the dates.
     """
     columns = [each for each in frame.columns if each not in (date, *NOT_MEASURED)]
     texts = {each: frame[each].nunique() for each in columns if len(first_text(frame[each]))}
     if texts:
-        return str(max(texts, key=lambda each: texts[each]))
+        named = [each for each in texts if REVISION_NAMES.fullmatch(str(each))]
+        return str(max(named or texts, key=lambda each: texts[each]))
     if len(columns) > 1 and frame[columns[0]].is_unique:
         return str(columns[0])
     return date if date in frame.columns else None
@@ -250,7 +291,9 @@ def _by_revision(side: Side, revision: str, date: str) -> Iterator[tuple[Side, s
             raise RawperfError(
                 f"the run has no {revision}",
                 file=run.place,
-                expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
+                expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml; without "
+                "run.yaml a table of revisions, or a folder of runs for each revision, named as in "
+                "2026-01-31-1a2b3c4",
                 remedy="; ".join(filter(None, ("name another one by --revision", near))),
             )
         when = str(known.get(date) or run.day)
@@ -287,9 +330,10 @@ def _require_date(text: str, place: str, file: str, row: object = None) -> None:
             f"invalid date in {place}{where}",
             file=file,
             line=line,
-            expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
+            expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00; or all in the form of "
+            "git, or seconds since 1970",
             found=repr(text),
-            remedy="write dates in ISO 8601",
+            remedy="write dates in ISO 8601; 01/02/2026 may be in January or in February",
         ) from None
 
 
@@ -304,6 +348,21 @@ def _timestamp(text: str) -> float:
         raise ValueError(text)
     at = datetime.fromisoformat(text.strip())
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _iso_dates(texts: Sequence[str]) -> list[str]:
+    """Dates of a column in ISO 8601, if all are of one of the other known forms; else as written."""
+    short = [" ".join(text.split()) for text in texts]
+    if all(map(SINCE_1970.fullmatch, short)):
+        since = [float(text) / 10.0 ** max(len(text.split(".")[0]) - 10, 0) for text in short]
+        return [datetime.fromtimestamp(t, UTC).isoformat(timespec="seconds") for t in since]
+    for form in DATE_FORMATS:
+        try:
+            days = [datetime.strptime(text, form) for text in short]
+        except ValueError:
+            continue
+        return [day.isoformat() if "%H" in form else day.date().isoformat() for day in days]
+    return [*texts]
 
 
 def _sorted_revisions(dates: Mapping[str, str], place: str) -> list[str]:

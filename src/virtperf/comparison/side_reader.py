@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,7 +32,8 @@ from virtperf.runs.run_reader import (
 from virtperf.runs.run_values import (
     choose_keys,
     choose_options,
-    settle_counts,
+    fill_failure_counts,
+    settle_outcomes,
 )
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
@@ -169,7 +170,9 @@ def _read_runs(
                 if err.file and err.file.startswith(scratch):
                     raise err.copy_as(type(err), file=written(err.file, place)) from err
                 raise
-        loaded = dict(zip(loaded, _settle_counts([*loaded.values()], reader), strict=True))
+        asked = {*tables.keys, *tables.over, *(name for at in levels for name in at)}
+        settled = _settle_tables([*loaded.values()], reader, asked)
+        loaded = dict(zip(loaded, settled, strict=True))
         every = [run for runs in loaded.values() for run in runs]
         _require_columns(every, (*tables.keys, *tables.over))
         keys = choose_keys(
@@ -181,7 +184,7 @@ def _read_runs(
         files = [[c for run in runs for c in run.cells.values()] for runs in loaded.values()]
         options = choose_options(files, tables.keys, tables.over)
         keys = replace(keys, options=options)
-        of_all = tuple(keys.sentences())
+        of_all = (*keys.sentences(), *reader.notes)
         sides = []
         for place, name, paths, left_out, at in zip(
             resolved, names, paths_by_side, notes, levels, strict=True
@@ -210,12 +213,17 @@ def _read_runs(
     return sides
 
 
-def _settle_counts(
-    sides: Sequence[Sequence[LoadedRun]], reader: RunReader
+def _settle_tables(
+    sides: Sequence[Sequence[LoadedRun]], reader: RunReader, kept: Collection[str]
 ) -> list[list[LoadedRun]]:
-    """Read columns of 0 and 1 alike in the tables of all runs, see `settle_counts`."""
+    """Read alike in the tables of all runs what one table alone leaves open: which rows failed, and
+    whether texts such as ``512 B`` are results. Columns in `kept` are what the user says.
+    """
     tables = [table for runs in sides for run in runs for table in run.tables.values()]
-    settled = iter(settle_counts(tables, reader.quantities))
+    tables, absent = fill_failure_counts(settle_outcomes(tables, reader.quantities, kept))
+    if absent:
+        reader.notes.append(f"{join_names(absent)}: taken as 0 where a file does not list it")
+    settled = iter(reader.read_measured_texts(tables, kept))
     return [
         [replace(run, tables={name: next(settled) for name in run.tables}) for run in runs]
         for runs in sides

@@ -125,6 +125,28 @@ class Side:
             )
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
+    def without_key(self, name: str, level: str) -> Side:
+        """Remove a key that all values of the side share; runs get its level as part of their place."""
+
+        def without(by_cell: Mapping[CellName, T]) -> dict[CellName, T]:
+            return {
+                (quantity, tuple(level for level in key if level[0] != name)): value
+                for (quantity, key), value in by_cell.items()
+            }
+
+        runs = [
+            replace(
+                run,
+                values=without(run.values),
+                singles=without(run.singles),
+                counts=without(run.counts),
+                place=f"{run.place} ({name}={level})",
+                digest="",
+            )
+            for run in self.runs
+        ]
+        return replace(self, runs=tuple(runs))
+
     def at_keys(self, where: Mapping[str, Level]) -> Side:
         """Select the values whose keys have these levels (patterns for texts)."""
         if not where:
@@ -133,7 +155,7 @@ class Side:
         def fits(cell: CellName) -> bool:
             key = dict(cell[1])
             return all(
-                fnmatchcase(str(key[name]), str(level))
+                fnmatchcase(str(key[name]), _lower_truth(level))
                 for name, level in where.items()
                 if name in key
             )
@@ -176,6 +198,12 @@ class Side:
 def _levels(items: Iterable[tuple[str, T]]) -> dict[str, set[T]]:
     """Distinct levels by name."""
     return {name: set(levels) for name, levels in grouped(items).items()}
+
+
+def _lower_truth(level: Level) -> str:
+    """The text of a level; truth values as in tables, ``true`` and ``false``."""
+    text = str(level)
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def parse_factor(written: Sequence[str]) -> tuple[str, str, str]:

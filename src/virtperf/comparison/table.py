@@ -219,7 +219,7 @@ def _change_texts(row: RatioRow) -> tuple[str, str]:
 def _mean_texts(row: RatioRow) -> tuple[str, str]:
     """Format both means in units as people read them; shares of failures in %."""
     values: list[float | None] = [row.mean_a, row.mean_b]
-    unit = "" if row.unit == "1" else row.unit
+    unit = "" if row.unit in ("1", "count") else row.unit
     if row.is_share:
         values, unit = [None if v is None else 100 * v for v in values], "%"
     a, b = with_unit(values, unit)
@@ -312,7 +312,7 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     amount, limits = size_texts(row.change, row.change_unit)
     reach = f", {limits}" if row.has_interval else ""
     reach += ", in every run" if row.exact else ""
-    is_time = row.unit in TIMES or row.is_mean
+    is_time = (row.unit in TIMES and (row.mean_a or 0) >= 0) or row.is_mean
     if (
         row.better == "higher"
         and not row.is_difference
@@ -337,11 +337,12 @@ def _failure_sentence(row: RatioRow, a: str, b: str) -> str:
     limits = f", {interval}" if row.has_interval else ""
     verb = f"{second} of {b} failed" if row.is_share else f"{b} has {second}"
     other = f"{first} of {a}" if row.is_share else f"{a} has {first}"
-    return f"Failures{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
+    word = "Successes" if row.better == "higher" else "Failures"
+    return f"{word}{at}: {verb}, {other}; {by}{limits}: {row.verdict}."
 
 
 def _without_words(row: RatioRow) -> str:
-    """Format the result without the outlying run: ``r2.csv: +3 %, 1 to 5 %: slower``."""
+    """Format the result without the outlying runs: ``r2.csv: +3 %, 1 to 5 %: slower``."""
     assert row.without is not None and row.outlier is not None
     by, interval = _change_texts(row.without)
     limits = f", {interval}" if row.without.has_interval else ""
@@ -349,17 +350,20 @@ def _without_words(row: RatioRow) -> str:
 
 
 def _without_sentence(row: RatioRow) -> str:
-    """Describe the outlying run, and the result without it."""
+    """Describe the outlying runs, and the result without them."""
     assert row.outlier is not None
     one = row.outlier
     away, _ = unsigned(100 * (one.deviation - 1), math.nan, math.nan)
     where = "above" if one.deviation > 1 else "below"
+    count = len(one.places)
+    what = "One run is" if count == 1 else f"{count} runs are"
+    are = "is" if count == 1 else "are"
     apart = (
-        f"One run is apart from the others: {one.name} of {one.side} is {away} % {where} them."
+        f"{what} apart from the others: {one.name} of {one.side} {are} {away} % {where} them."
         if one.side
         else f"One block is apart from the others: in {one.name} the ratio is {away} % {where} theirs."
     )
-    return f"{apart} Without it: {_without_words(row).removeprefix(f'{one.name}: ')}."
+    return f"{apart} Without {'it' if count == 1 else 'them'}: {_without_words(row).removeprefix(f'{one.name}: ')}."
 
 
 def _aa_sentence(equal: EqualSplits) -> str:

@@ -13,7 +13,7 @@ requests, rows of a table, buckets of histograms. Percentiles printed by a tool 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.pieces import HEAD_BYTES, peek_stream
+from rawperf.results.names import split_unit
 from rawperf.results.table import ResultTable
 from rawperf.tidy import RawTables, open_input
 from virtperf.core.grouping import grouped
@@ -36,11 +37,13 @@ from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
     first_text,
     has_numbers,
+    is_empty,
     number_columns,
     row_place,
     to_numbers,
 )
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, raw_files
+from virtperf.runs.outcomes import may_say_outcome
 from virtperf.runs.run_values import (
     HTTP_ERRORS,
     CellName,
@@ -55,8 +58,10 @@ from virtperf.runs.run_values import (
     average_over,
     choose_keys,
     plain_table,
+    read_measured_texts,
     result_cells,
     run_values,
+    settle_outcomes,
     split_rows,
     table_cells,
 )
@@ -120,6 +125,7 @@ class RunReader:
         self._format_used = False
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities = Quantities()
+        self.notes: list[str] = []
         self._warnings: dict[str, list[str]] = {}  # by run
         self._texts: list[_TextColumn] = []
         self._empty_cells: dict[str, str] = {}  # by run
@@ -166,7 +172,9 @@ class RunReader:
         loaded = self.load(path)
         if loaded is None:
             return None
-        keys = choose_keys([[*loaded.tables.values()]])
+        tables = settle_outcomes([*loaded.tables.values()], self.quantities)
+        loaded = replace(loaded, tables=dict(zip(loaded.tables, tables, strict=True)))
+        keys = choose_keys([tables])
         return next(self.values(loaded, keys), None)
 
     def load(self, path: Path) -> LoadedRun | None:
@@ -309,12 +317,18 @@ class RunReader:
         return result_cells(table, singles=self._singles)
 
     def _table(self, frame: pd.DataFrame, path: Path, empty: list[str]) -> PlainTable:
-        numbers = number_columns(frame, str(path))
-        for name, column in frame.items():
-            if str(name) not in numbers and len(text := first_text(column)):
-                self._texts.append(_TextColumn(str(name), text, str(path), has_numbers(column)))
-                if not numbers:  # raise for the first non-numeric cell
-                    to_numbers(text, str(name), str(path))
+        outcomes = [name for name in frame.columns if _has_words_of_outcome(frame[name])]
+        numbers = number_columns(frame.drop(columns=outcomes), str(path))
+        texts = [
+            _TextColumn(str(name), text, str(path), has_numbers(column))
+            for name, column in frame.items()
+            if str(name) not in numbers and name not in outcomes and len(text := first_text(column))
+        ]
+        self._texts += texts
+        if not numbers and texts and not any(is_empty(frame[name]) for name in frame.columns):
+            # a column without a cell is a result that this run lacks; else one has a damaged cell
+            likely = sorted(texts, key=lambda t: (t.has_numbers, bool(split_unit(t.name)[1])))[-1]
+            to_numbers(likely.first_text, likely.name, likely.file)
         empty += empty_cells(numbers, str(path))
         return plain_table(frame, numbers, str(path), self.quantities)
 
@@ -393,6 +407,14 @@ class RunReader:
         self.quantities.add(metric, ComparedQuantity(unit, better, metric), file)
         key: Condition = ((kind or "entity", entity),) if entity else ()
         return metric, key
+
+    def read_measured_texts(
+        self, tables: Sequence[PlainTable], kept: Collection[str]
+    ) -> list[PlainTable]:
+        """Read texts such as ``512 B`` as numbers where they are results, see the function."""
+        changed, names = read_measured_texts(tables, self.quantities, kept)
+        self._texts = [column for column in self._texts if column.name not in names]
+        return changed
 
     def require_numeric(self, sides: Sequence[Sequence[RunValues]]) -> None:
         """Raise `RawperfError` for a text column that is numeric in other runs, which the comparison
@@ -514,6 +536,11 @@ class RunReader:
                 dictionary = build_dictionary(self._layout.metrics, study_inputs(study))
             self._studies[name] = (study, dictionary)
         return self._studies[name]
+
+
+def _has_words_of_outcome(column: pd.Series) -> bool:
+    """Whether a column may say in words which rows failed, beside numbers such as status codes."""
+    return may_say_outcome(str(column.name)) and len(first_text(column)) > 0
 
 
 def _average_values(

@@ -21,12 +21,14 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, RunError, did_you_mean
-from rawperf.results.names import split_unit, to_base
+from rawperf.results.names import parse_unit, split_unit, to_base
 from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import is_percentile
+from virtperf.runs.ingest.columns import is_empty, numbers_with_units
+from virtperf.runs.outcomes import failed_rows, may_say_outcome
 
 Condition = tuple[tuple[str, Level], ...]
 V = TypeVar("V")
@@ -38,11 +40,34 @@ FAILURES = "failures"
 HTTP_ERRORS = "http_errors"
 """Quantity: the share of answers with an HTTP error status, or their number where the answers were
 not counted."""
+_SHARE = r"(rate|ratio|share|count|per[_ ]second|pct|percent(age)?|%)"
 FAILURE_QUANTITY = re.compile(
-    r"(?i)failures?|failed|errors?|(failure|error)s?[_ ](rate|ratio|share|count|per[_ ]second)|"
-    r"failed[_ ]\w+|(http|num|total)[_ ](failures|errors)([_ ]per[_ ]second)?|(req)?[45]xx|non2xx|timeouts|"
-    r"lost[_ ]\w+|(packet[_ ])?loss( ?%)?"
+    r"(?i)(# ?|num(ber)?[_ ](of[_ ])?|total[_ ]|http[_ ]|socket[_ ]|connect(ion)?[_ ]|request[_ ])?"
+    rf"((failures?|fail(ed|s)?|errors?|errs?)([_ ]?{_SHARE})?|(packet[_ ])?(loss|drops?)([_ ]?{_SHARE})?|"
+    rf"(failed|lost|dropped|rejected|aborted)[_ ]\w+|time[_ ]?outs([_ ]?{_SHARE})?|timeout[_ ]?{_SHARE})|"
+    r"(req[_ ]?)?[45]xx|non[_ -]?2xx([_ ].*)?|dropped"
 )
+"""Names of shares and numbers of failures."""
+SUCCESS_QUANTITY = re.compile(
+    rf"(?i)(request[_ ])?(success(es|ful)?|succeeded|pass(ed)?|ok)[_ ]?(?!count){_SHARE}|availability"
+)
+"""Names of shares of successes."""
+FAILURE_COUNTS = re.compile(
+    r"(?i)(.*/)?[^/]*((code|status)[^/]*/(0|[45]\d\d|[45]xx)|(errors|failures|error[_ ]?(dist|count)[^/]*)/[^/]+)"
+)
+"""Names of numbers of one kind of failure, which is not listed where there was none."""
+UNIT_NAMES = re.compile(r"(?i)units?|unit of measure(ment)?")
+"""Names of columns that have the unit of each row's values."""
+VALUE_NAMES = re.compile(
+    r"(?i)values?|results?|scores?|measure(d|ments?)?|mean|median|avg|average|min|max|stddev|std[_ ]?dev|p\d+"
+)
+UNITS_OF_FAILURES = ("", "1", "%", "count", "1/s", "requests", "requests/s", "errors/s", "packets")
+SPREAD_NAMES = re.compile(r"(?i)err(or)?([_ ]?%)?")
+SPREAD_BESIDE = re.compile(
+    r"(?i)score|mean|median|std[_ .]*dev\.?|stddev|estimate|elapsed|instructions"
+)
+COUNTED_BESIDE = re.compile(r"(?i).*(requests|samples|throughput|hits|transactions|rps|qps|tps).*")
+"""An `error` beside a mean is its uncertainty, unless requests are counted beside it."""
 SEVERAL_PERCENTILES = (
     "the run has several values of this percentile, and the mean of percentiles of several drivers "
     "or intervals is not a percentile"
@@ -56,14 +81,11 @@ TIME_NAMES = re.compile(r"(?i)time[_ ]?stamps?|ts|epoch(_?m?s)?|date|date[_ ]?ti
 MOMENT_NAMES = re.compile(
     r"(?i)(.*[_ -])?(start|begin|end|stop|finish|creat)(ed)?[_ -]?(time([_ -]?stamp)?|date|at|stamp)"
 )
-SUCCESS_NAMES = re.compile(r"(?i)success|successful|ok|passed|succeeded")
-FAILURE_NAMES = re.compile(r"(?i)failed|failure|error|is_error")
-STATUS_NAMES = re.compile(r"(?i)(http|response)?[_ -]?(status([_ -]?code)?|code)")
-"""Names of columns with status codes of HTTP (0: no answer), or words for success and failure."""
-EXIT_NAMES = re.compile(r"(?i)exit[_ -]?(code|status|val(ue)?)|return[_ -]?code|retval")
-SUCCESS_WORDS = ("true", "yes", "ok", "success", "succeeded", "passed", "pass")
-FAILURE_WORDS = ("false", "no", "ko", "failure", "failed", "error", "fail")
 NUMBERS_ROWS = "it numbers the rows"
+IDENTITY_NAMES = re.compile(
+    r"(?i)(.*[_ /-])?(version|build|revision|commit|port|pid|seed)([_ -]?(id|no|nr|num(ber)?))?"
+)
+"""Names of numbers that say what was run."""
 MAX_SETTING_LEVELS = 64
 """Largest number of levels of a numeric key: a longer list of numbers is one of samples."""
 PERCENT_NAMES = re.compile(r"(?i).*(percentile|quantile|percentage|percent).*")
@@ -76,18 +98,31 @@ class ComparedQuantity:
     """Metadata of a compared quantity.
 
     `better` is "higher", "lower", or "" without a direction; `group` is the group of quantities of
-    a geometric mean; `field` is the tool's or table's own name.
+    a geometric mean; `field` is the tool's or table's own name. `is_spread`: whether it is the
+    uncertainty of another quantity.
     """
 
     unit: str = ""
     better: str = ""
     group: str = ""
     field: str = ""
+    is_spread: bool = False
 
     @property
     def is_failure(self) -> bool:
-        """Whether the quantity is a share or number of failures, which is judged by its difference."""
-        return FAILURE_QUANTITY.fullmatch(self.group.rpartition("/")[2]) is not None
+        """Whether the quantity is a share or number of failures, or a share of successes, which are
+        judged by their difference.
+        """
+        name = self.group.rpartition("/")[2]
+        if FAILURE_COUNTS.fullmatch(self.group):
+            return True
+        known = any(names.fullmatch(name) for names in (FAILURE_QUANTITY, SUCCESS_QUANTITY))
+        return known and self.unit in UNITS_OF_FAILURES and not self.is_spread
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the quantity is a share of successes."""
+        return SUCCESS_QUANTITY.fullmatch(self.group.rpartition("/")[2]) is not None
 
 
 @dataclass(frozen=True)
@@ -157,7 +192,7 @@ class PlainTable:
     """A table of unknown origin: numeric columns in base units, and columns of texts.
 
     `written` are the numeric columns' own names, and their factors to base units. `failed` marks rows
-    of failed requests, if a column says so; `truth` are its name and numbers if these are all 0 or 1.
+    of failed requests, if a column says so (`settle_outcomes`).
     """
 
     file: str
@@ -166,7 +201,6 @@ class PlainTable:
     rows: int
     written: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     failed: np.ndarray | None = None
-    truth: tuple[str, np.ndarray] | None = None
     _known: dict[tuple[str, bool], tuple[Level, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -192,7 +226,6 @@ class PlainTable:
             texts={name: tuple(column[row] for row in rows) for name, column in self.texts.items()},
             rows=len(rows),
             failed=None if self.failed is None else self.failed[rows],
-            truth=None if self.truth is None else (self.truth[0], self.truth[1][rows]),
         )
 
 
@@ -257,100 +290,85 @@ def plain_table(
     `numbers` are the numeric columns of `frame`, NaN where a cell is empty.
     """
     shown = [split_unit(name)[0] for name in numbers]
-    success, failed = _success_column(frame, numbers)
+    beside = [name for name in map(str, frame.columns) if not SPREAD_NAMES.fullmatch(name)]
+    has_mean = any(SPREAD_BESIDE.fullmatch(split_unit(name)[0]) for name in beside)
+    has_mean &= not any(COUNTED_BESIDE.fullmatch(name) for name in beside)
     in_base_units, written = {}, {}
     for name, column in numbers.items():
-        if name == success:
-            continue
         short, unit = split_unit(name)
         if shown.count(short) > 1 or (short != name and short in frame.columns):
             short, unit = name, ""
         target, factor = to_base(unit)
+        values = column.to_numpy(dtype=float)
         known = ComparedQuantity(target, "", short, name)
         if known.is_failure:
-            known = replace(known, better="lower")
+            if has_mean and SPREAD_NAMES.fullmatch(short) and (values % 1 > 0).any():
+                known = replace(known, is_spread=True)
+            else:
+                known = replace(known, better="higher" if known.is_success else "lower")
         quantities.add(short, known, file)
-        in_base_units[short] = column.to_numpy(dtype=float) * factor
+        in_base_units[short] = values * factor
         written[short] = name, factor
     texts = {
         str(name): tuple(
             "" if cell is None or cell != cell else str(cell).strip() for cell in frame[name]
         )
         for name in frame.columns
-        if name not in numbers and name != success
+        if name not in numbers
     }
-    if failed is not None:
-        quantities.add(FAILURES, ComparedQuantity("1", "lower", FAILURES), file)
-    truth = None
-    if (
-        success is not None
-        and success in numbers
-        and (SUCCESS_NAMES.fullmatch(success) or FAILURE_NAMES.fullmatch(success))
-    ):
-        truth = success, numbers[success].to_numpy(dtype=float)
-    return PlainTable(file, in_base_units, texts, len(frame), written, failed, truth)
-
-
-def settle_counts(tables: Sequence[PlainTable], quantities: Quantities) -> list[PlainTable]:
-    """Take a column of 0 and 1 as counts, not as truth values, if it has other numbers in another table."""
-    counts = {name for table in tables for name in table.numbers}
-    settled = []
-    for table in tables:
-        if table.truth is not None and table.truth[0] in counts:
-            name, numbers = table.truth
-            quantities.add(name, quantities.known[name], table.file)
-            table = replace(
-                table,
-                numbers={**table.numbers, name: numbers},
-                written={**table.written, name: (name, 1.0)},
-                failed=None,
-                truth=None,
+    texts |= {name: ("",) * len(frame) for name in texts if is_empty(frame[name])}
+    for name in texts:
+        if pd.api.types.is_bool_dtype(frame[name]):
+            texts[name] = tuple(cell.lower() for cell in texts[name])
+        if UNIT_NAMES.fullmatch(name):
+            units = [to_base(parse_unit(cell)) for cell in texts[name]]
+            texts[name] = tuple(
+                base or cell for (base, _), cell in zip(units, texts[name], strict=True)
             )
-        settled.append(table)
-    return settled
+            factors = np.array([factor for _, factor in units])
+            for value in filter(VALUE_NAMES.fullmatch, in_base_units):
+                in_base_units[value] = in_base_units[value] * factors
+    return PlainTable(file, in_base_units, texts, len(frame), written)
 
 
-def _success_column(
-    frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
-) -> tuple[str | None, np.ndarray | None]:
-    """Find a column that says which rows are failed requests or commands: truth values, words for
-    success and failure, status codes of HTTP, or exit codes.
+def settle_outcomes(
+    tables: Sequence[PlainTable], quantities: Quantities, kept: Collection[str] = ()
+) -> list[PlainTable]:
+    """Mark the failed rows of all tables by the columns that say so best, and remove these columns.
+
+    A column is read alike in all tables: one of 0 and 1 is a count if another table has more. Columns
+    in `kept` are what the user says that they are.
     """
-    for column in frame.columns:
-        name = str(column)
-        failed = (
-            _failed_by_code(name, numbers[name].to_numpy(dtype=float))
-            if name in numbers
-            else _failed_by_word(name, frame[column].astype(str).str.strip().str.lower())
+    names = dict.fromkeys(name for table in tables for name in (*table.texts, *table.numbers))
+    found: dict[str, tuple[int, dict[int, np.ndarray]]] = {}
+    for name in filter(may_say_outcome, [name for name in names if name not in kept]):
+        of = {at: table for at, table in enumerate(tables) if table.levels(name) is not None}
+        cells = [["" if x != x else str(x) for x in t.levels(name) or ()] for t in of.values()]
+        are_texts = any(name in table.texts for table in of.values())
+        if (outcome := failed_rows(name, cells, are_texts=are_texts)) is not None:
+            found[name] = outcome[0], dict(zip(of, outcome[1], strict=True))
+    if not found:
+        return [*tables]
+    best = min(rank for rank, _ in found.values())
+    settled = []
+    for at, table in enumerate(tables):
+        failed = [rows[at] for rank, rows in found.values() if rank == best and at in rows]
+        settled.append(
+            replace(
+                table,
+                numbers={n: column for n, column in table.numbers.items() if n not in found},
+                texts={n: column for n, column in table.texts.items() if n not in found},
+                written={n: own for n, own in table.written.items() if n not in found},
+                failed=np.logical_or.reduce(failed) if failed else None,
+            )
         )
-        if failed is not None:
-            return name, failed
-    return None, None
-
-
-def _failed_by_code(name: str, codes: np.ndarray) -> np.ndarray | None:
-    is_truth = set(codes[~np.isnan(codes)]) <= {0.0, 1.0}
-    if is_truth and SUCCESS_NAMES.fullmatch(name):
-        return codes == 0
-    if is_truth and FAILURE_NAMES.fullmatch(name):
-        return codes == 1
-    whole = codes == np.round(codes)
-    if EXIT_NAMES.fullmatch(name) and whole.all():
-        return codes != 0
-    is_http = whole & ((codes == 0) | ((codes >= 100) & (codes < 600)))
-    if STATUS_NAMES.fullmatch(name) and codes.any() and is_http.all():
-        return (codes == 0) | (codes >= 400)
-    return None
-
-
-def _failed_by_word(name: str, words: pd.Series) -> np.ndarray | None:
-    if FAILURE_NAMES.fullmatch(name) and words.isin(("true", "false", "yes", "no")).all():
-        return words.isin(("true", "yes")).to_numpy()
-    if SUCCESS_NAMES.fullmatch(name) or STATUS_NAMES.fullmatch(name):
-        failed = words.isin(FAILURE_WORDS)
-        if (failed | words.isin(SUCCESS_WORDS)).all():
-            return failed.to_numpy()
-    return None
+        if failed:
+            own = next(name for name, (rank, _) in found.items() if rank == best)
+            kind = ComparedQuantity("1", "lower", FAILURES, own)
+            quantities.add(FAILURES, kind, table.file)
+    for name in found:
+        quantities.known.pop(name, None)
+    return settled
 
 
 def choose_keys(
@@ -386,7 +404,9 @@ def choose_keys(
         if name in numeric:  # a result with a damaged cell, or labels that may be numbers
             continue
         columns = [table.texts[name] for table in tables if name in table.texts]
-        if all(len(set(column)) == 1 for column in columns):
+        if UNIT_NAMES.fullmatch(name):
+            keys.append(name)  # values in units that are not known are never compared with others
+        elif all(len(set(column)) == 1 for column in columns):
             if not named and _is_key_between_files(name, sides):
                 keys.append(name)
             else:
@@ -411,10 +431,13 @@ def choose_keys(
             left_out[name] = "times of the rows"
         elif NUMBERING_NAMES.fullmatch(name) and all(_is_numbering(name, of) for of in sides):
             left_out[name] = NUMBERS_ROWS
+        elif IDENTITY_NAMES.fullmatch(name) and all(_is_identity(name, of) for of in sides):
+            left_out[name] = "it names what was run"
     settings: list[str] = []
     if not named and any(_has_repeats(table, keys) for table in tables):
         over = [short.get(name, name) for name in over]
         settings, indexes = _settings(sides, {*keys, *left_out, *over})
+        settings = _without_results(tables, keys, settings)
         keys += settings
         left_out |= dict.fromkeys(indexes, NUMBERS_ROWS)
     as_written = frozenset(
@@ -438,6 +461,13 @@ def _is_numbering(name: str, side: Sequence[PlainTable]) -> bool:
     return all(isinstance(level, int) for level in levels) and (
         levels in ({*range(len(levels))}, {*range(1, len(levels) + 1)})
     )
+
+
+def _is_identity(name: str, side: Sequence[PlainTable]) -> bool:
+    """Whether a column without a unit has one number in all runs of a side."""
+    tables = [table for table in side if name in table.numbers]
+    levels = {level for table in tables for level in table.levels(name) or ()}
+    return len(levels) <= 1 and all(table.written[name][0] == name for table in tables)
 
 
 def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:
@@ -503,8 +533,7 @@ def at_options(cells: Cells, names: Sequence[str]) -> Cells:
 
 
 def _has_repeats(table: PlainTable, keys: Sequence[str]) -> bool:
-    columns = [levels for name in keys if (levels := table.levels(name)) is not None]
-    return len(set(zip(*columns, strict=True)) if columns else {()}) < table.rows
+    return len(_row_keys(table, keys)) < table.rows
 
 
 def _settings(
@@ -543,6 +572,85 @@ def _settings(
         )
     ]
     return [name for name in found if name not in indexes], indexes
+
+
+def _without_results(
+    tables: Sequence[PlainTable], keys: Sequence[str], settings: Sequence[str]
+) -> list[str]:
+    """Settings without those that the rows can do without and that differ between tables: results
+    that are equal in all runs of a side.
+    """
+    kept = [*settings]
+    for name in reversed(settings):
+        others = [*keys, *(other for other in kept if other != name)]
+        if len({table.levels(name) for table in tables}) > 1 and _is_redundant(
+            name, others, tables
+        ):
+            kept.remove(name)
+    return kept
+
+
+def _is_redundant(name: str, others: Sequence[str], tables: Sequence[PlainTable]) -> bool:
+    """Whether the rows of each table are told apart by the `others` as well as with a column."""
+    return all(
+        len(_row_keys(table, others)) == len(_row_keys(table, [*others, name])) for table in tables
+    )
+
+
+def _row_keys(table: PlainTable, names: Sequence[str]) -> set[tuple[Level, ...]]:
+    columns = [levels for name in names if (levels := table.levels(name)) is not None]
+    return set(zip(*columns, strict=True)) if columns else {()}
+
+
+def fill_failure_counts(tables: Sequence[PlainTable]) -> tuple[list[PlainTable], list[str]]:
+    """Add 0 for each kind of failure that other tables count by its name; returns these names too."""
+    kinds = {
+        name: table.written[name]
+        for table in tables
+        for name in table.numbers
+        if FAILURE_COUNTS.fullmatch(name)
+    }
+    filled, names = [], dict[str, None]()
+    for table in tables:
+        absent = {n: np.zeros(table.rows) for n in kinds if n not in table.numbers}
+        names |= dict.fromkeys(absent)
+        written = {**table.written, **{name: kinds[name] for name in absent}}
+        filled.append(replace(table, numbers={**table.numbers, **absent}, written=written))
+    return filled, [*names]
+
+
+def read_measured_texts(
+    tables: Sequence[PlainTable], quantities: Quantities, kept: Collection[str] = ()
+) -> tuple[list[PlainTable], set[str]]:
+    """Read texts such as ``512 B`` as numbers where they are results: another table has numbers in
+    that column, or they differ between tables and rows can do without them. Returns the names too.
+    Columns in `kept` stay texts.
+    """
+    texts = dict.fromkeys(name for table in tables for name in table.texts)
+    changed = [*tables]
+    found = set()
+    for name in [name for name in texts if name not in kept]:
+        of = [at for at, table in enumerate(tables) if name in table.texts]
+        read = [numbers_with_units(tables[at].texts[name], is_measured=True) for at in of]
+        if len({each and each[1] for each in read}) != 1 or read[0] is None:
+            continue
+        is_number = any(name in table.numbers for table in tables)
+        differs = len({tables[at].texts[name] for at in of}) > 1
+        others = [other for other in texts if other != name]
+        if not is_number and not (differs and others and _is_redundant(name, others, tables)):
+            continue
+        found.add(name)
+        for at, column in zip(of, read, strict=True):
+            assert column is not None
+            table = changed[at]
+            quantities.add(name, ComparedQuantity(column[1], "", name, name), table.file)
+            changed[at] = replace(
+                table,
+                numbers={**table.numbers, name: np.array(column[0])},
+                texts={other: cells for other, cells in table.texts.items() if other != name},
+                written={**table.written, name: (name, 1.0)},
+            )
+    return changed, found
 
 
 def _is_equal_by_row(name: str, sides: Sequence[Sequence[PlainTable]]) -> bool:

@@ -203,7 +203,7 @@ def test_patterns_end_and_are_bounded() -> None:
     form = declared(
         "reads: lines\nlines: '(?P<x>(?:a|aa|a*a)*)b'\nfields: [{field: x, optional: true}]"
     )
-    with bounded(), pytest.raises(FormatError, match="no number"):
+    with bounded(), pytest.raises(FormatError, match="no value in the file"):
         form.read(f"{line}\n".encode())
     with pytest.raises(FormatError, match="the line is too long"):
         form.read(b"a" * 100_001 + b"\n")

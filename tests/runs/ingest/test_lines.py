@@ -58,6 +58,7 @@ PICKS = (
     ("docker-stats-json", "group_cpu", 0.0358, "0.txt", '"CPUPerc":"3.58%"'),
     ("dstat", "context_switch_rate", 70, "0.txt", ",46,70"),
     ("dool", "context_switch_rate", 1228, "0.txt", ",792,1228"),
+    ("dool-epoch", "context_switch_rate", 1355, "0.txt", ",744,1355"),
     ("cyclictest", "timer_latency_max", 0.007732, "0.txt", '"max": 7732'),
     ("hey-csv", "response_time", 0.0473, "0.txt", "0.0473,"),
     ("oha-csv", "response_time", 0.023379761, "0.txt", "0.023379761,1354"),

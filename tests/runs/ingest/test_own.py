@@ -147,6 +147,11 @@ def test_an_object_of_numbers_is_one_row_with_paths(tmp_path):
     assert warnings == ["left out: times (lists within a row)"]
 
 
+def test_numbers_of_json_may_be_texts(tmp_path):
+    (tmp_path / "r.json").write_text('{"qps": "10.5", "tool": "x 1"}')
+    assert vp.read(tmp_path / "r.json")["qps"].astype(float).tolist() == [10.5]
+
+
 def test_the_only_list_of_named_objects_is_rows(tmp_path):
     text = '{"version": 2, "of": {"results": [{"name": "a", "t": {"ms": 1}}, {"name": "b", "t": {"ms": 2}}]}}'
     frame, warnings = rows_of(tmp_path, text)
@@ -210,3 +215,42 @@ def test_a_pointer_of_git_lfs_is_named_whatever_its_suffix(tmp_path) -> None:
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
     with pytest.raises(RawperfError, match=r"pointer of Git LFS.*`git lfs pull`"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "# host a, b\n#\nname,ms\nx,1.5\n"),
+        ("t.csv", "# host a\n# name,ms\nx,1.5\n"),
+        ("t.txt", "name  ms\nx   1.5\n"),
+    ],
+)
+def test_comments_above_a_table_and_columns_of_blanks(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    frame = vp.read(tmp_path / name)
+    assert frame[["name", "ms"]].to_numpy().tolist() == [["x", 1.5]]
+
+
+def test_a_heading_may_begin_with_a_number_sign(tmp_path):
+    (tmp_path / "t.csv").write_text("#,ms\n1,1.5\n")
+    assert vp.read(tmp_path / "t.csv")["#"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "t.csv",
+            "# a\nname,ms\n,us\nx,2\n",
+            "line 3: column 'ms'.*found 'us'. Write the unit into",
+        ),
+        ("t.txt", "1.5\n1.6\n1.7\n", "numbers without names"),
+        ("t.csv", "Full label,CPU\nLabel,CPU\n2026/01/15 10:00:00,12.5\n", "CloudWatch's console"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path, name, text, words):
+    for side in "ab":
+        (tmp_path / side).mkdir()
+        (tmp_path / side / name).write_text(text)
+    with pytest.raises(RawperfError, match=words):
+        vp.compare(tmp_path / "a", tmp_path / "b")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         if large
         else "one number per row, or an empty cell",
         found=repr(overflow or cell),
-        remedy=_suggest_without_comma(cell) or "correct the cell, or clear it",
+        remedy=_suggest_notation(cell) or "correct the cell, or clear it",
     )
 
 
@@ -123,7 +123,7 @@ def convert_units_of_cells(frame: pd.DataFrame, texts: Sequence[str] = ()) -> pd
         ):
             continue
         short, unit = split_unit(name)
-        found = _numbers_with_units(column, is_measured=bool(unit))
+        found = numbers_with_units(column, is_measured=bool(unit))
         if found is not None and (renamed := f"{short} ({found[1]})") not in {*frame.columns} - {
             name
         }:
@@ -131,8 +131,13 @@ def convert_units_of_cells(frame: pd.DataFrame, texts: Sequence[str] = ()) -> pd
     return frame
 
 
-def _numbers_with_units(column: pd.Series, *, is_measured: bool) -> tuple[list[float], str] | None:
-    """Numbers of a column in their base unit; None if a cell has no known unit, or another one."""
+def numbers_with_units(
+    column: Iterable[Any], *, is_measured: bool
+) -> tuple[list[float], str] | None:
+    """Numbers of a column in their base unit; None if a cell has no known unit, or another one.
+
+    Whole numbers may name what was measured, unless `is_measured`.
+    """
     values: list[float] = []
     units: set[str] = set()
     commas, points = False, False
@@ -163,6 +168,11 @@ def has_numbers(column: pd.Series) -> bool:
     return bool(_parse_numbers(column).notna().any())
 
 
+def is_empty(column: pd.Series) -> bool:
+    """Whether a column has no cell."""
+    return bool((column.isna() | column.astype(str).str.strip().isin(EMPTY)).all())
+
+
 def first_text(column: pd.Series) -> pd.Series:
     """Return the first non-numeric, non-empty cell of a column, as a series of at most one element."""
     filled = column[column.notna()]
@@ -183,13 +193,37 @@ def row_lines(file: str) -> list[int]:
     """Return the first line of each row of a delimited text, from 1; [] for other files."""
     if Path(file).suffix.lower() not in DELIMITED:
         return []
-    reader = csv.reader(io.StringIO(read_bytes(file).decode("utf-8", "replace")))
+    reader = csv.reader(io.StringIO(blank_comments(read_bytes(file).decode("utf-8", "replace"))))
     lines, first = [], 1
     for cells in reader:
         if cells:
             lines.append(first)
         first = reader.line_num + 1
     return lines[1:]  # skip the header row
+
+
+def blank_comments(text: str) -> str:
+    """Blank the lines above the header of a table that begin with ``#``, so that lines keep their
+    numbers. The last of them is the header if it has as many cells as the row below, and that has a
+    number.
+    """
+    lines = text.split("\n")
+    count = 0
+    while count < len(lines) and (lines[count].startswith("#") or not lines[count].strip()):
+        count += 1
+    if count in (0, len(lines)):
+        return text
+    last, row = lines[count - 1], lines[count]
+    marks = [mark for mark in "\t;,|" if mark in row and last.count(mark) == row.count(mark)]
+    is_header = marks and any(
+        WRITTEN_NUMBER.fullmatch(cell.strip(' \r"')) for cell in row.split(marks[0])
+    )
+    if is_header:
+        title = last.removeprefix("#").lstrip(" ")
+        lines[count - 1] = title if title[:1] != marks[0] else last
+        count -= 1
+    lines[:count] = [""] * count
+    return "\n".join(lines)
 
 
 def _mostly_numbers(column: pd.Series) -> bool:
@@ -216,12 +250,14 @@ def _parse_numbers(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column.astype(str), errors="coerce").astype(float)
 
 
-def _suggest_without_comma(text: str) -> str | None:
-    """Suggest a replacement for a number with a comma."""
+def _suggest_notation(text: str) -> str | None:
+    """Suggest how to write a number with a comma, or a unit."""
     if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
         return f"write {text.replace(',', '')!r}, without thousands separators"
     if OTHER_NOTATION.fullmatch(text):
         return "use a decimal point, and no marks between thousands"
     if "," in text and "." not in text:
         return "use a decimal point, not a decimal comma"
+    if parse_unit(text):
+        return f"write the unit into the name of the column, such as latency ({text})"
     return None

@@ -35,6 +35,10 @@ class TableError(RawperfError):
     """Invalid table; the name of its file is added by the reader."""
 
 
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+"""A number that a document writes as a text."""
+
+
 def document_rows(data: bytes) -> pd.DataFrame:
     """Read the rows of a JSON document; `attrs` has a sentence on what is left out (`LEFT_OUT`).
 
@@ -104,7 +108,9 @@ def _rows_of_object(content: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]]
     if named:
         beside = [name for name, value in cells.items() if is_number(value)]
         return cells[named[0]], beside
-    if not any(map(is_number, cells.values())):
+    if not any(
+        is_number(x) or (isinstance(x, str) and NUMBER.fullmatch(x)) for x in cells.values()
+    ):
         lists = ", ".join(name for name, value in cells.items() if isinstance(value, list))
         raise TableError(
             "the JSON document has no rows",

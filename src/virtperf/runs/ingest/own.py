@@ -42,6 +42,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.columns import (
     DELIMITED,
     WRITTEN_NUMBER,
+    blank_comments,
     convert_units_of_cells,
 )
 from virtperf.runs.ingest.documents import LEFT_OUT, TableError, document_rows, line_rows
@@ -57,7 +58,7 @@ _NO_DELIMITER = "\x1f"
 
 def _parse_delimited(data: bytes, texts: Sequence[str]) -> pd.DataFrame:
     """Parse a delimited table with a header. The columns `texts` are not converted to numbers."""
-    text = data.decode("utf-8-sig")
+    text = blank_comments(data.decode("utf-8-sig"))
     delimiter = find_delimiter(text)
     sep = r"\s+" if delimiter == " " else delimiter or _NO_DELIMITER
     heading, line = _first_row(text, delimiter)
@@ -270,9 +271,12 @@ def read_content(
             return read_results(read_bytes(place), str(named), results)
         suffix = "" if known or _is_raw(head) else _table_suffix(place.suffix.lower(), plain)
         is_named = identify_unsupported(plain)[0].startswith(NAMED_TOOL)
-        if suffix and not (is_named and suffix in JSON_TABLES):  # the error below names the tool
+        if suffix and not (is_named and suffix in JSON_TABLES):
+            # of a table that is none, and of one without numbers, the error below names the tool
             try:
-                return table(_whole_table(place, str(named)), str(named), suffix, texts)
+                frame = table(_whole_table(place, str(named)), str(named), suffix, texts)
+                if not is_named or len(frame.select_dtypes("number").columns):
+                    return frame
             except RawperfError:
                 if not is_named:
                     raise
@@ -301,19 +305,21 @@ def _table_suffix(suffix: str, head: bytes) -> str:
         return ".jsonl" if _is_object_a_line(text) else ".json"
     if suffix == ".json":
         return suffix
-    is_delimited = detect_csv_columns(head) is not None or _has_rows_of_numbers(head)
-    return ".csv" if is_delimited and not identify_unsupported(head)[0] else ""
+    if identify_unsupported(head)[0]:
+        return ""
+    return ".csv" if detect_csv_columns(head) is not None or _is_aligned(head) else ""
 
 
-def _has_rows_of_numbers(head: bytes) -> bool:
-    """Whether all lines below the first are equally many numbers between blanks: boot times, one a line."""
-    rows = [
-        cells for line in head.decode("utf-8", "replace").splitlines() if (cells := line.split())
-    ]
-    rows = rows[1:-1] or rows[1:]  # the last line may be cut
-    return len({len(row) for row in rows}) == 1 and all(
-        WRITTEN_NUMBER.fullmatch(cell) for row in rows for cell in row
-    )
+def _is_aligned(head: bytes) -> bool:
+    """Whether a text is a table of columns separated by blanks, or of one column: names in the first
+    line, and in all others as many words, the last of which is a number.
+    """
+    lines = blank_comments(head.decode("utf-8", "replace")).splitlines()
+    complete = lines if len(head) < HEAD_BYTES else lines[:-1]
+    rows = [_WORD.findall(line) for line in complete if line.strip()]
+    if len(rows) < 2 or any(WRITTEN_NUMBER.fullmatch(word) for word in rows[0]):
+        return False
+    return all(len(row) == len(rows[0]) and WRITTEN_NUMBER.fullmatch(row[-1]) for row in rows[1:])
 
 
 def _is_object_a_line(text: bytes) -> bool:
