@@ -39,7 +39,6 @@ from virtperf.comparison.sides import (
 )
 from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
-from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names, plural
 from virtperf.core.paths import Layout
 from virtperf.core.shown import Grid, Showable, Shown, finite_values
