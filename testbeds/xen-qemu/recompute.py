@@ -23,12 +23,16 @@ BEFORE_S = (1.5, 5.0)
 
 
 def rounds(folder: Path, begin_s: float, end_s: float) -> float:
-    """Rounds per second of all guests' loops, of lines that end after `begin_s`, by `end_s`."""
+    """Rounds per second of all guests' loops: each line counts for the part of its interval that is
+    from `begin_s` to `end_s`.
+    """
     total = 0.0
     for path in folder.glob("guests/busy*/burn.csv"):
         table = pd.read_csv(path)
-        table = table[(table["t_s"] > begin_s) & (table["t_s"] <= end_s)]
-        total += table["rounds"].sum() / table["interval_s"].sum()
+        begun = (table["t_s"] - table["interval_s"]).clip(lower=begin_s)
+        within = (table["t_s"].clip(upper=end_s) - begun).clip(lower=0)
+        rates = table["rounds"] / table["interval_s"]
+        total += (rates * within).sum() / within.sum()
     return total
 
 
