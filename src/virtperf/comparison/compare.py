@@ -45,6 +45,10 @@ from virtperf.runs.run_values import (
 SPLITS = 200
 """Default number of random splits of an A/A test."""
 SEED = 20090131
+NO_QUANTITY = (
+    "a result is a column of numbers, with its unit in its name, such as latency (ms): texts, times, "
+    "and numbers of rows are not compared"
+)
 MERGE_REMEDY = "keep single values or a histogram log, and compare by --percentile"
 
 
@@ -479,7 +483,8 @@ def _common_pairs(
             "the sides have no quantity in common",
             expected=f"a quantity of {a.name}: {', '.join(a.quantity_names[:10]) or 'none'}",
             found=", ".join(b.quantity_names[:10]) or "none",
-            remedy=next((w for side in (a, b) for w in side.warnings if FORMAT_IGNORED in w), None),
+            remedy=next((w for side in (a, b) for w in side.warnings if FORMAT_IGNORED in w), None)
+            or (None if a.quantity_names and b.quantity_names else NO_QUANTITY),
         )
     return pairs
 
