@@ -414,6 +414,7 @@ def test_a_heading_above_a_row_of_numbers_is_no_title(tmp_path, heading):
         ('run,x\n1,"812,500"\n', "Write 812500 if the comma is between thousands, 812.500 if"),
         (",net,disk\nrun,MB/s,kB/s\n1,2.5,3\n", "column without a name"),
         ("run,x\n1,2\n\nrun,x\n1,3\n2,4\n", "Keep one table per file"),
+        ("test,result\nread,100 MB/s\nping,3 ms\n", "line 2: column 'result' contains"),
         ("run,time\n1,0:12:31\n2,0:12:35\n", "A result is a column of numbers"),
     ],
 )
@@ -460,3 +461,21 @@ def test_quantities_of_a_long_table_have_no_common_mean(tmp_path, text):
     found = compared(*sides)
     assert len(found) == 2
     assert not any("geometric mean" in at for _, at in found)
+
+
+def test_a_column_named_total_is_no_reason_to_leave_out_another(tmp_path):
+    sides = [write(tmp_path / side, ["mem_percent,mem_total\n12.5,24e9\n"]) for side in "ab"]
+    assert {name for name, _ in compared(*sides)} == {"mem", "mem_total"}
+
+
+def test_a_unit_beside_a_value_in_json_is_its_unit(tmp_path):
+    for side, factor in (("a", 1), ("b", 2)):
+        rows = [
+            {"name": "x", "time": {"value": 1.5 * factor, "unit": "ms", "n": 3}},
+            {"name": "y", "time": {"value": 250 * factor, "unit": "us", "n": 3}},
+        ]
+        (tmp_path / f"{side}.json").write_text(json.dumps({"results": rows}))
+    found = compared(tmp_path / "a.json", tmp_path / "b.json")
+    means = {at: row["mean_a"] for (name, at), row in found.items() if name == "time" and "=" in at}
+    assert means == pytest.approx({"name=x": 1.5e-3, "name=y": 250e-6})
+    assert found["time", "name=x"]["unit"] == "s"

@@ -273,14 +273,14 @@ def _compare_sides(
     return replace(table, offer=_offer_rows(sides, tables, table.rows))
 
 
-def _with_total(sides: Sequence[Side], names: Iterable[str]) -> list[str]:
-    """Quantities whose total of the run is compared too: the mean over the tool's intervals, which may be
+def _with_total(sides: Sequence[Side], selected: Mapping[str, ComparedQuantity]) -> list[str]:
+    """Metrics of tools whose total of the run is compared too: the mean over the tool's intervals, which may be
     of unequal length, is not. Run folders have windows, so that both are different numbers there.
     """
     if any(run.day for side in sides for run in side.runs):
         return []
-    known = [*names]
-    return [name for name in known if f"{name}_total" in known]
+    totals = {name for name, kind in selected.items() if not kind.field}  # no columns of a table
+    return [name for name in selected if f"{name}_total" in totals]
 
 
 def _require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:

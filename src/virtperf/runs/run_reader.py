@@ -34,6 +34,7 @@ from virtperf.core.grouping import grouped
 from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
+    BEGINS_NUMBER,
     first_text,
     has_numbers,
     number_columns,
@@ -313,8 +314,12 @@ class RunReader:
         for name, column in frame.items():
             if str(name) not in numbers and len(text := first_text(column)):
                 self._texts.append(_TextColumn(str(name), text, str(path), has_numbers(column)))
-                if not numbers:  # raise for the first non-numeric cell
-                    to_numbers(text, str(name), str(path))
+        if not numbers and (damaged := [each for each in self._texts if each.file == str(path)]):
+            # raise for the first cell that is no number, if possible of a column of numbers with units
+            worst = next(
+                (x for x in damaged if BEGINS_NUMBER.match(str(x.first_text.iloc[0]))), damaged[0]
+            )
+            to_numbers(worst.first_text, worst.name, str(path))
         empty += empty_cells(numbers, str(path))
         return plain_table(frame, numbers, str(path), self.quantities)
 

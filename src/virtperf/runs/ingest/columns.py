@@ -91,7 +91,9 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         else f"column {name!r}"
     )
     remedy = "correct the cell, or clear it"
-    if cell == name:
+    if NUMBER_WITH_UNIT.fullmatch(cell):
+        remedy = "write one quantity a column, with its unit in its name"
+    elif cell == name:
         remedy = "keep one table per file, and its heading once"
     elif int(place) == 0 and not any(map(str.isdigit, cell)):
         remedy = (
