@@ -207,7 +207,7 @@ class MetricTranslator:
         """Warnings of the conversion for all parts so far."""
         reasons = {
             "sample": ["counters have no rate, since the file does not give the sampling interval"],
-            "none": ["counters have no rate, since the file is a single snapshot"],
+            "none": ["counters have no rate, since the file has no times"],
         }
         return [*reasons.get(self._clock_without_rates, []), *self._rates.messages()]
 

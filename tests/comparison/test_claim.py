@@ -393,7 +393,9 @@ def test_numbers_one_a_line_need_a_name(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "boots.txt"
     path.write_text("".join(f"{n}.5\n" for n in range(60)))
     result = invoke(root, "test", BOOTS, str(path))
-    assert result.exit_code == 2 and "Write a name with its unit into the first line" in result.output
+    assert (
+        result.exit_code == 2 and "Write a name with its unit into the first line" in result.output
+    )
     path.write_text("boot_ms\n" + path.read_text())
     assert claim(BOOTS, path, root=root).numbers["estimate"] == pytest.approx(59.5)
 

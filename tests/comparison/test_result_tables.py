@@ -561,3 +561,108 @@ def test_rows_of_percentiles_are_not_averaged(tmp_path):
     assert (
         len(found) == 101 and found["ms", "percentile=99"]["mean_b"] == 198.5
     )  # with the geometric mean
+
+
+ROWS = "1,812.5,12.31\n2,799.25,12.52\n"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "run,throughput (MB/s),latency (ms)\n",
+        "run,throughput,latency\n,MB/s,ms\n",
+        "run,throughput,latency\n[-],[MB/s],[ms]\n",
+        "Disk test,,\n,,\n# kernel 6.1\nrun,throughput (MB/s),latency (ms)\n",
+        "#run,throughput (MB/s),latency (ms)\n",
+        "run,throughput (MBps),latency (msec)\n",
+    ],
+)
+def test_titles_and_units_around_a_heading_are_understood(tmp_path, heading):
+    a = write(tmp_path / "a", [heading + ROWS])
+    b = write(tmp_path / "b", [heading + ROWS.replace(",12.", ",14.").replace(",8", ",7")])
+    found = compared(a, b)
+    assert {quantity for quantity, _ in found} == {"throughput", "latency"}
+    assert found["throughput", ""]["mean_a"] == pytest.approx((812.5 + 799.25) / 2 * 1e6)
+    assert found["latency", ""]["mean_a"] == pytest.approx((12.31 + 12.52) / 2 * 1e-3)
+    assert ("lines above the heading" in run(a, b)[1]) == heading.startswith("Disk")
+
+
+@pytest.mark.parametrize("heading", [",latency\n", "#run,latency\n"])
+def test_a_heading_above_a_row_of_numbers_is_no_title(tmp_path, heading):
+    a, b = (write(tmp_path / side, [f"{heading}1,12.5 ms\n2,13.5 ms\n"]) for side in "ab")
+    assert compared(a, b)["latency", ""]["mean_a"] == pytest.approx(0.013)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Title,\n\nrun,x\n,ms\n1,2.5\n2,3.5\n3,oops\n", "line 7: column 'x (ms)' contains"),
+        ("run,x\n1,812 ± 3\n2,814 ± 2\n", "found '812 ± 3'"),
+        ('run,x\n1,"812,500"\n', "Write 812500 if the comma is between thousands, 812.500 if"),
+        (",net,disk\nrun,MB/s,kB/s\n1,2.5,3\n", "column without a name"),
+        ("run,x\n1,2\n\nrun,x\n1,3\n2,4\n", "Keep one table per file"),
+        ("test,result\nread,100 MB/s\nping,3 ms\n", "line 2: column 'result' contains"),
+        ("run,time\n1,0:12:31\n2,0:12:35\n", "A result is a column of numbers"),
+    ],
+)
+def test_errors_of_tables_say_what_to_do(tmp_path, text, words):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    code, output = run(path, path)
+    assert code == 2
+    assert words in output
+
+
+@pytest.mark.parametrize(
+    "form", ["0{}.05.2024 10:00", "05/0{}/2024 10:00 AM", "0{}-May-2024", "Wed May  {} 10:00 2024"]
+)
+def test_rows_are_not_matched_by_dates(tmp_path, form):
+    """In whatever form, and under whatever name: days would pair runs that have nothing in common."""
+    sides = [
+        write(
+            tmp_path / side,
+            ["measured on,x\n" + "".join(f"{form.format(day)},{day}.5\n" for day in days)],
+        )
+        for side, days in (("a", (1, 2, 3)), ("b", (2, 3, 4)))
+    ]
+    ((cell, row),) = compared(*sides).items()
+    assert cell == ("x", "")
+    assert (row["mean_a"], row["mean_b"]) == (2.5, 3.5)
+
+
+def test_kernels_are_no_dates(tmp_path):
+    sides = [write(tmp_path / side, ["kernel,x\n5.10.120,1.5\n6.1.10,2.5\n"]) for side in "ab"]
+    assert {at for _, at in compared(*sides)} >= {"kernel=5.10.120", "kernel=6.1.10"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "metric,value\nthroughput,800\nlatency,12\n",
+        "name,value\nthroughput (MB/s),800\nlatency (ms),12\n",
+        "name,unit,value\na,MB/s,800\nb,ms,12\n",
+    ],
+)
+def test_quantities_of_a_long_table_have_no_common_mean(tmp_path, text):
+    sides = [write(tmp_path / side, [text]) for side in "ab"]
+    found = compared(*sides)
+    assert len(found) == 2
+    assert not any("geometric mean" in at for _, at in found)
+
+
+def test_a_column_named_total_is_no_reason_to_leave_out_another(tmp_path):
+    sides = [write(tmp_path / side, ["mem_percent,mem_total\n12.5,24e9\n"]) for side in "ab"]
+    assert {name for name, _ in compared(*sides)} == {"mem", "mem_total"}
+
+
+def test_a_unit_beside_a_value_in_json_is_its_unit(tmp_path):
+    for side, factor in (("a", 1), ("b", 2)):
+        rows = [
+            {"name": "x", "time": {"value": 1.5 * factor, "unit": "ms", "n": 3}},
+            {"name": "y", "time": {"value": 250 * factor, "unit": "us", "n": 3}},
+        ]
+        (tmp_path / f"{side}.json").write_text(json.dumps({"results": rows}))
+    found = compared(tmp_path / "a.json", tmp_path / "b.json")
+    means = {at: row["mean_a"] for (name, at), row in found.items() if name == "time" and "=" in at}
+    assert means == pytest.approx({"name=x": 1.5e-3, "name=y": 250e-6})
+    assert found["time", "name=x"]["unit"] == "s"

@@ -107,7 +107,8 @@ class _Columns:
         self._required = {
             index: name
             for index, name in enumerate(self.names)
-            if name and (reads_all_columns or self._melted_rows or name in text_columns)
+            if name in text_columns
+            or (name and (reads_all_columns or self._melted_rows) and not self._is_left_out(name))
         }
         melted = [
             name
@@ -122,7 +123,7 @@ class _Columns:
 
     def _warn_of_unread_columns(self, line: int) -> None:
         """Name columns without a name, and those that match no `melt` of any table."""
-        declaration, messages = self._context.declaration, self._context.messages
+        messages = self._context.messages
         if unnamed := [str(n) for n, name in enumerate(self._all_names, start=1) if not name]:
             messages.append(
                 f"{self._context.file} line {line}: column {', '.join(unnamed)} has no name and was "
@@ -130,15 +131,13 @@ class _Columns:
             )
         if not self._melted_rows:
             return
-        known = set(declaration.input_fields).union(
+        known = set(self._context.declaration.input_fields).union(
             *(_melted_columns(rows) for rows in self._melted_rows.values())
         )
         unread = [
             name
             for name in self.names
-            if name
-            and name not in known
-            and not any(matches_whole(pattern, name) for pattern in declaration.ignore)
+            if name and name not in known and not self._is_left_out(name)
         ]
         if unread:
             more = f" and {len(unread) - MAX_SHOWN} more" * (len(unread) > MAX_SHOWN)
@@ -146,6 +145,10 @@ class _Columns:
                 f"{self._context.file} line {line}: columns that no table reads: "
                 f"{', '.join(unread[:MAX_SHOWN])}{more}"
             )
+
+    def _is_left_out(self, name: str) -> bool:
+        ignored = self._context.declaration.ignore
+        return any(matches_whole(pattern, name) for pattern in ignored)
 
     def check_row(self, row: list[str], line: int) -> list[str]:
         """Return a row that fits the heading; raises `FormatError` for any other."""

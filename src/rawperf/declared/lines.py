@@ -276,8 +276,8 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                         f"{key!r} is given twice",
                         number,
                         found=line,
-                        remedy="keep one snapshot per file, put a line with its time above each "
-                        "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
+                        remedy="keep one snapshot per file, put a line with its time above each, as date +%s "
+                        "prints it (time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
         lines_before += len(source.lines)

@@ -357,6 +357,11 @@ class _TableBuffer:
         ]
         if is_untimed.any() and _has_duplicates(is_untimed, table_codes, entity, name):
             records = _number_duplicates(decode_categories(records), lines, self.file)
+            if any(table.part.time is not None for table in tables):
+                self.messages.append(
+                    f"{self.file}: an entity occurs again without a time between, and is named with #2: "
+                    "for several snapshots, put a line with the time (date +%s) above each"
+                )
         messages = tuple(self.messages)
         self.messages.clear()
         return ParsedFile(records, next(iter(clocks)), dict(self.info), messages, lines)

@@ -51,9 +51,22 @@ _SUFFIXES = {"s", "ms", "us", "ns", *(set(_WORDS) - {"rps", "qps", "tps"})}
 _BITS = {"Kb", "Mb", "Gb"}
 """Bits, or bytes in careless writing: no unit is taken from these."""
 _PER_SECOND = re.compile(r"(?i)(.*[_ ]per[_ ]|.*/)(s|sec|secs|second|seconds)")
-_AMOUNT_PER_SECOND = re.compile(r"(?i)(?:.*[_ ])?(bits|bytes)[_ ]per[_ ]\w+")
+_AMOUNTS = {
+    **{
+        word: unit
+        for word, unit in _WORDS.items()
+        if unit in ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB")
+    },
+    **{"bit": "bit", "bits": "bit", "kbit": "kbit", "mbit": "Mbit", "gbit": "Gbit"},
+}
+_AMOUNT_PER_SECOND = re.compile(
+    r"(?i)(?:.*[_ ])?(?!per[_ ])([a-z]+)(?:[_ ]per[_ ]|/|_)(?:s|sec|secs|second|seconds)"
+)
 _RATES = re.compile(r"(?i)(?:.*[_ ])?(?:rps|qps|tps|iops)")
-_COUNTED = re.compile(r"(?i)(.*_)?(ops?|reqs?|requests?|trans(actions)?|tx|iops|messages?|msgs?)")
+_COUNTED = re.compile(
+    r"(?i)(.*_)?(ops?|reqs?|requests?|trans(actions)?|tx|iops|messages?|msgs?|packets|pkts|events|"
+    r"calls|queries|pages|rows|records|frames|faults|switches|interrupts|iterations)"
+)
 
 
 def split_unit(name: str) -> tuple[str, str]:
@@ -69,9 +82,13 @@ def split_unit(name: str) -> tuple[str, str]:
         return brackets[1], unit
     if (words := _IN.fullmatch(name)) and (unit := parse_unit(words[2])):
         return words[1], unit
+    if amount := _AMOUNT_PER_SECOND.fullmatch(name):
+        if amount[1] in _BITS:
+            return name, ""
+        if amount[1].lower() in _AMOUNTS:
+            return name, f"{_AMOUNTS[amount[1].lower()]}/s"
     if _PER_SECOND.fullmatch(name):
-        amount = _AMOUNT_PER_SECOND.fullmatch(name)
-        return name, {"bits": "bit/s", "bytes": "B/s"}[amount[1].lower()] if amount else "1/s"
+        return name, "1/s"
     if _RATES.fullmatch(name):
         return name, "1/s"
     base, _, suffix = name.rpartition("_")
@@ -86,9 +103,13 @@ def parse_unit(text: str) -> str:
     text = text.strip().replace("μ", "u").replace("µ", "u")
     if text in _BITS:
         return ""
+    if text.endswith("Bps"):  # bytes: bits are written Mbps
+        text = f"{text.removesuffix('ps')}/s"
+    counted, slash, time = text.rpartition("/")
+    if counted.lower() in _AMOUNTS and counted not in _BITS and time == "s":
+        return f"{_AMOUNTS[counted.lower()]}/s"
     if is_unit(text):
         return text
-    counted, slash, time = text.rpartition("/")
     if slash and _WORDS.get(time.lower()) in ("s", "min"):
         return parse_unit(f"{counted}/{_WORDS[time.lower()]}")
     unit = _WORDS.get(text.lower(), text.lower() if text.lower() in ("s", "ms", "us", "ns") else "")

@@ -46,6 +46,10 @@ from virtperf.runs.run_values import (
 SPLITS = 200
 """Default number of random splits of an A/A test."""
 SEED = 20090131
+NO_QUANTITY = (
+    "a result is a column of numbers, with its unit in its name, such as latency (ms): texts, times, "
+    "and numbers of rows are not compared"
+)
 MERGE_REMEDY = "keep single values or a histogram log, and compare by --percentile"
 
 
@@ -279,14 +283,14 @@ def _compare_sides(
     return replace(table, offer=_offer_rows(sides, tables, table.rows))
 
 
-def _with_total(sides: Sequence[Side], names: Iterable[str]) -> list[str]:
-    """Quantities whose total of the run is compared too: the mean over the tool's intervals, which may be
+def _with_total(sides: Sequence[Side], selected: Mapping[str, ComparedQuantity]) -> list[str]:
+    """Metrics of tools whose total of the run is compared too: the mean over the tool's intervals, which may be
     of unequal length, is not. Run folders have windows, so that both are different numbers there.
     """
     if any(run.day for side in sides for run in side.runs):
         return []
-    known = [*names]
-    return [name for name in known if f"{name}_total" in known]
+    totals = {name for name, kind in selected.items() if not kind.field}  # no columns of a table
+    return [name for name in selected if f"{name}_total" in totals]
 
 
 def _require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
@@ -490,7 +494,8 @@ def _common_pairs(
             "the sides have no quantity in common",
             expected=f"a quantity of {a.name}: {', '.join(a.quantity_names[:10]) or 'none'}",
             found=", ".join(b.quantity_names[:10]) or "none",
-            remedy=next((w for side in (a, b) for w in side.warnings if FORMAT_IGNORED in w), None),
+            remedy=next((w for side in (a, b) for w in side.warnings if FORMAT_IGNORED in w), None)
+            or (None if a.quantity_names and b.quantity_names else NO_QUANTITY),
         )
     return pairs
 

@@ -35,8 +35,10 @@ from virtperf.core.grouping import grouped
 from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest.columns import (
+    BEGINS_NUMBER,
     first_text,
     has_numbers,
+    has_unit,
     is_empty,
     number_columns,
     row_place,
@@ -103,6 +105,12 @@ class _TextColumn:
     first_text: pd.Series
     file: str
     has_numbers: bool
+
+    @property
+    def likelihood(self) -> tuple[bool, bool, bool]:
+        """Order of columns by how likely they are results with a damaged cell."""
+        begins = bool(BEGINS_NUMBER.match(str(self.first_text.iloc[0])))
+        return self.has_numbers, begins, bool(split_unit(self.name)[1])
 
 
 class RunReader:
@@ -327,7 +335,7 @@ class RunReader:
         self._texts += texts
         if not numbers and texts and not any(is_empty(frame[name]) for name in frame.columns):
             # a column without a cell is a result that this run lacks; else one has a damaged cell
-            likely = sorted(texts, key=lambda t: (t.has_numbers, bool(split_unit(t.name)[1])))[-1]
+            likely = max(texts, key=lambda text: text.likelihood)
             to_numbers(likely.first_text, likely.name, likely.file)
         empty += empty_cells(numbers, str(path))
         return plain_table(frame, numbers, str(path), self.quantities)
@@ -540,7 +548,8 @@ class RunReader:
 
 def _has_words_of_outcome(column: pd.Series) -> bool:
     """Whether a column may say in words which rows failed, beside numbers such as status codes."""
-    return may_say_outcome(str(column.name)) and len(first_text(column)) > 0
+    texts = first_text(column)
+    return may_say_outcome(str(column.name)) and any(not has_unit(str(cell)) for cell in texts)
 
 
 def _average_values(

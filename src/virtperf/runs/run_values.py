@@ -73,11 +73,16 @@ SEVERAL_PERCENTILES = (
     "or intervals is not a percentile"
 )
 NUMBERING_NAMES = re.compile(
-    r"(?i)#|i|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|trial|"
-    r"round|iter|iteration|sample|step|seq|sequence|unnamed: \d+"
+    r"(?i)#|#? ?(?:i|no|nr|id|idx|index|rows?|rep|reps|repetition|repeat|replicate|run|runs|run[_ ]?id|trial|"
+    r"round|iter|iteration|sample|step|seq|sequence)|unnamed: \d+"
 )
 INDEX_NAMES = re.compile(rf"{NUMBERING_NAMES.pattern}|t|seconds?|secs?|time|time[_ ]?s|elapsed")
 TIME_NAMES = re.compile(r"(?i)time[_ ]?stamps?|ts|epoch(_?m?s)?|date|date[_ ]?time")
+PRINTED_DATE = re.compile(
+    r"(?i)\d{1,2}([./-])(\d{1,2}|[a-z]{3,9})\1(19|20)\d\d\b|"
+    r"([a-z]{3},? )?([a-z]{3} +\d{1,2}|\d{1,2} [a-z]{3,9})\b.* (19|20)\d\d\b"
+)
+"""Dates that are not in ISO's order: 31.12.2024, 12/31/2024, 31-Dec-2024, Tue Dec 31 10:00:00 2024."""
 MOMENT_NAMES = re.compile(
     r"(?i)(.*[_ -])?(start|begin|end|stop|finish|creat)(ed)?[_ -]?(time([_ -]?stamp)?|date|at|stamp)"
 )
@@ -413,7 +418,7 @@ def choose_keys(
                 facts.add(name)
         elif named:
             left_out[name] = "a text that is not named by --key"
-        elif all(_is_time(cell) for column in columns for cell in column if cell):
+        elif _are_times(name, [cell for column in columns for cell in column]):
             left_out[name] = "times of the rows"
         elif INDEX_NAMES.fullmatch(name):
             left_out[name] = NUMBERS_ROWS
@@ -475,7 +480,7 @@ def _is_key_between_files(name: str, sides: Sequence[Sequence[PlainTable]]) -> b
     side, with levels that other sides have too.
     """
     levels = [[table.texts[name][0] for table in side if name in table.texts] for side in sides]
-    if INDEX_NAMES.fullmatch(name) or all(_is_time(x) for of_side in levels for x in of_side if x):
+    if INDEX_NAMES.fullmatch(name) or _are_times(name, [x for of_side in levels for x in of_side]):
         return False
     return _tells_runs_apart(levels)
 
@@ -673,7 +678,14 @@ def _is_balanced(name: str, table: PlainTable) -> bool:
     return whole and len(counts) > 1 and len({*counts.values()}) == 1 and min(counts.values()) > 1
 
 
+def _are_times(name: str, cells: Sequence[str]) -> bool:
+    """Whether the texts of a column are dates, or are named as times."""
+    return TIME_NAMES.fullmatch(name) is not None or all(_is_time(cell) for cell in cells if cell)
+
+
 def _is_time(text: str) -> bool:
+    if PRINTED_DATE.match(text):
+        return True
     try:
         datetime.fromisoformat(text.replace("/", "-"))
     except ValueError:

@@ -486,3 +486,39 @@ def test_cloud_provider_metrics() -> None:
     keys = zip(found["entity"], found["field"], found["t"], strict=True)
     assert dict(zip(keys, found["value"], strict=True)) == printed
     assert len(found) == len(printed) == 8
+
+
+@pytest.mark.parametrize("form", ["{}", "time: {}", "=== {} ==="])
+@pytest.mark.parametrize(
+    "stamps", [("1767225600", "1767225610"), ("2026-01-01T01:00:00+01:00", "2026-01-01 00:00:10")]
+)
+def test_snapshots_below_times_as_people_print_them(tmp_path, form, stamps) -> None:
+    path = tmp_path / "vmstat.txt"
+    path.write_text(
+        "".join(
+            f"{form.format(at)}\nnr_free_pages 5\npgfault {n}\n"
+            for at, n in zip(stamps, (100, 350), strict=True)
+        )
+    )
+    table = read(path)
+    assert table["t"].tolist() == [1767225600, 1767225610]
+    assert table["metric_value"].tolist()[1:] == [25]
+
+
+def test_reports_without_times_are_said_to_be_named_apart(tmp_path) -> None:
+    path = tmp_path / "domstats.txt"
+    path.write_text("Domain: 'vm'\n  state.state=1\n  cpu.time=5\n\n" * 2)
+    table = read(path)
+    assert set(table["entity"]) == {"vm", "vm#2"}
+    assert any("occurs again without a time between" in w for w in table.attrs["warnings"])
+
+
+def test_details_of_collectl_leave_out_the_names_of_devices() -> None:
+    heading, first = [
+        line.split() for line in sample("collectl/collectl-details.txt").decode().splitlines()[1:3]
+    ]
+    table = of("collectl/collectl-details.txt", line=3)
+    expected = {
+        n: float(x) for n, x in zip(heading[2:], first[2:], strict=True) if not n.endswith("]Name")
+    }
+    assert dict(zip(table["field"].astype(str), table["value"], strict=True)) == expected

@@ -19,6 +19,7 @@ from rawperf.registry import (
 )
 from rawperf.results import ResultTable, read_results
 from rawperf.results.formats import RESULT_FORMATS
+from rawperf.results.names import split_unit
 from rawperf.results.read import recognise_results
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
@@ -149,3 +150,22 @@ def test_files_of_monitors_are_no_results(path: Path) -> None:
 def test_compressed_results_are_read() -> None:
     data = (SAMPLES / "hyperfine/a/r1.json").read_bytes()
     assert parse(gzip.compress(data)).rows.equals(parse(data).rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("throughput_mb_s", ("throughput_mb_s", "MB/s")),
+        ("read MB/s", ("read MB/s", "MB/s")),
+        ("rx_bytes_per_second", ("rx_bytes_per_second", "B/s")),
+        ("rx_mbit_s", ("rx_mbit_s", "Mbit/s")),
+        ("net_Mb_s", ("net_Mb_s", "")),  # bits or bytes
+        ("packets_s", ("packets_s", "")),
+        ("boot_s", ("boot", "s")),
+        ("bandwidth (MBps)", ("bandwidth", "MB/s")),
+        ("bandwidth (Mbps)", ("bandwidth", "Mbit/s")),
+        ("bandwidth (kb/sec)", ("bandwidth", "kB/s")),
+    ],
+)
+def test_names_of_rates_are_no_times(name, expected):
+    assert split_unit(name) == expected

@@ -239,11 +239,6 @@ def test_a_heading_may_begin_with_a_number_sign(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        (
-            "t.csv",
-            "# a\nname,ms\n,us\nx,2\n",
-            "line 3: column 'ms'.*found 'us'. Write the unit into",
-        ),
         ("t.txt", "1.5\n1.6\n1.7\n", "numbers without names"),
         ("t.csv", "Full label,CPU\nLabel,CPU\n2026/01/15 10:00:00,12.5\n", "CloudWatch's console"),
     ],

@@ -116,7 +116,7 @@ def test_single_snapshot_has_no_rate(dictionary):
     received = rows(raw, field="segments received")
     assert received["metric"].iloc[0] != ""
     assert received["metric_value"].isna().all()
-    assert any("is a single snapshot" in w for w in raw.warnings)
+    assert any("the file has no times" in w for w in raw.warnings)
 
 
 def test_sum_metric_is_listed_at_its_first_part(dictionary):

@@ -8,7 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ OTHER_NOTATION = re.compile(
     r"[+-]?\d{1,3}(?:(\.\d{3})+,\d+|([ '\u2019\u00a0\u202f]\d{3})+([.,]\d+)?)"
 )
 """Numbers with other marks between thousands: 1.234,5 and 1 234.5 and 1'234."""
+WITH_ERROR = re.compile(r"[+-]?\d[\d.]*\s*(?:±|\+/?-)\s*\d.*")
 EMPTY = ("", "-")
 TRUTH = ("True", "False")
 INFINITE = ("inf", "-inf")
@@ -34,6 +35,7 @@ WRITTEN_NUMBER = re.compile(r"[+-]?\d[\d.]*(?:[eE][+-]?\d+)?")
 NUMBER_WITH_UNIT = re.compile(
     r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ%][A-Za-zµμ%/]*)"
 )
+BEGINS_NUMBER = re.compile(r"[+-]?\.?\d")
 DURATION = re.compile(r"(?=\d+[hm]\d)(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)s")
 """Durations as Go prints them: ``1m2.5s``."""
 
@@ -83,8 +85,22 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     line, where = row_place(place, file)
     overflow = _overflowing_number(file, line) if cell in INFINITE else ""
     large = bool(overflow) or (bool(np.isfinite(values.iloc[at])) and cell not in TRUTH)
+    shown = (
+        f"the column without a name ({name})"
+        if name.startswith("Unnamed: ")
+        else f"column {name!r}"
+    )
+    remedy = "correct the cell, or clear it"
+    if NUMBER_WITH_UNIT.fullmatch(cell):
+        remedy = "write one quantity a column, with its unit in its name"
+    elif cell == name:
+        remedy = "keep one table per file, and its heading once"
+    elif int(place) == 0 and not any(map(str.isdigit, cell)):
+        remedy = (
+            "write the names of the columns in one row, each with its unit, or correct the cell"
+        )
     raise RawperfError(
-        f"column {name!r} contains "
+        f"{shown} contains "
         + ("a number that is too large" if large else "a value that is not a finite number")
         + where,
         file=file,
@@ -93,7 +109,7 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         if large
         else "one number per row, or an empty cell",
         found=repr(overflow or cell),
-        remedy=_suggest_notation(cell) or "correct the cell, or clear it",
+        remedy=_suggest_notation(cell) or remedy,
     )
 
 
@@ -168,6 +184,12 @@ def has_numbers(column: pd.Series) -> bool:
     return bool(_parse_numbers(column).notna().any())
 
 
+def has_unit(cell: str) -> bool:
+    """Whether a cell is a number with a known unit: ``100 MB/s``, but not ``200 OK``."""
+    match = NUMBER_WITH_UNIT.fullmatch(cell)
+    return match is not None and bool(parse_unit(match[2]))
+
+
 def is_empty(column: pd.Series) -> bool:
     """Whether a column has no cell."""
     return bool((column.isna() | column.astype(str).str.strip().isin(EMPTY)).all())
@@ -189,11 +211,51 @@ def row_place(place: Any, file: str) -> tuple[int | None, str]:
     return None, f" in row {int(place) + 1}"
 
 
+def plain_heading(text: str) -> tuple[str, int]:
+    """Bring a delimited text in the form of a heading and rows; lines keep their numbers.
+
+    Comments (`blank_comments`) and titles above the heading are blanked: lines of one cell, or
+    ``sep=;``, above a row of several names. A row of units below the heading is blanked too, and its
+    units stand in the names: ``latency (ms)``.
+
+    Returns
+    -------
+    tuple of str and int
+        The text, and the number of titles above the heading.
+    """
+    text = blank_comments(text)
+    lines = text.splitlines(keepends=True)
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    mark = next((m for m in "\t;,|" if filled and m in lines[filled[-1]]), None)
+    if mark is None:
+        return text, 0
+    rows = ([c.strip() for c in lines[place].split(mark)] for place in filled)
+    titles = takewhile(lambda row: len([*filter(None, row)]) < 2, rows)
+    at = len([*titles])
+    if at + 1 >= len(filled):
+        return text, 0
+    heading, below = filled[at], filled[at + 1]
+    names = [cell.strip() for cell in lines[heading].split(mark)]
+    if at and any(BEGINS_NUMBER.match(name) for name in names):
+        return text, 0  # a row: what looked like titles is a heading with one name, or with a #
+    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
+    for place in filled[:at]:
+        lines[place] = ends[place]
+    units = [cell.strip().strip("[]()") for cell in lines[below].split(mark)]
+    known = [parse_unit(unit) for unit in units]
+    is_of_units = any(known) and len(units) == len(names) and '"' not in lines[heading]
+    if is_of_units and all(unit in EMPTY or of for unit, of in zip(units, known, strict=True)):
+        joined = [f"{n} ({u})" if u and n else n for n, u in zip(names, known, strict=True)]
+        lines[heading], lines[below] = mark.join(joined) + ends[heading], ends[below]
+    return "".join(lines), at
+
+
 def row_lines(file: str) -> list[int]:
     """Return the first line of each row of a delimited text, from 1; [] for other files."""
     if Path(file).suffix.lower() not in DELIMITED:
         return []
-    reader = csv.reader(io.StringIO(blank_comments(read_bytes(file).decode("utf-8", "replace"))))
+    text, _ = plain_heading(read_bytes(file).decode("utf-8-sig", "replace"))
+    reader = csv.reader(io.StringIO(text))
     lines, first = [], 1
     for cells in reader:
         if cells:
@@ -238,7 +300,7 @@ def _mostly_numbers(column: pd.Series) -> bool:
     # also count numbers in another notation: skipped as text they would be silently lost
     meant = _parse_numbers(column).notna() | text.str.fullmatch(THOUSANDS.pattern)
     meant |= text.str.fullmatch(DECIMAL_COMMA.pattern)
-    meant |= text.str.fullmatch(OTHER_NOTATION.pattern)
+    meant |= text.str.fullmatch(OTHER_NOTATION.pattern) | text.str.fullmatch(WITH_ERROR.pattern)
     return bool(2 * (meant & filled & ~text.isin(TRUTH)).sum() > filled.sum())
 
 
@@ -254,6 +316,9 @@ def _suggest_notation(text: str) -> str | None:
     """Suggest how to write a number with a comma, or a unit."""
     if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
         return f"write {text.replace(',', '')!r}, without thousands separators"
+    if THOUSANDS.fullmatch(text):
+        whole, point = text.replace(",", ""), text.replace(",", ".")
+        return f"write {whole} if the comma is between thousands, {point} if it is a decimal comma"
     if OTHER_NOTATION.fullmatch(text):
         return "use a decimal point, and no marks between thousands"
     if "," in text and "." not in text:

@@ -12,6 +12,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError
 from rawperf.core.numbers import MAX_NUMBER
 from rawperf.json_lines import NotFiniteError, loads_strict
+from rawperf.results.names import parse_unit, to_base
 from virtperf.core.numbers import join_names
 
 RECORDS = "records"
@@ -151,13 +152,25 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
     stack: list[tuple[str, Any]] = [*row.items()][::-1]
     while stack:
         name, value = stack.pop()
-        if isinstance(value, dict):
+        if isinstance(value, dict) and (unit := _unit_beside(value)):
+            base, factor = to_base(unit)
+            others = {key: of for key, of in value.items() if key not in ("value", "unit")}
+            stack += [(f"{name}/{inner}", of) for inner, of in [*others.items()][::-1]]
+            stack.append((f"{name} ({base})", value["value"] * factor))
+        elif isinstance(value, dict):
             stack += [(f"{name}/{inner}", of) for inner, of in [*value.items()][::-1]]
         elif name in cells:
             raise TableError(f"two members have the path {name!r}", remedy="rename one of them")
         else:
             cells[name] = float(value) if _is_long(value) else value
     return cells
+
+
+def _unit_beside(value: Mapping[str, Any]) -> str:
+    """Known unit of an object of a number and its unit: ``{"value": 1.5, "unit": "ms"}``."""
+    unit = value.get("unit")
+    is_pair = is_number(value.get("value")) and isinstance(unit, str)
+    return parse_unit(unit) if is_pair and unit else ""
 
 
 def _are_objects(value: object) -> bool:

@@ -44,6 +44,7 @@ from virtperf.runs.ingest.columns import (
     WRITTEN_NUMBER,
     blank_comments,
     convert_units_of_cells,
+    plain_heading,
 )
 from virtperf.runs.ingest.documents import LEFT_OUT, TableError, document_rows, line_rows
 
@@ -58,7 +59,7 @@ _NO_DELIMITER = "\x1f"
 
 def _parse_delimited(data: bytes, texts: Sequence[str]) -> pd.DataFrame:
     """Parse a delimited table with a header. The columns `texts` are not converted to numbers."""
-    text = blank_comments(data.decode("utf-8-sig"))
+    text, titles = plain_heading(data.decode("utf-8-sig").replace("\u2212", "-"))
     delimiter = find_delimiter(text)
     sep = r"\s+" if delimiter == " " else delimiter or _NO_DELIMITER
     heading, line = _first_row(text, delimiter)
@@ -67,7 +68,10 @@ def _parse_delimited(data: bytes, texts: Sequence[str]) -> pd.DataFrame:
     options: dict[str, Any] = {"sep": sep, "skipinitialspace": True, "index_col": False}
     if any(mark in text for mark in ("\r", "\x0b", "\x0c")):
         options["engine"] = "python"
-    return pd.read_csv(io.StringIO(text, newline=None), dtype=dict.fromkeys(texts, str), **options)
+    frame = pd.read_csv(io.StringIO(text, newline=None), dtype=dict.fromkeys(texts, str), **options)
+    if titles:
+        frame.attrs[LEFT_OUT] = (f"left out: {titles} line{'s'[: titles - 1]} above the heading",)
+    return frame
 
 
 def find_delimiter(text: str) -> str | None:
