@@ -49,6 +49,12 @@ def test_limits_come_from_the_printed_precision(tmp_path):
     assert claims["faster"].n_places == 2
 
 
+def test_implied_decrease_is_worded_as_less(tmp_path):
+    claim = load(tmp_path)["faster"]
+    words = [claim.implied_words(*ends, " %", single_pair=True) for ends in ((-39, -37), (-1, 2))]
+    assert words == ["37 to 39 % less", "−1 to 2 %"]
+
+
 def test_winner_is_first_for_every_level_of_for_each(tmp_path):
     instances = load(tmp_path)["peak"].instances
     at = [[dict(part.terms[0][1].at) for part in instance.parts] for instance in instances]

@@ -11,6 +11,7 @@ from tests.report.plain import links, plain
 from virtperf.report.claim_words import implied
 from virtperf.report.key_numbers import point_precision
 from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Listing
 
 
 def test_range_of_other_claims_is_given_for_relations_without_number(loaded: LoadedStudy) -> None:
@@ -71,6 +72,17 @@ def test_claims_about_the_text_and_all_claims_are_listed(loaded: LoadedStudy) ->
     assert all(name in repr(loaded.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))
     assert "bends-down" not in repr(loaded.claims())
     assert "The paper makes no testable claim here." in plain(loaded.claims("figure-4"))
+
+
+def test_claims_that_others_exclude_are_listed_apart(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    path.write_text(path.read_text().replace("about: [figure-2]", "about: [figure-2, text]"))
+    study = load_study("toy", data)
+    blocks = study.claims("text").record.blocks
+    excluded, kept = (b.items for b in blocks if isinstance(b, Listing))
+    assert "in conflict" in str(excluded) and "in conflict" not in str(kept)
+    assert "claim:flat" in str(excluded) and "claim:best-at-8" in str(kept)
 
 
 def test_verdicts_are_missing_before_the_stages_have_run(bare: LoadedStudy) -> None:

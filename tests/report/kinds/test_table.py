@@ -38,7 +38,7 @@ def test_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy
     assert "a footnote mark stuck to it" in html and "1 cell is corrected" in html
     assert "[printed: 81921] 8192[1]" in repr(exhibit)
     assert exhibit.record.provenance == (Provenance.PUBLISHED,)
-    assert "not stated" in html  # the empty cell
+    assert "not stated" not in html  # a cell without text stays one, as printed
     assert exhibit.record.numbers[0].rows[1] == (
         "lnwas",
         "2",

@@ -95,8 +95,8 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
 
 
 def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
-    """At most `MAX_SENTENCES` claims that other claims exclude, then `MAX_FURTHER` of those that set
-    most plotted ranges.
+    """At most `MAX_SENTENCES` claims that other claims exclude, then apart `MAX_FURTHER` of the rest,
+    those first that set most plotted ranges.
     """
     set_by = points_by_claim(data)
     disputed = [c for c in claims if data.result(c.id).get("text_verdict") in DISPUTED]
@@ -105,8 +105,9 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
     excluded = sum(data.result(c.id)["text_verdict"] == Verdict.CONTRADICTED for c in disputed)
     told = f"exclude {excluded or 'none'}"
     told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
+    colon = (", among them:" if len(disputed) > MAX_SENTENCES else ":") if disputed else "."
     yield Paragraph(
-        words=f"Of {plural(len(claims), 'claim')} about no figure or table, others {told}:"
+        words=f"Of {plural(len(claims), 'claim')} about no figure or table, others {told}{colon}"
     )
     items: list[Words] = []
     for claim in disputed[:MAX_SENTENCES]:
@@ -115,11 +116,16 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
         instead = allowed_instead(data, claim) if claim.numbered else ""
         ends = f": {instead}." if instead else "."
         items.append((Span(text=shown, style="verdict"), " ", said, ends))
+    if items:
+        yield Listing(items=tuple(items))
+    items = []
     for claim in rest[:MAX_FURTHER]:
         said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
         place = next(iter(claim.sections), "").rpartition(" / ")[2]
         items.append((said, "." if not place or place.isdigit() else f" ({place})."))
-    yield Listing(items=tuple(items))
+    if items:
+        yield Paragraph(words="Of the claims that others do not exclude:")
+        yield Listing(items=tuple(items))
 
 
 def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:

@@ -103,7 +103,7 @@ def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
     if not verdicts:
         return f"None of the {plural(count, 'verdict')} depends on how a word is read."
     depend = "depends" if len(verdicts) == 1 else "depend"
-    return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on how a word is read."
+    return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on whether words are read as here or otherwise."
 
 
 def _changes(
@@ -120,9 +120,13 @@ def _changes(
     for name in order[:MAX_NAMED]:
         others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
         says = claims[name].says if name in claims else name
-        words: list[str | Span] = [Span(text=says, link=f"claim:{name}"), " ", shown(name, here)]
+        word = claims[name].word if name in claims else ""
+        named = f", “{word}” here," if word else ""
+        read = f"All words{named} read {_ADVERBS[here]}"
+        said = Span(text=says, link=f"claim:{name}")
+        words: list[str | Span] = [said, f" {read}: ", shown(name, here)]
         for reading in others:
-            words += [f" Read {_ADVERBS[reading]}: ", shown(name, reading)]
+            words += [f"; {_ADVERBS[reading]}: ", shown(name, reading)]
         yield tuple(words)
     if len(order) > MAX_NAMED:
         yield f"{plural(len(order) - MAX_NAMED, 'more claim')} in the details."

@@ -96,9 +96,7 @@ def record(
     columns = [str(c) for c in cells.columns]
     rows = [
         tuple(
-            _corrected(*marks[r, column])
-            if (r, column) in marks
-            else cell or (Span(text="not stated", style="empty"),)
+            _corrected(*marks[r, column]) if (r, column) in marks else cell
             for column, cell in zip(columns, map(str, line), strict=True)
         )
         for r, line in enumerate(cells.itertuples(index=False))

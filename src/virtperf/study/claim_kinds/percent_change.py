@@ -50,6 +50,11 @@ class PercentChangeClaim(QuotientClaim, NumberClaim):
     def unit_suffix(self, study: Study) -> str:
         return f"{NO_BREAK}%"
 
+    def implied_words(self, low: float, high: float, unit: str, *, single_pair: bool) -> str:
+        if high < 0:
+            return f"{interval(-high, -low, unit)} less"
+        return super().implied_words(low, high, unit, single_pair=single_pair)
+
     def relation_words(self, study: Study, instance: Instance) -> str:
         of, to = map(bracketed, part_words(study, instance))
         change = interval(self.low, self.high, f"{NO_BREAK}%")
