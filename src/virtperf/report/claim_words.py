@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from virtperf.core.numbers import NO_BREAK, interval, plural, pretty, rounded, with_interval
-from virtperf.core.verdicts import OF_THE_RATIO, Verdict
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claim_kinds.order import OrderClaim
@@ -94,7 +94,7 @@ def estimate_words(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str
     unit = estimate_unit(claim, study, result)
     finite = math.isfinite(low) and math.isfinite(high)
     words = with_interval(value, low, high, unit) if finite else f"{pretty(value)}{unit}"
-    if isinstance(claim, OrderClaim) and result.get("detectable_unit") == OF_THE_RATIO:
+    if isinstance(claim, OrderClaim) and float(result.get("allowed_low", math.nan)) > 0:  # a ratio
         words += compared_sides(claim, study)
     return words
 
