@@ -8,6 +8,7 @@ import math
 import re
 from functools import cache
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -61,8 +62,12 @@ def same(found: object, level: object) -> bool:
         return str(found) == str(level)
 
 
-def mean(study: str, definition: dict, text: str, **levels_of_all: object) -> float:
-    """The value of an expression from the means over single runs, with pandas alone."""
+def mean(
+    study: str, definition: dict, text: str, *, logs: bool = False, **levels_of_all: object
+) -> float:
+    """The value of an expression from the means over single runs, or, with `logs`, their geometric
+    means, with pandas alone.
+    """
     runs = pd.read_parquet(ROOT / "data" / "runs" / study / "observations.parquet")
     total = 0.0
     for sign, factor, name, levels in _TERM.findall(text):
@@ -73,7 +78,11 @@ def mean(study: str, definition: dict, text: str, **levels_of_all: object) -> fl
         for name_of_factor, level in at.items():
             rows = rows[rows[name_of_factor].map(lambda found, level=level: same(found, level))]
         assert len(rows), text
-        total += (-1 if sign == "-" else 1) * float(factor or 1) * rows["value"].mean()
+        total += (
+            (-1 if sign == "-" else 1)
+            * float(factor or 1)
+            * (math.exp(np.log(rows["value"]).mean()) if logs else rows["value"].mean())
+        )
     return total
 
 
@@ -105,6 +114,11 @@ def test_numbers_are_those_of_the_means_of_runs(study: str) -> None:
             values = [value]
             if "to" in number:
                 values = [value / mean(study, definition, number["to"])]
+                if definition.get("blocks"):  # a ratio within blocks is one of logarithms
+                    values += [
+                        mean(study, definition, number["of"], logs=True)
+                        / mean(study, definition, number["to"], logs=True)
+                    ]
                 if over := definition.get("judged_over"):  # the mean of each level's log ratio
                     values += [geometric_mean_ratio(study, definition, number, over)]
             values = [

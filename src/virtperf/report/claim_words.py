@@ -10,8 +10,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.core.numbers import NO_BREAK, interval, plural, rounded, with_interval
-from virtperf.core.verdicts import OF_THE_RATIO, Verdict
+from virtperf.core.numbers import NO_BREAK, interval, plural, pretty, rounded, with_interval
+from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
 from virtperf.report.wording import placed_verdict, shown_verdict
 from virtperf.study.claim_kinds.order import OrderClaim
@@ -69,27 +69,33 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
         claim.printed_number(unit),
         implied(claim, result, unit),
         *verdicts,
-        measured=_estimate_words(claim, data, unit),
+        measured=estimate_words(claim, data.study, result),
         reason=reason if isinstance(reason, str) else "",
         shown=placed_verdict(verdicts[0], claim.n_places),
     )
 
 
-def _estimate_words(claim: Claim, data: StudyData, unit: str) -> str:
-    """The runs' estimate with its interval and unit; the ratio of an order's sides says which one it
-    divides by which. "" without an estimate.
+def estimate_unit(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str:
+    """Unit of the runs' estimate with the space before it; "" for a ratio."""
+    if claim.is_order and result.get("allowed_low") == 0:  # a difference of the sides
+        return number_unit(claim, study)
+    return claim.unit_suffix(study)
+
+
+def estimate_words(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str:
+    """The runs' estimate in a row of verdicts with its interval, if it has one, and unit; the ratio of
+    an order's sides says which one it divides by which. "" without an estimate.
     """
-    result = data.result(claim.id)
     value, low, high = (
         float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
     )
     if not math.isfinite(value):
         return ""
-    if claim.is_order and result.get("allowed_low") == 0:  # a difference of the sides
-        unit = number_unit(claim, data.study)
-    words = with_interval(value, low, high, unit)
-    if isinstance(claim, OrderClaim) and result.get("detectable_unit") == OF_THE_RATIO:
-        words += compared_sides(claim, data.study)
+    unit = estimate_unit(claim, study, result)
+    finite = math.isfinite(low) and math.isfinite(high)
+    words = with_interval(value, low, high, unit) if finite else f"{pretty(value)}{unit}"
+    if isinstance(claim, OrderClaim) and float(result.get("allowed_low", math.nan)) > 0:  # a ratio
+        words += compared_sides(claim, study)
     return words
 
 

@@ -57,7 +57,7 @@ def test_verdicts_of_a_figure_are_counted_over_plotted_points(tmp_path: Path) ->
         " ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text")
     )
     assert (
-        "4 claims, 3 of them about plotted quantities. By the paper's other claims: 1 in conflict"
+        "4 claims, 3 of them about its quantities. By the paper's other claims: 1 in conflict"
         in figure
     )
     assert "about plotted quantities" not in elsewhere

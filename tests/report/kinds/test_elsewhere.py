@@ -66,3 +66,16 @@ def test_verdict_over_every_level_has_its_own_column(loaded: LoadedStudy) -> Non
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     text = " ".join(plain(record(replace(loaded.context, data=data))).split())
     assert "over every system" in text and "undecided 55 (50 to 60) %" in text
+
+
+def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) -> None:
+    rows = [
+        {"claim": "more-at-8", "level": level, "measured_verdict": "undecided", "reason": ""}
+        for level in ("a", "b")
+    ]
+    study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
+    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
+    shown = record(replace(loaded.context, data=data)).shows
+    assert shown == (
+        "1 of 1 hypothesis have the same verdict on every system, 1 of them undecided."
+    )

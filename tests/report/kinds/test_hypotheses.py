@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from tests.report.plain import plain
+from virtperf.report.kinds.hypotheses import _against
 from virtperf.report.loaded import LoadedStudy
 
 
@@ -50,3 +51,20 @@ def test_note_stands_below_the_hypothesis(loaded: LoadedStudy) -> None:
     text = plain(LoadedStudy(replace(loaded.context, data=data)).hypotheses())
     assert "Note: refuted by a ratio above 2" in text
     assert "Note:" not in plain(loaded.hypotheses())
+
+
+def test_number_of_an_order_of_several_pairs_is_that_of_the_reason(loaded: LoadedStudy) -> None:
+    order = next(claim.id for claim in loaded.data.claims.claims if claim.is_order)
+    reason = "x, 8 to x, 4: measured 1,200 % (95 % CI 1,100 to 1,300, 3 runs per condition)"
+    verdicts = loaded.data.verdicts.copy()
+    verdicts.loc[verdicts["claim"] == order, "estimate"] = float("nan")
+    verdicts.loc[verdicts["claim"] == order, "reason"] = reason
+    data = replace(loaded.data, verdicts=verdicts)
+    text = plain(LoadedStudy(replace(loaded.context, data=data)).hypotheses())
+    assert ": 1,200 % (1,100 to 1,300) (x: 8 against 4)" in text
+
+
+def test_compared_conditions_name_what_they_share_once() -> None:
+    assert _against("2 guests, disk to 2 guests, segment") == "2 guests: disk against segment"
+    assert _against("disk to segment") == "disk against segment"
+    assert _against("2 guests") == "2 guests"

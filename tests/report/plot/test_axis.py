@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -79,6 +80,12 @@ def test_order_and_labels_of_the_study_are_kept() -> None:
     assert (list(found.positions), found.tick_labels) == ([20480, 10240], ("20,480", "10,240"))
     left, right = found.limits
     assert left > right
+
+
+def test_short_labels_stay_horizontal_beside_long_ones() -> None:
+    _, axes = plt.subplots(figsize=(7.5, 4))
+    replace(levels(1, 10, 50, 100), width_pt=260.0).draw(axes, "x", labelled=True)
+    assert {label.get_rotation() for label in axes.get_xticklabels()} == {0.0}
 
 
 @each_case("found", [(20480, 11264, 10240, 9216), (1, 2, 3, 4, 100000), tuple(range(1, 14))])

@@ -169,7 +169,7 @@ def _verdict_counts(data: StudyData, claims: Iterable[Claim], everything: int) -
     if not verdicts:
         return f"{plural(everything, 'claim')} about the set-up and other quantities that are not plotted."
     if len(verdicts) < everything:
-        lead = f"{plural(everything, 'claim')}, {len(verdicts)} of them about plotted quantities. "
+        lead = f"{plural(everything, 'claim')}, {len(verdicts)} of them about its quantities. "
     from_text = Counter(shown_verdict(text, n_places) for n_places, text, _ in verdicts)
     measured = Counter(by_runs for *_, by_runs in verdicts)
     nothing = measured.pop(Verdict.NO_MEASUREMENT, 0)

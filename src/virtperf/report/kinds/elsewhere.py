@@ -9,11 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.core.numbers import interval, plural, pretty, with_interval
+from virtperf.core.numbers import interval, plural
 from virtperf.core.verdicts import Verdict
-from virtperf.report.claim_words import claim_in_words, measured_verdict
+from virtperf.report.claim_words import (
+    claim_in_words,
+    estimate_unit,
+    estimate_words,
+    measured_verdict,
+)
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.study.claims import Claim
 from virtperf.study.conditions import MIN_UNITS
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY, Factor
@@ -42,7 +48,7 @@ def record(context: Context) -> Record:
         levels = [level for level in (*others, EVERY) if level in known]
     else:
         levels = [factor.default or "", *others, *([EVERY] if EVERY in known else [])]
-    agreeing = 0
+    agreeing = undecided = 0
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -58,9 +64,9 @@ def record(context: Context) -> Record:
             if level != EVERY and (word := measured_verdict(result)) != Verdict.NO_MEASUREMENT
         }
         agreeing += len(found) == 1
+        undecided += found == {Verdict.UNDECIDED}
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
-        unit = claim.unit_suffix(study)
-        rows.append((*texts, *(_cell(result, unit, limits=not measured) for result in results)))
+        rows.append((*texts, *(_cell(claim, study, r, limits=not measured) for r in results)))
         for level, result in zip(levels, results, strict=True):
             numbers = {name: result.get(name) for name in ("measured_verdict", *NUMBERS, *LIMITS)}
             table.append({"claim": claim.id, factor.name: level, **numbers})
@@ -77,6 +83,7 @@ def record(context: Context) -> Record:
     word, what = ("hypothesis", "Hypotheses") if measured else ("claim", "Claims")
     without = "runs" if study.pooled_factor else "a run at another level"
     words = _about(study, factor)
+    open_ones = f", {undecided} of them undecided" if undecided else ""
     if left_out:
         words += f" {what} without {without} are left out ({left_out})."
     words += (
@@ -94,7 +101,8 @@ def record(context: Context) -> Record:
         Paragraph(words=words),
         grid,
         title=f"Do the {what.lower()} hold on every {factor.label}?",
-        shows=f"{agreeing} of {plural(len(rows), word, what.lower())} have the same verdict on every {factor.label}.",
+        shows=f"{agreeing} of {plural(len(rows), word, what.lower())} have the same verdict on every "
+        f"{factor.label}{open_ones}.",
         numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
     )
 
@@ -114,23 +122,20 @@ def _about(study: Study, factor: Factor) -> str:
     )
 
 
-def _cell(result: dict[Any, Any], unit: str, *, limits: bool) -> Words:
+def _cell(claim: Claim, study: Study, result: dict[Any, Any], *, limits: bool) -> Words:
     """Cell with the verdict, its number with the interval if there is one, and the limits that it was
     judged by.
     """
     word = measured_verdict(result)
     if word == Verdict.NO_MEASUREMENT:
         return ""
-    value, low, high = (float(result.get(name, math.nan)) for name in NUMBERS)
     parts: list[str | Span] = [Span(text=word, style="verdict")]
-    if math.isfinite(value):
-        finite = math.isfinite(low) and math.isfinite(high)
-        ends = with_interval(value, low, high) if finite else pretty(value)
+    if number := estimate_words(claim, study, result):
         allows = ""
         if limits:
             least, most = (float(result.get(name, math.nan)) for name in LIMITS)
-            allows = f"; allowed: {interval(least, most, unit)}"
-        parts.append(Span(text=f"{ends}{unit}{allows}", style="small"))
+            allows = f"; allowed: {interval(least, most, estimate_unit(claim, study, result))}"
+        parts.append(Span(text=f"{number}{allows}", style="small"))
     return tuple(parts)
 
 

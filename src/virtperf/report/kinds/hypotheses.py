@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -97,17 +98,42 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     """Verdict, wording and estimate of a hypothesis; what it allows if that is not decided."""
     result, words = data.result(claim.id), claim_in_words(claim, data)
     verdict = Span(text=words.measured_verdict, style="verdict")
-    if not words.measured:
+    where, labelled, rest = words.reason.partition(MEASURED_AT)
+    # of several pairs of an order, only the reason has a number
+    pair = None if words.measured else _NUMBER.match(rest)
+    if not words.measured and not pair:
         return (verdict, f" {claim.says.rstrip('.')}.")
-    text = f" {claim.says.rstrip('.')}: {words.measured}"
-    where, labelled, _ = words.reason.partition(MEASURED_AT)
-    if labelled and not claim.is_order:  # of an order, the label names the stored direction
-        text += f" ({where})"
+    number = f"{pair['value']} ({pair['limits']})" if pair else words.measured
+    text = f" {claim.says.rstrip('.')}: {number}"
+    if labelled and (pair or not claim.is_order):  # of one pair, its number has the direction
+        text += f" ({_against(where)}"
+        if (n := len(claim.instances)) > 1:
+            fails = words.measured_verdict == Verdict.FAILS_HERE
+            text += f"; {'clearest' if fails else 'least certain'} of {n} comparisons"
+        text += ")"
     low, high = (float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
         low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
         text += f"; the hypothesis allows {interval(low, high, claim.unit_suffix(data.study))}"
     return (verdict, f"{text}.")
+
+
+_NUMBER = re.compile(r"(?P<value>\S+(?: %)?) \([\d.]+ % CI (?P<limits>[^,]+(?:,\d{3}[^,]*)*)")
+"""The estimate at the beginning of a stored reason, after `MEASURED_AT`."""
+
+
+def _against(where: str) -> str:
+    """Compared conditions of a stored reason, ``8, swap a to 8, swap b``, with what both share
+    first: ``8: swap a against swap b``.
+    """
+    sides = [side.split(", ") for side in where.split(" to ")]
+    if len(sides) != 2:
+        return where
+    shared = [word for word in sides[0] if word in sides[1]]
+    left, right = (", ".join(word for word in side if word not in shared) for side in sides)
+    if not left or not right:
+        return where
+    return f"{', '.join(shared)}{': ' if shared else ''}{left} against {right}"
 
 
 def _reason(data: StudyData, claim: Claim, result: Mapping[str, object]) -> tuple[str | Span, ...]:

@@ -346,7 +346,13 @@ def _facts(context: Context) -> tuple[Fact, ...]:
 def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     data = context.data
     runs = data.index.get("runs", ())
-    conditions = {str(sorted(run["factors"].items())) for run in runs}
+    by = data.study.pooled_factor
+    pooled = {run["factors"].get(by.name) for run in runs} if by else set()
+    conditions = {
+        str(sorted((k, v) for k, v in run["factors"].items() if not by or k != by.name))
+        for run in runs
+    }
+    on = f" on {plural(len(pooled), by.label)}" if by else ""
     warned = sum(1 for run in runs if warnings_of(run))
     out = sum(len(data.index.get(part, ())) for part in ("quarantined", "excluded"))
     words = Counter(measured_verdict(data.result(claim.id)) for claim in data.paper_claims)
@@ -354,7 +360,7 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
         Fact(
             value=str(len(runs)),
             label="measured runs",
-            note=f"of {plural(len(conditions), 'condition')}",
+            note=f"of {plural(len(conditions), 'condition')}{on}",
         ),
         Fact(
             value=str(warned),

@@ -68,10 +68,7 @@ class AxisLevels:
         axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
         axes.set_xlabel("")
         if not self.numeric or len(self.positions) <= MAX_LABELLED_TICKS:
-            turned = (
-                self.numeric
-                and max(map(len, self.tick_labels)) * CHARACTER_WIDTH + 6 > self.min_distance_pt
-            )
+            turned = self.numeric and self._labels_overlap()
             axes.set_xticks(
                 list(self.positions.values()),
                 self._tick_labels(turned),
@@ -99,6 +96,14 @@ class AxisLevels:
         places = sorted(self.positions[level] for level in levels)
         near = min((b - a for a, b in pairwise(places)), default=abs(right - left))
         return near / self.data_per_point
+
+    def _labels_overlap(self) -> bool:
+        """Whether two neighbouring labels have no room side by side."""
+        placed = sorted(zip(self.positions.values(), self.tick_labels, strict=True))
+        return any(
+            (len(a) + len(b)) / 2 * CHARACTER_WIDTH + 6 > (right - left) / self.data_per_point
+            for (left, a), (right, b) in pairwise(placed)
+        )
 
     def _tick_labels(self, turned: bool) -> list[str]:
         """Tick labels without overlap: wrapped text, or rotated numbers with some left out."""

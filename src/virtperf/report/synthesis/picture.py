@@ -117,7 +117,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure | None:
         factor = 100 if scale.label == _PERCENT_LABEL else 1
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: pretty(factor * value)))
         axes.grid(visible=False)
-        axes.set_xlabel(scale.label)
+        axes.set_xlabel(f"{scale.label}, logarithmic axis" if scale.log else scale.label)
         draw_legend(figure, [], kinds)
     return figure
 

@@ -49,7 +49,7 @@ def test_claims_tested_again_are_counted(facts: StudyFacts, monkeypatch) -> None
     counts = RepetitionCounts("toy-today", "toy", Counter({"holds here": 2, "undecided": 1}))
     monkeypatch.setattr(front, "repetition_counts", lambda study, studies: [counts])
     page = Parsed(front_page([facts]))
-    assert "Tested again in toy-today: 2 hold here, 1 undecided." in page.text
+    assert "Claims of the paper tested again in toy-today: 2 hold here, 1 undecided." in page.text
     assert "claims-toy-today.html#q=toy" in page.links
 
 
