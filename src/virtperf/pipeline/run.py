@@ -35,8 +35,10 @@ from virtperf.core.paths import Layout
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_file, wait_for_dvc
 from virtperf.pipeline.stages import are_independent, is_nothing_made, stage_names
 
-DEFINITION_WEIGHT = 10
+DEFINITION_WEIGHT = 20
 """Time of a byte of claims, which are solved, over that of a byte of raw files, which are read."""
+REPORT_WEIGHT = 400_000
+"""Raw bytes that take as long to read as the smallest report to write."""
 TIMES_FILE = Path(".dvc", "tmp", "virtperf-times.json")
 
 
@@ -472,13 +474,13 @@ def _run_shared(
 
 
 def _weight(layout: Layout, study: str) -> int:
-    """Proxy for a study's running time: the size of its raw files, and that of its definition, of which
-    a byte takes longer.
+    """Proxy for a study's running time: the size of its raw files, that of its definition, of which a
+    byte takes longer, and its report.
     """
     raw = layout.measured(study).rglob("*")
     size = sum(path.stat().st_size for path in raw if path.is_file())
     written = layout.definition(study).glob("*.yaml")
-    return size + DEFINITION_WEIGHT * sum(path.stat().st_size for path in written)
+    return REPORT_WEIGHT + size + DEFINITION_WEIGHT * sum(path.stat().st_size for path in written)
 
 
 def _repro(
