@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import virtperf
 from virtperf.pipeline.run import dvc_environment
 
 NO_SHELL = """\
@@ -48,3 +50,12 @@ def test_the_status_of_a_stage_in_a_fork_is_that_of_its_command(repository: Path
 def test_other_commands_run_in_a_shell(repository: Path) -> None:
     for cmd in ("virtperf check", "virtperf report a > page.txt", "python step.py a b"):
         assert repro(repository, cmd)[1].endswith(f"in a shell: {cmd}\n")
+
+
+def test_a_stage_that_cannot_be_imported_runs_in_a_shell(repository: Path) -> None:
+    package = repository / "src" / "virtperf" / "runs"
+    root = Path(virtperf.__file__).parents[1]
+    shutil.copytree(root, repository / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "stage.py").write_text("this is no Python\n")
+    status, output = repro(repository, "virtperf runs a")
+    assert status and output.endswith("in a shell: virtperf runs a\n")

@@ -39,8 +39,9 @@ _MODULES = {
 def run_dvc(arguments: Sequence[str]) -> int:
     """Run DVC with stages in forks; returns its exit status.
 
-    Commands of other programs, and all commands while this process has other threads, run in a shell
-    as usual: a fork has copies of locks, but not the threads that hold them.
+    Commands of other programs, a stage whose modules can't be imported, and all commands while this
+    process has other threads run in a shell as usual: a fork has copies of locks, but not the threads
+    that hold them.
     """
     Tqdm.monitor_interval = 0  # no thread of progress bars, which are not shown
     in_shell = dvc_run._run
@@ -48,15 +49,24 @@ def run_dvc(arguments: Sequence[str]) -> int:
     def run(executable: str | None, cmd: str, *, env: Mapping[str, str], **options: Any) -> None:
         match = _COMMAND.fullmatch(cmd)
         words = match["arguments"].split() if match else [""]
-        if words[0] in _MODULES:
-            importlib.import_module(_MODULES[words[0]])
-        if words[0] not in _MODULES or not is_single_threaded():
+        if not _is_imported(words[0]) or not is_single_threaded():
             in_shell(executable, cmd, env=env, **options)
         elif status := _in_fork(words, env, options["cwd"]):
             raise StageCmdFailedError(cmd, status)
 
     dvc_run._run = run
     return int(dvc_main(list(arguments)))
+
+
+def _is_imported(command: str) -> bool:
+    """Import what a stage needs; whether it is a stage, and succeeded."""
+    if command not in _MODULES:
+        return False
+    try:
+        importlib.import_module(_MODULES[command])
+    except Exception:
+        return False
+    return True
 
 
 def _in_fork(arguments: Sequence[str], variables: Mapping[str, str], folder: str) -> int | None:

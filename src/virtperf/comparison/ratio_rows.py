@@ -51,7 +51,7 @@ Verdict = Literal[
 CALLED_DIFFERENT = ("worse", "better", "slower", "faster", "lower", "higher")
 FOR_THE_WORSE = ("worse", "slower")
 GEOMETRIC_MEAN = "geometric mean"
-QUANTITY_NAMES = re.compile(r"(?i)metrics?|quantity|measure(ment|d)?|variable|kpi|units?")
+QUANTITY_NAMES = re.compile(r"(?i)metrics?|quantity|measure(ment|d)?|variable|kpi")
 """Names of columns that say what the number of a row is."""
 MAX_PLANNED = 20
 """Rows for which the number of further runs is computed, those with the smallest p-values."""
@@ -584,7 +584,6 @@ def _groups(
         group: group_pairs
         for group, group_pairs in groups.items()
         if len(group_pairs) > 1
-        and len({_unit_of_row(pair) for pair in group_pairs}) == 1
         and not _are_of_different_kinds([pair.condition for pair in group_pairs])
         and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in group_pairs)
     }
@@ -595,7 +594,11 @@ def _are_of_different_kinds(conditions: Sequence[Condition]) -> bool:
     levels = grouped((name, str(level)) for at in conditions for name, level in at)
     return any(
         len({*of_name}) > 1
-        and (QUANTITY_NAMES.fullmatch(name) or len({split_unit(level)[1] for level in of_name}) > 1)
+        and (
+            QUANTITY_NAMES.fullmatch(name)
+            or UNIT_NAMES.fullmatch(name)
+            or len({split_unit(level)[1] for level in of_name}) > 1
+        )
         for name, of_name in levels.items()
     )
 
