@@ -179,20 +179,21 @@ class MetricTranslator:
         `RawTables`.
         """
         found = self._dictionary.translate(records, self._format)
+        code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
+        values = np.full(len(records), np.nan)
         # the first of several metrics of a record
-        rows = select_rows(found.rows, np.diff(found.rows["order"], prepend=-1) > 0)
-        converted = rows["value"].copy()
-        if (is_counter := rows["counter"]).any():
-            converted[is_counter] = np.nan
+        is_first = np.diff(found.order, prepend=-1) > 0
+        code[found.order[is_first]] = found.code[is_first] + 1
+        values[found.order[is_first]] = found.value[is_first]
+        is_counter = is_first & found.has_kind("counter")
+        if is_counter.any():
+            values[found.order[is_counter]] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
+                rows = found.rows(t=records["t"].to_numpy(dtype=float))
                 rates = self._counter_rates(select_rows(rows, is_counter), found.series)
-                converted[np.searchsorted(rows["order"], rates["order"])] = rates["value"]
-        values = np.full(len(records), np.nan)
-        values[rows["order"]] = converted
-        code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[rows["order"]] = rows["series"] + 1
+                values[rates["order"]] = rates["value"]
         metrics = [metric for _, _, metric, _ in found.series]
         kinds = [kind for *_, kind in found.series]
         units = [self._dictionary[name].unit for name in metrics]
@@ -311,18 +312,26 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
         if writer is None:
             part = pa.Table.from_pandas(table, preserve_index=False)
             text_columns = [field.name for field in part.schema if not _is_number(field.type)]
+            encodings = {
+                field.name: "DELTA_BINARY_PACKED"
+                if pa.types.is_integer(field.type)
+                else "BYTE_STREAM_SPLIT"
+                for field in part.schema
+                if _is_number(field.type)
+            }
             fields = [
                 field if _is_number(field.type) else field.with_type(_TEXTS)
                 for field in part.schema
             ]
             schema = pa.schema(fields, part.schema.metadata)
             # dictionary encoding only for texts: few numbers repeat, so that it costs more than it
-            # saves
+            # saves; bytes of numbers side by side are compressed three times as fast
             writer = pq.ParquetWriter(
                 out,
                 schema,
                 store_schema=False,
                 use_dictionary=text_columns,
+                column_encoding=encodings,
                 write_statistics=[name for name in ("t", "line") if name in part.column_names],
             )
             part = part.cast(schema)

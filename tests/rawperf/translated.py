@@ -14,9 +14,7 @@ def translate(
     unit, and the columns of its name.
     """
     found = dictionary.translate(records, format_name)
-    rows = records.drop(columns=["report", "entity_kind", "entity", "field"]).iloc[
-        found.rows["order"]
-    ]
+    rows = records.drop(columns=["report", "entity_kind", "entity", "field"]).iloc[found.order]
     names = pd.DataFrame(found.series, columns=["entity_kind", "entity", "metric", "kind"])
-    columns = names.iloc[found.rows["series"]].to_dict("list")
-    return rows.reset_index(drop=True).assign(value=found.rows["value"], **columns)
+    columns = names.iloc[found.code].to_dict("list")
+    return rows.reset_index(drop=True).assign(value=found.value, **columns)

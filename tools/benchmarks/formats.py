@@ -104,6 +104,41 @@ def pandas_long(path: Path) -> int:
     return len(table)
 
 
+def pandas_same_melt(path: Path) -> int:
+    import pandas as pd
+
+    wide = pd.read_csv(path)
+    wide["line"] = range(2, len(wide) + 2)
+    table = wide.melt(["time", "host", "line"], ["users", "tps", "millis", "cpu"], "field")
+    return _same_table(table.sort_values("line", kind="stable"), path)
+
+
+def pandas_same_long(path: Path) -> int:
+    import pandas as pd
+
+    table = pd.read_csv(path)
+    table["line"] = range(2, len(table) + 2)
+    return _same_table(table, path)
+
+
+def _same_table(table: Any, path: Path) -> int:
+    """Add the columns of `rawperf read` that the file does not have, and write them all."""
+    metrics = {"users": "clients", "tps": "throughput", "millis": "response_time"}
+    units = {"users": "count", "tps": "1/s", "millis": "s"}
+    factors = {"users": 1.0, "tps": 1.0, "millis": 1e-3}
+    field = table["field"]
+    texts = {
+        "report": "",
+        "entity_kind": "driver",
+        "metric": field.map(metrics).fillna(""),
+        "metric_unit": field.map(units).fillna(""),
+        "kind": field.map(dict.fromkeys(metrics, "gauge")).fillna(""),
+    }
+    table = table.assign(metric_value=table["value"] * field.map(factors), **texts)
+    table.to_parquet(path.with_suffix(".pandas.parquet"), index=False)
+    return len(table)
+
+
 def pandas_texts(path: Path) -> int:
     import pandas as pd
 
@@ -179,8 +214,14 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
     "sadf-json": {"json": json_loads, "orjson": orjson_loads},
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
-    "declared-csv": {"pandas, melt and Parquet": pandas_melt},
-    "declared-csv-long": {"pandas and Parquet": pandas_long},
+    "declared-csv": {
+        "pandas, melt and Parquet": pandas_melt,
+        "pandas, the same table": pandas_same_melt,
+    },
+    "declared-csv-long": {
+        "pandas and Parquet": pandas_long,
+        "pandas, the same table": pandas_same_long,
+    },
     "perfkit": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
     "perfkit-short": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
 }

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
-from rawperf.core.sample_rows import HOST, SampleRows, build_samples, select_rows
+from rawperf.core.sample_rows import HOST, SampleRows, build_samples
 from rawperf.core.tables import factorize_rows, texts_at
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
@@ -97,15 +97,32 @@ SeriesName = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Translation:
-    """Samples in the dictionary's units, in the order of their records.
+    """Values in the dictionary's units, in the order of their records.
 
-    `series` of `rows` is an index into `series`, `order` the position of the record, of the first
-    part for a combined metric; `counter` and `event` are set, `file` and `line` are not. A record
-    has no row, or one for each metric of its field.
+    `order` is the position of a value's record, of the first part for a combined metric; `code` is an
+    index into `series`. A record has no value, or one for each metric of its field.
     """
 
-    rows: SampleRows
+    order: np.ndarray
+    code: np.ndarray
+    value: np.ndarray
     series: list[SeriesName]
+
+    def has_kind(self, kind: MetricKind) -> np.ndarray:
+        """Mask of the values of a kind."""
+        return np.array([own == kind for *_, own in self.series], dtype=bool)[self.code]
+
+    def rows(self, **columns: np.ndarray) -> SampleRows:
+        """Build samples; `columns` of `ROW` have a number for each record, `order` is set."""
+        return build_samples(
+            len(self.code),
+            series=self.code,
+            counter=self.has_kind("counter"),
+            event=self.has_kind("event"),
+            value=self.value,
+            order=self.order,
+            **{name: column[self.order] for name, column in columns.items()},
+        )
 
 
 class MetricDictionary:
@@ -160,26 +177,14 @@ class MetricDictionary:
         equal times, and are equal in all further columns.
         """
         combination, source_counts, series, sources = self._lookup_sources(records, format_name)
-        position, code = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
+        order, code = _expand_rows(combination, np.array(source_counts, dtype=np.int64))
         factors = np.array([source.factor for _, source in sources], dtype=float)
-        is_counter, is_event = (
-            np.array([kind == wanted for *_, kind in series], dtype=bool)
-            for wanted in ("counter", "event")
-        )
         with np.errstate(over="ignore"):
-            value = records["value"].to_numpy(dtype=float)[position] * factors[code]
-        rows = build_samples(
-            len(code),
-            series=code,
-            counter=is_counter[code],
-            event=is_event[code],
-            t=records["t"].to_numpy(dtype=float)[position],
-            value=value,
-            order=position,
-        )
+            value = records["value"].to_numpy(dtype=float)[order] * factors[code]
+        found = Translation(order, code, value, series)
         if any(metric.combine for metric, _ in sources):
-            rows = _combine_parts(rows, records, series, sources, self._fields_by_metric)
-        return Translation(rows, series)
+            return _combine_parts(found, records, sources, self._fields_by_metric)
+        return found
 
     def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
@@ -206,54 +211,54 @@ class MetricDictionary:
 
 
 def _combine_parts(
-    rows: SampleRows,
+    found: Translation,
     records: pd.DataFrame,
-    series: list[SeriesName],
     sources: list[tuple[Metric, Source]],
     fields_by_metric: dict[tuple[str, str, str, str], list[str]],
-) -> SampleRows:
-    """Combine the parts of combined metrics into one row, that of the first part."""
+) -> Translation:
+    """Combine the parts of combined metrics into one value, at the first part."""
     group_numbers: dict[tuple[str, ...], int] = {}
     group, n_required = np.full((2, len(sources)), -1)
     is_first, is_rest = np.zeros((2, len(sources)), dtype=bool)
-    for k, ((metric, source), name) in enumerate(zip(sources, series, strict=True)):
+    for k, ((metric, source), name) in enumerate(zip(sources, found.series, strict=True)):
         if metric.combine:
             fields = fields_by_metric[source.format, source.report, source.entity_kind, metric.name]
             group[k] = group_numbers.setdefault((*name, source.report), len(group_numbers))
             n_required[k] = 1 if metric.combine == "present" else len(fields)
             is_first[k] = source.field == fields[0]
             is_rest[k] = metric.combine == "rest" and not source.declared
-    combined = group[rows["series"]] >= 0
-    parts = select_rows(rows, combined)
-    codes = parts["series"]
-    same = records.drop(columns=[*_NAMES, "value"]).take(parts["order"])
+    combined = group[found.code] >= 0
+    codes, part_values = found.code[combined], found.value[combined]
+    same = records.drop(columns=[*_NAMES, "value"]).take(found.order[combined])
     same["group"] = group[codes]
     combination, first = factorize_rows(same, list(same.columns))
-    value = parts["value"]
-    total = pd.Series(value).groupby(combination, sort=False).transform("sum").to_numpy()
+    total = pd.Series(part_values).groupby(combination, sort=False).transform("sum").to_numpy()
     count, n_first = (
         np.bincount(combination, weights=mask)[combination]
-        for mask in (~np.isnan(value), is_first[codes])
+        for mask in (~np.isnan(part_values), is_first[codes])
     )
     is_complete = np.where(is_rest[codes], n_first == 1, count >= n_required[codes])
-    rows["value"][combined] = np.where(
-        is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan
-    )
-    is_first_of_group = np.zeros(len(parts), dtype=bool)
+    value = found.value.copy()
+    value[combined] = np.where(is_complete, np.where(is_rest[codes], 1.0 - total, total), np.nan)
+    is_first_of_group = np.zeros(len(codes), dtype=bool)
     is_first_of_group[first] = True
-    is_kept = np.ones(len(rows), dtype=bool)
+    is_kept = np.ones(len(value), dtype=bool)
     is_kept[combined] = is_first_of_group
-    return select_rows(rows, is_kept)
+    return Translation(found.order[is_kept], found.code[is_kept], value[is_kept], found.series)
 
 
 def _expand_rows(
     combination: np.ndarray, source_counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Repeat each row `source_counts[combination]` times; return row numbers and source indices."""
+    first = np.cumsum(source_counts) - source_counts
+    if source_counts.max(initial=0) <= 1:
+        row = np.flatnonzero(source_counts.astype(bool)[combination])
+        return row, first[combination[row]]
     repeats = source_counts[combination]
     row = np.repeat(np.arange(len(combination)), repeats)
     source_rank = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    return row, (np.cumsum(source_counts) - source_counts)[combination[row]] + source_rank
+    return row, first[combination[row]] + source_rank
 
 
 def load_metrics(path: Path, report: Report = raise_problem) -> MetricDictionary:

@@ -327,9 +327,8 @@ class SampleCollector:
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
         named = self._dictionary.translate(records.assign(t=t, file=file), name)
-        rows = named.rows
-        rows["line"], rows["file"] = line[rows["order"]], file[rows["order"]]
-        place, keys, kinds = self._series_by_file(name, named)
+        rows = named.rows(t=t, line=line, file=file)
+        place, keys, kinds = self._series_by_file(name, named, rows)
         total, counter, untimed = (kinds == "total")[place], rows["counter"], np.isnan(rows["t"])
         if self._run.duration_s is None:
             total = ~counter & (total | untimed)
@@ -361,13 +360,13 @@ class SampleCollector:
         self._spill.add(kept)
 
     def _series_by_file(
-        self, name: str, named: Translation
+        self, name: str, named: Translation, rows: SampleRows
     ) -> tuple[np.ndarray, list[SeriesKey], np.ndarray]:
         """Return the series of each row, with its entity named within the run: indices into the
         following keys and kinds.
         """
-        file = named.rows["file"].astype(np.int64)
-        place, different = pd.factorize(file * len(named.series) + named.rows["series"])
+        file = rows["file"].astype(np.int64)
+        place, different = pd.factorize(file * len(named.series) + named.code)
         keys, kinds = [], []
         for code in different.tolist():
             number, position = divmod(code, len(named.series))
