@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from rawperf.core.declaration import Declaration
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class ReadContext:
+class ReadContext(FileReader):
     """Declaration by which a file is read, and destination of its rows.
 
     `sink` takes the number of a table, and rows of it; `messages` collects messages on omitted parts;
@@ -73,7 +73,3 @@ class ReadContext:
     sink: Callable[[int, Chunk], None]
     messages: list[str]
     file: str
-
-    def error(self, problem: str, line: int | None = None, **parts: str | None) -> FormatError:
-        """Build the error of a place in the file."""
-        return FormatError(problem, file=self.file, line=line, **parts)
