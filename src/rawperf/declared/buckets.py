@@ -12,7 +12,7 @@ import pyarrow as pa
 from rawperf.core.buckets import Bucket
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import FileReader, FormatError
-from rawperf.declared.chunks import Chunk
+from rawperf.declared.chunks import UNIT, Chunk
 from rawperf.declared.values import NumberParser
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
@@ -164,7 +164,7 @@ class BucketConverter(FileReader):
         """Unit of each row's bounds."""
         if self._histogram.above is None:
             return [self._histogram.unit] * len(chunk.lines)
-        printed = chunk.units_above or [None] * len(chunk.lines)
+        printed = chunk.texts_above(UNIT)
         unit_by_text = self._histogram.units
         units = [unit_by_text.get(text or "", unit_by_text.get(ANY_UNIT, "")) for text in printed]
         if not all(units):

@@ -19,7 +19,7 @@ from rawperf.core.errors import FileReader, suggest_similar
 from rawperf.core.patterns import capture_groups, first_group, full_match_mask, matches_whole
 from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.checks import MissingCells, RedundancyChecker
-from rawperf.declared.chunks import Chunk
+from rawperf.declared.chunks import ENTITY, TIME, Chunk
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
@@ -357,7 +357,7 @@ class Collector(FileReader):
         if from_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns, chunk)
         columns = [_to_list(column) for column in columns]
-        entities_above = chunk.entities_above or [None] * len(chunk.lines)
+        entities_above = chunk.texts_above(ENTITY)
         if entity.line is not None:
             columns = [entities_above, *columns]
         entity_names = [
@@ -446,11 +446,7 @@ class Collector(FileReader):
             )
         if time.field is not None and time.line is not None:
             return self._times_of_either(chunk, time.field)
-        cells = (
-            (chunk.times_above or [None] * len(entity))
-            if time.field is None
-            else chunk.column(time.field)
-        )
+        cells = chunk.texts_above(TIME) if time.field is None else chunk.column(time.field)
         has_times = isinstance(cells, np.ndarray)
         if isinstance(cells, pa.Array) and len(cells):
             has_times = cells[0].as_py() != ""
@@ -479,7 +475,7 @@ class Collector(FileReader):
 
     def _times_of_either(self, chunk: Chunk, field: str) -> np.ndarray:
         """Time in each row's field, else in the line above; NaN for rows without either."""
-        above = chunk.times_above or [None] * len(chunk.lines)
+        above = chunk.texts_above(TIME)
         pairs = zip(_to_list(chunk.column(field)), above, strict=True)
         cells = [own if own not in (None, "") else other for own, other in pairs]
         present = np.flatnonzero([cell not in (None, "") for cell in cells])
