@@ -254,7 +254,8 @@ class Collector(FileReader):
         """Count the cells without any text of a column that has a number in each selected row."""
         if self._missing_cells is None:
             return
-        if self.declaration.reads == "pairs" and _is_absent(cells):  # a key of other snapshots
+        is_absent = isinstance(cells, list) and all(cell is None for cell in cells)
+        if self.declaration.reads == "pairs" and is_absent:  # a key of other snapshots
             return
         is_missing = _missing_mask(cells, bool(self.declaration.missing))
         if is_selected is not None and not is_selected.all():
@@ -766,10 +767,6 @@ def _similarity(name: str, other: str) -> float:
     if name.startswith(other) or other.startswith(name):
         return 1.0
     return SequenceMatcher(None, name, other).ratio()
-
-
-def _is_absent(cells: Any) -> bool:
-    return isinstance(cells, list) and all(cell is None for cell in cells)
 
 
 def _matches_any(patterns: tuple[str, ...], text: str) -> bool:

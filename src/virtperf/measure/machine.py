@@ -73,7 +73,8 @@ def machine() -> dict[str, Level]:
 
 def machine_settings() -> dict[str, Level]:
     """Facts that an administrator or a service can change at run time."""
-    is_damon = any(name.startswith("kdamond") for name in _process_names())
+    names = (process.info["name"] or "" for process in psutil.process_iter(["name"]))
+    is_damon = any(name.startswith("kdamond") for name in names)
     facts: dict[str, Level | None] = {
         **kernel_settings(_text, _texts, damon=is_damon),
         "swap_mb": psutil.swap_memory().total // 2**20,
@@ -180,11 +181,6 @@ def open_vulnerabilities(files: Mapping[str, str]) -> str:
         elif "Mitigation" in text:
             by_state["mitigated"].append(name)
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in by_state.items() if names)
-
-
-def _process_names() -> set[str]:
-    """Names of all processes, those of the kernel included."""
-    return {process.info["name"] or "" for process in psutil.process_iter(["name"])}
 
 
 def _uninterruptible() -> set[int]:
