@@ -6,7 +6,7 @@ import errno
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -117,14 +117,7 @@ def main() -> None:
     is_flag=True,
     help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas.",
 )
-def read(
-    file: str,
-    format_name: str | None,
-    output: str | None,
-    metrics: Path | None,
-    interval: float | None,
-    spreadsheet: bool,
-) -> None:
+def read(**options: Any) -> None:
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
     A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is
@@ -133,7 +126,7 @@ def read(
     is needed. A file of your own format is read by a declaration of a few lines of YAML: try it
     with --input-format FILE.yaml.
     """
-    read_file(file, format_name, output, metrics, interval, spreadsheet)
+    read_file(**options)
 
 
 def read_file(

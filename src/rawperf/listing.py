@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.base import ParsedFile, Streaming
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 from rawperf.pieces import PieceReader, cut_after_line, read_whole_file
 from rawperf.recognition import Recognised
 from rawperf.rows import RecordBuilder, Warnings
@@ -55,7 +55,7 @@ class ListingPart:
             yield number + 1, rest, True
 
 
-class Listing(ABC):
+class Listing(FileReader, ABC):
     """A file of a format while it is read: one object for each file.
 
     Attributes
@@ -92,19 +92,6 @@ class Listing(ABC):
         Raises `FormatError` at a line that the tool does not print, and at the end of a file without
         numbers.
         """
-
-    def error(
-        self,
-        problem: str,
-        line: int | None = None,
-        expected: str | None = None,
-        found: str | None = None,
-        remedy: str | None = None,
-    ) -> FormatError:
-        """Build the error of a line of the file, from 1."""
-        return FormatError(
-            problem, file=self.file, line=line, expected=expected, found=found, remedy=remedy
-        )
 
 
 class LineListing(Listing):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 Sniff = Callable[[bytes], float]
 """Certainty that the head of a file is of a format, from 0 (not) to 1 (certainly)."""
@@ -80,16 +81,9 @@ def _detect_sysstat_tool(head: bytes) -> str:
     return next((name for name, pattern in _SYSSTAT_TOOLS if pattern.search(head)), "sysstat")
 
 
-def _sniff_iostat(head: bytes) -> float:
-    return 0.95 if _detect_sysstat_tool(head) == "iostat" else 0.0
-
-
-def _sniff_pidstat(head: bytes) -> float:
-    return 0.95 if _detect_sysstat_tool(head) == "pidstat" else 0.0
-
-
-def _sniff_mpstat(head: bytes) -> float:
-    return 0.95 if _detect_sysstat_tool(_without_inserted_times(head)) == "mpstat" else 0.0
+def _sniff_sysstat(tool: str, head: bytes) -> float:
+    found = _detect_sysstat_tool(_without_inserted_times(head) if tool == "mpstat" else head)
+    return 0.95 if found == tool else 0.0
 
 
 def _sniff_sar(head: bytes) -> float:
@@ -270,14 +264,14 @@ _sniff_xentop = _by_lines(
 SNIFFS: dict[str, Sniff] = {
     "cms-console": _sniff_cms,
     "hdrhistogram": _sniff_hdrhistogram,
-    "iostat": _sniff_iostat,
+    "iostat": partial(_sniff_sysstat, "iostat"),
     "iwl-console": _sniff_iwl_console,
     "iwl-xml": _sniff_iwl_xml,
-    "mpstat": _sniff_mpstat,
+    "mpstat": partial(_sniff_sysstat, "mpstat"),
     "netstat": _sniff_netstat,
     "nmon": _sniff_nmon,
     "perfkit": _sniff_perfkit,
-    "pidstat": _sniff_pidstat,
+    "pidstat": partial(_sniff_sysstat, "pidstat"),
     "sadf-json": _sniff_sadf,
     "sar": _sniff_sar,
     "sar-binary": _sniff_sar_binary,

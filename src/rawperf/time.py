@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 from rawperf.core.sample_rows import HOST
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.recognition import detect_other_shell
@@ -118,7 +118,7 @@ def _parse_seconds(text: str) -> float | None:
     ) / 100
 
 
-class TimeBlockParser:
+class TimeBlockParser(FileReader):
     """Parser of blocks in a file's lines; `is_complete` is False if the last line has no line end."""
 
     def __init__(self, lines: Sequence[str], is_complete: bool, file: str) -> None:
@@ -140,9 +140,7 @@ class TimeBlockParser:
         """Error of an invalid line, or of truncation if it is the last line without a line end."""
         if index >= len(self.lines) or (index == len(self.lines) - 1 and not self.is_complete):
             return TruncatedBlockError()
-        return FormatError(
-            problem, file=self.file, line=index + 1, expected=expected, found=self.lines[index]
-        )
+        return self.error(problem, index + 1, expected, self.lines[index])
 
     def _line(self, index: int, digits_last: bool = False) -> str:
         """Get a line; raises `TruncatedBlockError` beyond the end, or if digits may be missing."""
@@ -220,12 +218,8 @@ class TimeBlockParser:
                 fields[name] = value, index
         missing = [name for name in (USER, "System time (seconds)", ELAPSED) if name not in fields]
         if missing:
-            raise FormatError(
-                f"the block lacks {missing[0]!r}",
-                file=self.file,
-                line=start + 1,
-                expected="the complete output of time -v",
-            )
+            problem = f"the block lacks {missing[0]!r}"
+            raise self.error(problem, start + 1, "the complete output of time -v")
         return TimeBlock(VERBOSE, command, fields, index)
 
     def _parse_command(self, start: int) -> tuple[str, int]:

@@ -169,6 +169,26 @@ class FormatError(RawperfError):
     """A raw file does not follow its format."""
 
 
+class FileReader:
+    """Base class of what reads one file, `file`, and builds the errors of its lines."""
+
+    file: str
+
+    def error(
+        self,
+        problem: str,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> FormatError:
+        """Build the error of a line of the file, from 1; None or 0 if the line is unknown."""
+        place = int(line) if line else None
+        return FormatError(
+            problem, file=self.file, line=place, expected=expected, found=found, remedy=remedy
+        )
+
+
 class RunError(RawperfError):
     """A run folder is incomplete or contradicts itself."""
 

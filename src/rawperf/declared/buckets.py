@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from rawperf.core.buckets import Bucket
 from rawperf.core.declaration import FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError
-from rawperf.declared.chunks import Chunk
+from rawperf.core.errors import FileReader, FormatError
+from rawperf.declared.chunks import UNIT, Chunk
 from rawperf.declared.values import NumberParser
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
@@ -23,13 +23,13 @@ ANY_UNIT = "*"
 """Key of `units` for all texts of a line above that are not declared."""
 
 
-class BucketConverter:
+class BucketConverter(FileReader):
     """Convert the rows of a table into buckets, each an entity of its own, chunk by chunk."""
 
     def __init__(self, part: TableDeclaration, numbers: NumberParser, file: str) -> None:
         assert part.histogram is not None
         self._part, self._histogram = part, part.histogram
-        self._number_parser, self._file = numbers, file
+        self._number_parser, self.file = numbers, file
         self._count = part.value or part.fields[0].field
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
@@ -106,10 +106,9 @@ class BucketConverter:
                 and not self._histogram.gaps
                 and first < lower_bound != previous[3]  # else another histogram begins
             ):
-                raise FormatError(
+                raise self.error(
                     "a bucket of the histogram is missing, or two overlap",
-                    file=self._file,
-                    line=line,
+                    line,
                     expected=f"a bucket from {previous[3]:g}",
                     found=f"from {lower_bound:g}",
                     remedy="the file is damaged; if the tool leaves out buckets, set gaps: true.",
@@ -120,10 +119,9 @@ class BucketConverter:
         return replace(chunk, cells={**chunk.cells, self._count: cells}), bucket_names
 
     def _order_error(self, problem: str, line: int, previous: float, bound: float) -> FormatError:
-        return FormatError(
+        return self.error(
             problem,
-            file=self._file,
-            line=line,
+            line,
             expected=f"{previous:g} or more",
             found=f"{bound:g}",
             remedy="two histograms may need a time or a name each, or the line is damaged.",
@@ -154,10 +152,9 @@ class BucketConverter:
             bounds = np.where(is_missing, default, bounds)
         missing = np.flatnonzero(np.isnan(bounds) & ~is_infinite)
         if len(missing):
-            raise FormatError(
+            raise self.error(
                 f"{name} is not a bucket bound",
-                file=self._file,
-                line=int(lines[missing[0]]),
+                lines[missing[0]],
                 expected="a number, or +Inf",
                 found=str(cells[missing[0]] or "nothing"),
             )
@@ -167,15 +164,14 @@ class BucketConverter:
         """Unit of each row's bounds."""
         if self._histogram.above is None:
             return [self._histogram.unit] * len(chunk.lines)
-        printed = chunk.units_above or [None] * len(chunk.lines)
+        printed = chunk.texts_above(UNIT)
         unit_by_text = self._histogram.units
         units = [unit_by_text.get(text or "", unit_by_text.get(ANY_UNIT, "")) for text in printed]
         if not all(units):
             row = units.index("")
-            raise FormatError(
+            raise self.error(
                 "the unit of the bounds is not declared",
-                file=self._file,
-                line=int(chunk.lines[row]),
+                chunk.lines[row],
                 expected=f"one of {', '.join(self._histogram.units)} in a line above",
                 found=repr(printed[row]) if printed[row] else "no line above",
                 remedy="declare it under histogram: units.",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.declaration import TableDeclaration, is_number
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 from rawperf.core.numbers import format_number
 
 _INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
@@ -21,11 +21,11 @@ Numbers = Callable[[str], tuple[np.ndarray, Sequence[int] | np.ndarray]]
 """Numbers of a field or column of some rows, and their lines."""
 
 
-class RedundancyChecker:
+class RedundancyChecker(FileReader):
     """Checks of a table's rows: `integer`, `at_most` and `sum_of` of its declaration."""
 
     def __init__(self, part: TableDeclaration, missing: frozenset[str], file: str) -> None:
-        self._part, self._missing, self._file = part, missing, file
+        self._part, self._missing, self.file = part, missing, file
         self.is_needed = bool(part.integer or part.at_most or part.sum_of)
 
     def check(self, cells: Callable[[str], Any], numbers: Numbers) -> None:
@@ -70,10 +70,9 @@ class RedundancyChecker:
         wrong = np.flatnonzero(is_wrong)
         if len(wrong):
             value = found[int(wrong[0])]
-            raise FormatError(
+            raise self.error(
                 problem,
-                file=self._file,
-                line=int(lines[int(wrong[0])]),
+                lines[int(wrong[0])],
                 expected=expected,
                 found=format_number(float(value), 8) if not isinstance(value, str) else value,
                 remedy="the line is damaged, or its columns are not those of the heading.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from rawperf.core.declaration import Declaration
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
+
+TIME, ENTITY, UNIT = KINDS_ABOVE = ("time", "entity", "unit")
+"""What lines above rows may give to them."""
 
 
 @dataclass
@@ -22,9 +25,8 @@ class Chunk:
     lines: Sequence[int] | np.ndarray  # of each row, from 1
     # by column: lines of cells that differ from those of the rows
     cell_lines: dict[str, list[int]] = field(default_factory=dict)
-    times_above: list[str | None] | None = None  # time of each row, from a line above it
-    entities_above: list[str | None] | None = None  # entity of each row, from a line above it
-    units_above: list[str | None] | None = None  # unit of each row, from a line above it
+    # by kind, of `KINDS_ABOVE`: what a line above each row gives; None where there is no such line
+    above: Mapping[str, list[str | None]] = field(default_factory=dict)
     # line pattern of each row; samples are numbered within each
     pattern_indices: list[int] | None = None
     keys: tuple[str, ...] = ()  # keys of the rows for messages, if there are more than cells
@@ -33,6 +35,10 @@ class Chunk:
         """Cells of a column, all None if the rows lack it."""
         column = self.cells.get(name)
         return [None] * len(self.lines) if column is None else column
+
+    def texts_above(self, kind: str) -> list[str | None]:
+        """What the line above each row gives."""
+        return self.above.get(kind) or [None] * len(self.lines)
 
     def column_lines(self, name: str) -> Sequence[int] | np.ndarray:
         """Lines of a column's cells."""
@@ -54,15 +60,13 @@ class Chunk:
             {name: take_cells(cells) for name, cells in self.cells.items()},
             take_cells(self.lines),
             {name: take_cells(lines) for name, lines in self.cell_lines.items()},
-            None if self.times_above is None else take_cells(self.times_above),
-            None if self.entities_above is None else take_cells(self.entities_above),
-            None if self.units_above is None else take_cells(self.units_above),
+            {kind: take_cells(texts) for kind, texts in self.above.items()},
             None if self.pattern_indices is None else take_cells(self.pattern_indices),
         )
 
 
 @dataclass(frozen=True)
-class ReadContext:
+class ReadContext(FileReader):
     """Declaration by which a file is read, and destination of its rows.
 
     `sink` takes the number of a table, and rows of it; `messages` collects messages on omitted parts;
@@ -73,7 +77,3 @@ class ReadContext:
     sink: Callable[[int, Chunk], None]
     messages: list[str]
     file: str
-
-    def error(self, problem: str, line: int | None = None, **parts: str | None) -> FormatError:
-        """Build the error of a place in the file."""
-        return FormatError(problem, file=self.file, line=line, **parts)

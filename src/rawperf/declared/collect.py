@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError, suggest_similar
+from rawperf.core.errors import FileReader, suggest_similar
 from rawperf.core.patterns import capture_groups, first_group, full_match_mask, matches_whole
 from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.checks import MissingCells, RedundancyChecker
-from rawperf.declared.chunks import Chunk
+from rawperf.declared.chunks import ENTITY, TIME, Chunk
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 from rawperf.rows import DictionaryEncoder
 
@@ -32,7 +32,7 @@ CODE = np.int32
 """Type of entity and field codes."""
 
 
-class Collector:
+class Collector(FileReader):
     """Collect the records of one table of a file, chunk by chunk.
 
     `parts` are tuples of arrays: entity codes, field codes, times, values and lines.
@@ -46,7 +46,7 @@ class Collector:
         fields: DictionaryEncoder,
         file: str,
     ) -> None:
-        self.declaration, self.part, self._file = declaration, part, file
+        self.declaration, self.part, self.file = declaration, part, file
         self._entities, self._fields = entities, fields
         self._number_parser = NumberParser(
             declaration.missing, declaration.decimal, declaration.thousands, file
@@ -212,7 +212,7 @@ class Collector:
             return []
         line = next(line for keys, _, line in self._snapshots if set(names) - keys)
         return [
-            f"{self._file} line {line}: {', '.join(names[:MAX_LISTED_NAMES])} "
+            f"{self.file} line {line}: {', '.join(names[:MAX_LISTED_NAMES])} "
             "stands only in some snapshots; this one is the first that differs"
         ]
 
@@ -237,7 +237,7 @@ class Collector:
             if unread or is_expected:
                 sentences.setdefault(unread, []).append(name)
         return [
-            f"{self._file}: the file has no {', '.join(names[:MAX_LISTED_NAMES])}"
+            f"{self.file}: the file has no {', '.join(names[:MAX_LISTED_NAMES])}"
             + ("; not read: " if unread else "")
             + ", ".join(unread[:MAX_LISTED_NAMES])
             + (f" and {len(unread) - MAX_LISTED_NAMES} more" * (len(unread) > MAX_LISTED_NAMES))
@@ -254,7 +254,8 @@ class Collector:
         """Count the cells without any text of a column that has a number in each selected row."""
         if self._missing_cells is None:
             return
-        if self.declaration.reads == "pairs" and _is_absent(cells):  # a key of other snapshots
+        is_absent = isinstance(cells, list) and all(cell is None for cell in cells)
+        if self.declaration.reads == "pairs" and is_absent:  # a key of other snapshots
             return
         is_missing = _missing_mask(cells, bool(self.declaration.missing))
         if is_selected is not None and not is_selected.all():
@@ -280,10 +281,9 @@ class Collector:
             cells = _to_list(chunk.column(name))
             wrong = [row for row in np.flatnonzero(~is_allowed).tolist() if cells[row] is not None]
             if wrong:
-                raise FormatError(
+                raise self.error(
                     f"{name} has a text that is not among those declared",
-                    file=self._file,
-                    line=int(chunk.column_lines(name)[wrong[0]]),
+                    chunk.column_lines(name)[wrong[0]],
                     expected=" or ".join(patterns),
                     found=_cell_text(cells[wrong[0]]) or "nothing",
                     remedy="the line is damaged, or its columns are not those of the heading.",
@@ -295,9 +295,7 @@ class Collector:
         if not self._seen_keys:
             if required:
                 problem = f"no row of {self.part.report or 'the table'} is in the file"
-                raise FormatError(
-                    problem, file=self._file, expected=f"rows with {', '.join(required[:5])}"
-                )
+                raise self.error(problem, expected=f"rows with {', '.join(required[:5])}")
             return  # a table that the file may lack
         present: set[str] | dict[str, None] = self._seen_fields
         candidates = list(self._seen_keys)
@@ -316,9 +314,8 @@ class Collector:
                     "another version or option of the tool may not print it, or the file is truncated; a "
                     "field that some files lack is declared optional"
                 )
-                raise FormatError(
+                raise self.error(
                     f"{name!r} is missing from the file",
-                    file=self._file,
                     found=", ".join(self.first_field_names) or None,
                     remedy=remedy,
                 )
@@ -361,7 +358,7 @@ class Collector:
         if from_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns, chunk)
         columns = [_to_list(column) for column in columns]
-        entities_above = chunk.entities_above or [None] * len(chunk.lines)
+        entities_above = chunk.texts_above(ENTITY)
         if entity.line is not None:
             columns = [entities_above, *columns]
         entity_names = [
@@ -374,10 +371,9 @@ class Collector:
             and not entity.optional
             and not all(entities_above)
         ):
-            raise FormatError(
+            raise self.error(
                 f"no line above names the {entity.kind}",
-                file=self._file,
-                line=int(chunk.lines[entities_above.index(None)]),
+                chunk.lines[entities_above.index(None)],
                 expected=f"a line that fully matches {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
@@ -386,10 +382,9 @@ class Collector:
             self._raise_unnamed(chunk, entity_names.index(""))
         if entity.file is not None and not all(entity_names):
             if self._entity_from_file_name is None:
-                raise FormatError(
+                raise self.error(
                     "neither the file nor its name gives the entity",
-                    file=self._file,
-                    line=int(chunk.lines[0]),
+                    chunk.lines[0],
                     expected=f"a file name that matches {entity.file}",
                     remedy="rename the file.",
                 )
@@ -398,10 +393,9 @@ class Collector:
 
     def _raise_unnamed(self, chunk: Chunk, row: int) -> None:
         name = " and ".join(self.part.entity.name)
-        raise FormatError(
+        raise self.error(
             f"{name} is empty, but names the {self.part.entity.kind}",
-            file=self._file,
-            line=int(chunk.lines[row]),
+            chunk.lines[row],
             expected=f"the name of a {self.part.entity.kind}",
             remedy="the line is damaged; correct or remove it.",
         )
@@ -453,11 +447,7 @@ class Collector:
             )
         if time.field is not None and time.line is not None:
             return self._times_of_either(chunk, time.field)
-        cells = (
-            (chunk.times_above or [None] * len(entity))
-            if time.field is None
-            else chunk.column(time.field)
-        )
+        cells = chunk.texts_above(TIME) if time.field is None else chunk.column(time.field)
         has_times = isinstance(cells, np.ndarray)
         if isinstance(cells, pa.Array) and len(cells):
             has_times = cells[0].as_py() != ""
@@ -465,10 +455,9 @@ class Collector:
         self._has_times = has_times if self._has_times is None else self._has_times
         if time.optional and not (has_times and self._has_times):
             if has_times != self._has_times:
-                raise FormatError(
+                raise self.error(
                     "only part of the file has times",
-                    file=self._file,
-                    line=int(chunk.lines[0]),
+                    chunk.lines[0],
                     remedy="split it there.",
                 )
             return np.full(len(entity), np.nan)
@@ -487,7 +476,7 @@ class Collector:
 
     def _times_of_either(self, chunk: Chunk, field: str) -> np.ndarray:
         """Time in each row's field, else in the line above; NaN for rows without either."""
-        above = chunk.times_above or [None] * len(chunk.lines)
+        above = chunk.texts_above(TIME)
         pairs = zip(_to_list(chunk.column(field)), above, strict=True)
         cells = [own if own not in (None, "") else other for own, other in pairs]
         present = np.flatnonzero([cell not in (None, "") for cell in cells])
@@ -547,10 +536,9 @@ class Collector:
         is_match = full_match_mask(rule.within, array).to_numpy(zero_copy_only=False)
         if not is_match.all():
             first_mismatch = present[int(np.argmin(is_match))]
-            raise FormatError(
+            raise self.error(
                 f"{rule.field} does not match within of the declaration",
-                file=self._file,
-                line=int(lines[first_mismatch]),
+                lines[first_mismatch],
                 expected=f"a cell that fully matches {rule.within}",
                 found=texts[first_mismatch],
                 remedy="the line may be damaged, or from another version or option of the tool; a "
@@ -571,10 +559,9 @@ class Collector:
             rates = counts / seconds
         invalid = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
         if len(invalid):
-            raise FormatError(
+            raise self.error(
                 f"{name} is 0, below it, or too small to divide by",
-                file=self._file,
-                line=int(lines[invalid[0]]),
+                lines[invalid[0]],
                 expected="a number above 0",
                 found=_cell_text(cells[invalid[0]]).strip() or "nothing",
                 remedy="if it is the length of an interval, correct or remove the row; if it is a "
@@ -780,10 +767,6 @@ def _similarity(name: str, other: str) -> float:
     if name.startswith(other) or other.startswith(name):
         return 1.0
     return SequenceMatcher(None, name, other).ratio()
-
-
-def _is_absent(cells: Any) -> bool:
-    return isinstance(cells, list) and all(cell is None for cell in cells)
 
 
 def _matches_any(patterns: tuple[str, ...], text: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.core.patterns import MAX_LINE_LENGTH, capture_groups, full_match_mask
-from rawperf.declared.chunks import Chunk, ReadContext
+from rawperf.declared.chunks import ENTITY, TIME, UNIT, Chunk, ReadContext
 
 _BLANK = re.compile(r"[ \t]+")
 MAX_SHOWN = 80
@@ -27,7 +28,8 @@ _SnapshotKey = tuple[str | None, str | None, int]
 class _IndexedLines:
     """Complete lines of a text, right-stripped.
 
-    It also locates the lines that give a time, an entity or a unit to those below them.
+    It also locates the lines that give a time, an entity or a unit to those below them; `before` has
+    the last ones of the preceding lines.
     """
 
     def __init__(
@@ -35,17 +37,9 @@ class _IndexedLines:
         text: str,
         context: ReadContext,
         lines_before: int = 0,
-        time_before: str | None = None,
-        entity_before: str | None = None,
-        unit_before: str | None = None,
+        before: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        # number of preceding lines, and the time, entity and unit that they give
-        self.lines_before, self._time_before, self._entity_before, self._unit_before = (
-            lines_before,
-            time_before,
-            entity_before,
-            unit_before,
-        )
+        self.lines_before, self._before = lines_before, before
         declaration, lines = context.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
             number = lines_before + len(lines) + 1
@@ -69,13 +63,16 @@ class _IndexedLines:
         self.used = np.array(
             [not line or _is_comment(line, declaration.comment) for line in lines], dtype=bool
         )
-        times = {part.time.line for part in declaration.parts if part.time is not None}
-        self.time_by_line = self._capture_by_line(times, "time")
-        self.entity_by_line = self._capture_by_line(
-            {part.entity.line for part in declaration.parts}, "name"
-        )
-        above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
-        self.unit_by_line = self._capture_by_line(above, "unit")
+        parts = declaration.parts
+        patterns: dict[str, tuple[str, set[str | None]]] = {
+            TIME: ("time", {part.time.line for part in parts if part.time is not None}),
+            ENTITY: ("name", {part.entity.line for part in parts}),
+            UNIT: ("unit", {part.histogram.above for part in parts if part.histogram is not None}),
+        }
+        # by kind: what the lines give, by position
+        self.given = {
+            kind: self._capture_by_line(lines, group) for kind, (group, lines) in patterns.items()
+        }
 
     def _capture_by_line(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
@@ -94,38 +91,27 @@ class _IndexedLines:
         self.used |= is_match
         return np.flatnonzero(is_match)
 
-    def times_above(self, positions: np.ndarray) -> list[str | None] | None:
-        """Time from the nearest line above each position."""
-        return _nearest_above(self.time_by_line, self._time_before, positions)
+    def above(self, positions: np.ndarray) -> dict[str, list[str | None]]:
+        """By kind, what the nearest line above each position gives, if any line gives it."""
+        return {
+            kind: _nearest_above(text_by_line, self._before.get(kind), positions)
+            for kind, text_by_line in self.given.items()
+            if text_by_line or kind in self._before
+        }
 
-    def entities_above(self, positions: np.ndarray) -> list[str | None] | None:
-        """Entity from the nearest line above each position."""
-        return _nearest_above(self.entity_by_line, self._entity_before, positions)
-
-    def units_above(self, positions: np.ndarray) -> list[str | None] | None:
-        """Unit of bounds from the nearest line above each position."""
-        return _nearest_above(self.unit_by_line, self._unit_before, positions)
-
-    def last_values(self) -> tuple[str | None, str | None, str | None]:
-        """Last time, entity and unit, for the next text."""
-        return (
-            self.time_by_line[max(self.time_by_line)] if self.time_by_line else self._time_before,
-            self.entity_by_line[max(self.entity_by_line)]
-            if self.entity_by_line
-            else self._entity_before,
-            self.unit_by_line[max(self.unit_by_line)] if self.unit_by_line else self._unit_before,
-        )
+    def last(self) -> dict[str, str]:
+        """By kind, what the last line gives, for the next text."""
+        last = {kind: by_line[max(by_line)] for kind, by_line in self.given.items() if by_line}
+        return {**self._before, **last}
 
 
 def _nearest_above(
-    value_by_line: dict[int, str], default: str | None, positions: np.ndarray
-) -> list[str | None] | None:
-    """Value of the nearest line above each position, `default` if the text has none."""
-    if not value_by_line and default is None:
-        return None
-    lines = np.array(sorted(value_by_line), dtype=int)
+    text_by_line: dict[int, str], default: str | None, positions: np.ndarray
+) -> list[str | None]:
+    """Text of the nearest line above each position, `default` if the text has none."""
+    lines = np.array(sorted(text_by_line), dtype=int)
     nearest = np.searchsorted(lines, positions) - 1
-    return [value_by_line[int(lines[index])] if index >= 0 else default for index in nearest]
+    return [text_by_line[int(lines[index])] if index >= 0 else default for index in nearest]
 
 
 def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
@@ -138,12 +124,12 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     the declaration is strict, an unmatched line.
     """
     declaration = context.declaration
-    lines_before, time, entity, unit = 0, None, None, None
+    lines_before, above = 0, dict[str, str]()
     first_unmatched, n_unmatched = "", 0
     has_heading = [part.heading is None for part in declaration.parts]
     forms: dict[int, int] = {}
     for text in texts:
-        lines = _IndexedLines(text, context, lines_before, time, entity, unit)
+        lines = _IndexedLines(text, context, lines_before, above)
         for number, part in enumerate(declaration.parts):
             headings = np.zeros(0, dtype=int)
             if part.heading and lines.lines:
@@ -185,7 +171,7 @@ def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
                 f"expression of {declaration.name} matches was left out: {shown!r}"
             )
         lines_before, n_unmatched = lines_before + len(lines.lines), n_unmatched + len(unmatched)
-        time, entity, unit = lines.last_values()
+        above = lines.last()
         yield {}
     if n_unmatched:
         others = f" (and {n_unmatched - 1} more)" if n_unmatched > 1 else ""
@@ -238,9 +224,7 @@ def _match_rows(source: _IndexedLines, part: TableDeclaration, form: int | None)
     return Chunk(
         columns,
         (lines + source.lines_before + 1).tolist(),
-        times_above=source.times_above(lines),
-        entities_above=source.entities_above(lines),
-        units_above=source.units_above(lines),
+        above=source.above(lines),
         pattern_indices=pattern_indices[order].tolist(),
     )
 
@@ -258,15 +242,16 @@ def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str,
     lines_before, count = 0, 1
     for text in texts:
         source = _IndexedLines(text, context, lines_before)
+        times_given, entities_given = source.given[TIME], source.given[ENTITY]
         for number, line in enumerate(source.lines, start=lines_before + 1):
             index, (time, entity, _) = number - 1 - lines_before, snapshot_key
-            if index in source.time_by_line or index in source.entity_by_line:
-                if pairs or (index in source.time_by_line and time is not None):
+            if index in times_given or index in entities_given:
+                if pairs or (index in times_given and time is not None):
                     finished.append((pairs, snapshot_key))
                     pairs, count = {}, count + 1
                 snapshot_key = (
-                    source.time_by_line.get(index, time),
-                    source.entity_by_line.get(index, entity),
+                    times_given.get(index, time),
+                    entities_given.get(index, entity),
                     number,
                 )
             elif line and not _is_comment(line, context.declaration.comment):
@@ -312,7 +297,7 @@ def _emit(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) ->
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     columns = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
     times = [time for _, (time, _, _) in snapshots]
-    entities = [entity for _, (_, entity, _) in snapshots]
+    above = {TIME: times, ENTITY: [entity for _, (_, entity, _) in snapshots]}
     first_lines = [
         key_line
         if time is not None or entity is not None
@@ -320,7 +305,7 @@ def _emit(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) ->
         for pairs, (time, entity, key_line) in snapshots
     ]
     for table_index in range(len(context.declaration.parts) if keys else 0):
-        context.sink(table_index, Chunk(dict(cells), first_lines, columns, times, entities))
+        context.sink(table_index, Chunk(dict(cells), first_lines, columns, above))
 
 
 def _parse_pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:

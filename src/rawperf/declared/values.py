@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDeclaration, Time
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader, FormatError
 from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, parse_numbers, unwrap_midnight
 
 _NUMBER_AND_UNIT = re.compile(
@@ -33,13 +33,13 @@ _GROUPED = {
 }
 
 
-class NumberParser:
+class NumberParser(FileReader):
     """Parse the numbers of a declared file; empty cells and `missing` are missing values."""
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
         self._missing = frozenset(("", *missing))
         self._words = pa.array([None, *sorted(self._missing)], pa.string())
-        self._decimal, self._thousands, self._file = decimal, thousands, file
+        self._decimal, self._thousands, self.file = decimal, thousands, file
 
     def parse(
         self,
@@ -189,10 +189,9 @@ class NumberParser:
     def _error(
         self, name: str, line: int, found: str, expected: str = "a number, or nothing"
     ) -> FormatError:
-        return FormatError(
+        return self.error(
             f"{name} is not a number",
-            file=self._file,
-            line=int(line),
+            line,
             expected=expected,
             found=found or "nothing",
             remedy="the line may be damaged, or from another version or option of the tool; a declaration "
@@ -213,11 +212,11 @@ EXACT = 2**53
 _WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
 
 
-class TimeParser:
+class TimeParser(FileReader):
     """Convert the times of a file to seconds, chunk by chunk; `clock` is one of `CLOCKS`."""
 
     def __init__(self, time: Time | None, numbers: NumberParser, file: str) -> None:
-        self._time, self._number_parser, self._file = time, numbers, file
+        self._time, self._number_parser, self.file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
         # midnight before the first row, from a line with the date
@@ -265,10 +264,9 @@ class TimeParser:
             t = self._unwrap(t)
             if time.date is not None:
                 if self.day is None or lines[0] < self._date_line:
-                    raise FormatError(
+                    raise self.error(
                         "no line above gives the date",
-                        file=self._file,
-                        line=int(lines[0]),
+                        lines[0],
                         expected=f"a line that fully matches {time.date}",
                         remedy="the beginning of the file may be missing.",
                     )
@@ -373,10 +371,9 @@ class TimeParser:
         return unwrapped
 
     def _error(self, problem: str, line: int, found: Any) -> FormatError:
-        return FormatError(
+        return self.error(
             problem,
-            file=self._file,
-            line=int(line),
+            line,
             found=None if found is None else str(found)[:80] or "nothing",
             remedy="the line may be damaged, or from another version or option of the tool; a declaration "
             "may have the wrong format or unit in time.",

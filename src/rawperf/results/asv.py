@@ -13,7 +13,7 @@ import re
 from itertools import product
 
 from rawperf.results.parsing import Node
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _KINDS = {
     r"(?:time|timeraw)_.+|Time(?:raw)?[A-Z_].+": Quantity("time", "s", "lower"),
@@ -27,11 +27,11 @@ _SETTINGS = {"commit": "commit_hash", "environment": "env_name"} | {
 }
 
 
-def parse_asv(data: bytes, *, file: str) -> ResultTable:
+def parse_asv(builder: ResultBuilder, data: bytes) -> None:
     """Read each benchmark at each combination of its parameters; a result of null has failed, one of
     NaN was skipped.
     """
-    builder, skipped = ResultBuilder(file), list[str]()
+    skipped: list[str] = []
     document = builder.document(data)
     if document["version"].value != _VERSION:
         raise document["version"].error("is another version of the layout", f"{_VERSION}")
@@ -44,7 +44,7 @@ def parse_asv(data: bytes, *, file: str) -> ResultTable:
     builder.add_settings(document, _SETTINGS)
     builder.left_out = {"stats_*, samples": "the result is their median"}
     builder.left_out |= dict.fromkeys(skipped, "skipped")
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _add_benchmark(

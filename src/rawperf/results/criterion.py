@@ -10,26 +10,24 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from rawperf.core.errors import FormatError
 from rawperf.results.formats import CRITERION_COLUMNS
 from rawperf.results.parsing import Node, Row, check_mean
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 
 
-def _benchmark(file: str) -> dict[str, str]:
+def _benchmark(builder: ResultBuilder) -> dict[str, str]:
     """Name of a benchmark by its folder: ``criterion/GROUP/FUNCTION/new/estimates.json``.
 
     Raises `FormatError` for another place: numbers of different benchmarks would be one.
     """
-    parts = PurePath(file).parts
+    parts = PurePath(builder.file).parts
     if "criterion" in parts[:-3]:
         place = len(parts) - 1 - parts[::-1].index("criterion")
         return {"benchmark": "/".join(parts[place + 1 : -2])}
-    raise FormatError(
+    raise builder.error(
         "the file does not name its benchmark, nor does its place",
-        file=file,
         expected="criterion/BENCHMARK/new/estimates.json below the results",
         remedy="keep criterion's folders, or use raw.csv or cargo criterion --message-format=json.",
     )
@@ -42,10 +40,9 @@ def _add_time(
     builder.add(keys, Quantity("time", unit, "lower"), value, field, line)
 
 
-def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
+def parse_criterion_estimates(builder: ResultBuilder, data: bytes) -> None:
     """Read the estimates of the time of an iteration, in ns; that of the mean is `time`."""
-    builder = ResultBuilder(file)
-    document, keys = builder.document(data), _benchmark(file)
+    document, keys = builder.document(data), _benchmark(builder)
     for name in ("mean", "median", "slope", "std_dev"):
         if estimate := document.get(name):
             point = estimate["point_estimate"]
@@ -59,15 +56,14 @@ def parse_criterion_estimates(data: bytes, *, file: str) -> ResultTable:
             else:
                 quantity = f"time_{'stddev' if name == 'std_dev' else name}"
                 builder.add_node(keys, Quantity(quantity, "ns"), point, name)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
-def parse_criterion_sample(data: bytes, *, file: str) -> ResultTable:
+def parse_criterion_sample(builder: ResultBuilder, data: bytes) -> None:
     """Read the time of an iteration in each sample, in ns."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
-    _add_samples(builder, _benchmark(file), document["iters"], document["times"], "ns")
-    return builder.build(repeats="process")
+    _add_samples(builder, _benchmark(builder), document["iters"], document["times"], "ns")
+    builder.repeats = "process"
 
 
 def _add_samples(
@@ -85,13 +81,12 @@ def _add_samples(
     return found
 
 
-def parse_criterion_raw(data: bytes, *, file: str) -> ResultTable:
+def parse_criterion_raw(builder: ResultBuilder, data: bytes) -> None:
     """Read the time of an iteration in each sample of ``raw.csv``."""
-    builder = ResultBuilder(file)
     _, rows = builder.table(builder.text(data), CRITERION_COLUMNS)
     for row in rows:
         _add_raw_row(builder, row)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
@@ -106,9 +101,8 @@ def _add_raw_row(builder: ResultBuilder, row: Row) -> None:
     _add_time(builder, keys, value, row.cells["unit"], row.line, "sample_measured_value")
 
 
-def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
+def parse_criterion_messages(builder: ResultBuilder, data: bytes) -> None:
     """Read the messages ``benchmark-complete``: the time of an iteration in each sample."""
-    builder = ResultBuilder(file)
     for message in builder.documents(data):
         if message["reason"].value == "benchmark-complete":
             unit = message["unit"].text()
@@ -118,5 +112,5 @@ def parse_criterion_messages(data: bytes, *, file: str) -> ResultTable:
             counts, values = message["iteration_count"], message["measured_values"]
             times = _add_samples(builder, keys, counts, values, unit)
             mean = message["mean"]["estimate"]
-            check_mean(mean.number(), times, "measured_values", file, mean.line)
-    return builder.build(repeats="process")
+            check_mean(mean.number(), times, "measured_values", builder.file, mean.line)
+    builder.repeats = "process"

@@ -8,11 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rawperf.results.table import ResultTable
 
 CRITERION_COLUMNS = (
     "group",
@@ -41,8 +36,8 @@ class ResultFormat:
     """The result file of a benchmark tool.
 
     `recognise` decides by the first 8 KiB whether a file is of this format; `parser` is a function
-    of this package, ``module:function``. `note` is a warning for each file, such as that the format
-    was written after the tool's source only.
+    of this package, ``module:function``, that adds the content of a file to a `ResultBuilder`.
+    `note` is a warning for each file, such as that the format was written after the tool's source only.
     """
 
     name: str
@@ -50,11 +45,6 @@ class ResultFormat:
     recognise: Callable[[bytes], bool]
     parser: str
     note: str = ""
-
-    def parse(self, data: bytes, *, file: str) -> ResultTable:
-        """Parse a whole file; raises `FormatError` naming `file` and the line."""
-        parse: Callable[..., ResultTable] = resolve_name(f"rawperf.results.{self.parser}")
-        return parse(data, file=file)
 
 
 def _starts(start: str, *patterns: str) -> Callable[[bytes], bool]:

@@ -10,9 +10,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from rawperf.core.errors import FormatError
-from rawperf.results.parsing import parse_number, user_quantity
-from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import user_quantity
+from rawperf.results.table import Better, Quantity, ResultBuilder
 
 _RESULT = re.compile(r"(Benchmark\S*)\s+(\d+)((?:\s+\S+\s+\S+)*)\s*")
 _NAMELESS = re.compile(r"\s*\d+\s+[\d.]+ ns/op\b")
@@ -31,15 +30,14 @@ _CONVERTED = {
 """Quantities by the units that Go itself prints; others are the user's."""
 
 
-def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
+def parse_go_bench(builder: ResultBuilder, data: bytes) -> None:
     """Read the results of each benchmark; repetitions by ``-count`` are of one process."""
-    builder = ResultBuilder(file)
     text = builder.text(data)
     configuration: dict[str, str] = {}
     results: list[tuple[dict[str, str], str, str, int]] = []
     failed: list[tuple[dict[str, str], str, int]] = []
     directions: dict[str, Better] = {}
-    lines = list(_output_lines(text, file))
+    lines = list(_output_lines(builder, text))
     last = lines[-1][0] if lines and not text.endswith("\n") else 0
     for number, line in lines:
         if match := _RESULT.fullmatch(line):
@@ -82,10 +80,10 @@ def parse_go_bench(data: bytes, *, file: str) -> ResultTable:
         counted[tuple(keys.values())] = known, count + 1, first
     for keys, count, number in counted.values():
         builder.add(keys, Quantity("failures", better="lower"), count, "FAIL", number)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
-def _output_lines(text: str, file: str) -> Iterator[tuple[int, str]]:
+def _output_lines(builder: ResultBuilder, text: str) -> Iterator[tuple[int, str]]:
     """Yield numbers and texts of the lines; of ``go test -json`` those of its outputs, joined.
 
     The output of a package is one text; a result has the line of its last part.
@@ -102,13 +100,8 @@ def _output_lines(text: str, file: str) -> Iterator[tuple[int, str]]:
             package, output = event.get("Package", ""), event.get("Output", "")
             *complete, pending[package] = f"{pending.get(package, '')}{output}".split("\n")
         except (ValueError, AttributeError, TypeError, RecursionError) as err:
-            raise FormatError(
-                "not an event of go test -json",
-                file=file,
-                line=number,
-                expected="an object with Action and Output",
-                found=line[:80],
-            ) from err
+            problem, expected = "not an event of go test -json", "an object with Action and Output"
+            raise builder.error(problem, number, expected, line[:80]) from err
         yield from ((number, part) for part in complete)
 
 
@@ -139,5 +132,5 @@ def _add_result(
     for value, unit in zip(words[::2], words[1::2], strict=True):
         known = _CONVERTED.get(unit, Quantity(user_quantity(unit), unit))
         quantity = known._replace(better=directions.get(unit, known.better))
-        number = parse_number(value, f"the number of {unit[:40]!r}", builder.file, line)
+        number = builder.number(value, f"the number of {unit[:40]!r}", line)
         builder.add(keys, quantity, number, unit, line)

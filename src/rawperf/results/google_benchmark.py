@@ -19,7 +19,7 @@ from rawperf.results.parsing import (
     table_rows,
     user_quantity,
 )
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _UNITS = ("ns", "us", "ms", "s")
 _TIMES = ("real_time", "cpu_time")
@@ -59,9 +59,8 @@ _SETTINGS = {
 _LEFT_OUT = {"iterations": "a number that the tool chose"}
 
 
-def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
+def parse_google_benchmark_json(builder: ResultBuilder, data: bytes) -> None:
     """Read each repetition, or the means if the file has aggregates only."""
-    builder = ResultBuilder(file)
     builder.left_out = _LEFT_OUT
     document = builder.document(data)
     nodes = document["benchmarks"].elements()
@@ -87,7 +86,7 @@ def parse_google_benchmark_json(data: bytes, *, file: str) -> ResultTable:
         for field, value in node.members().items():
             if field not in _DESCRIPTIVE and value.is_number():
                 builder.add_node(keys, _quantity(field, unit), value, field)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _quantity(field: str, unit: str) -> Quantity:
@@ -114,15 +113,14 @@ def _aggregate(node: Node) -> str:
     return match[2] if match else ""
 
 
-def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
+def parse_google_benchmark_csv(builder: ResultBuilder, data: bytes) -> None:
     """Read each repetition, or the means; lines before the heading describe the machine."""
-    builder = ResultBuilder(file)
     builder.left_out = _LEFT_OUT
     text = builder.text(data)
     before, mark, after = text.partition(GOOGLE_BENCHMARK_HEADING)
-    rows = delimited_rows("\n" * before.count("\n") + mark + after, file)
-    line, names = read_heading(rows, ("name", *_TIMES, "time_unit"), file)
-    table = list(table_rows(names, _padded(names, rows), file, line))
+    rows = delimited_rows("\n" * before.count("\n") + mark + after, builder.file)
+    line, names = read_heading(rows, ("name", *_TIMES, "time_unit"), builder.file)
+    table = list(table_rows(names, _padded(names, rows), builder.file, line))
     aggregates = _csv_aggregates([row.cells["name"] for row in table])
     repeated = {
         row.cells["name"] for row, (_, kind) in zip(table, aggregates, strict=True) if not kind
@@ -138,7 +136,7 @@ def parse_google_benchmark_csv(data: bytes, *, file: str) -> ResultTable:
             builder.warn(row.line, f"{name} has no result: {message}")
             continue
         _add_csv_row(builder, row, keys)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _padded(

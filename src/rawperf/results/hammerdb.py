@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from rawperf.results.parsing import parse_number
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _RESULT = re.compile(
     r".*TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<db>.+?) TPM"
@@ -22,9 +21,8 @@ _QUERIES = re.compile(
 _STATUS = re.compile(r"\s*Vuser\s+(\d+):FINISHED (SUCCESS|FAILED)\s*")
 
 
-def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
+def parse_hammerdb(builder: ResultBuilder, data: bytes) -> None:
     """Read each result of a log; the number of virtual users is a key."""
-    builder = ResultBuilder(file)
     users, runs, finished, failed, last = "", 0, 0, 0, 0
     for number, line in builder.lines(data):
         if match := _USERS.fullmatch(line):
@@ -42,7 +40,7 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
             runs += 1
         elif match := _QUERIES.fullmatch(line):
             keys = {"database": "", "users": users, "user": match["user"] or ""}
-            seconds = parse_number(match["time"], "the time of the queries", file, number)
+            seconds = builder.number(match["time"], "the time of the queries", number)
             quantity = Quantity("query_set_time", "s", "lower")
             builder.add(keys, quantity, seconds, "Completed query set", number)
         elif match := _STATUS.fullmatch(line):
@@ -53,7 +51,6 @@ def parse_hammerdb(data: bytes, *, file: str) -> ResultTable:
         builder.add(keys, quantity, failed, "FINISHED FAILED", last)
     if failed:
         builder.warn(last, f"{failed} of {finished} virtual users failed")
-    return builder.build(repeats="runs")
 
 
 def _add_result(

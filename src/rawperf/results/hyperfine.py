@@ -6,7 +6,7 @@ An execution of a command is a run. The time of an execution that failed is not 
 from __future__ import annotations
 
 from rawperf.results.parsing import Node, check_mean, scalar_text
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 PARAMETER = "parameter_"
 _TIME, _MEMORY = Quantity("time", "s", "lower"), Quantity("memory", "B", "lower")
@@ -21,9 +21,8 @@ _COLUMNS = {
 }
 
 
-def parse_hyperfine_json(data: bytes, *, file: str) -> ResultTable:
+def parse_hyperfine_json(builder: ResultBuilder, data: bytes) -> None:
     """Read ``--export-json``: the time of each execution in seconds, and its failures."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
     executions: dict[tuple[tuple[str, str], ...], int] = {}
     for result in document["results"].elements():
@@ -39,7 +38,6 @@ def parse_hyperfine_json(data: bytes, *, file: str) -> ResultTable:
             )
         first = executions.get(identity, 0)
         executions[identity] = first + _add_result(builder, result, keys, first)
-    return builder.build(repeats="runs")
 
 
 def _add_result(builder: ResultBuilder, result: Node, keys: dict[str, str], first: int) -> int:
@@ -98,9 +96,8 @@ def _add_memory(
             builder.add_node(keys, _MEMORY, node, "memory_usage_byte", run=first + number)
 
 
-def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
+def parse_hyperfine_csv(builder: ResultBuilder, data: bytes) -> None:
     """Read ``--export-csv``: the mean of each command's executions, in seconds."""
-    builder = ResultBuilder(file)
     names, rows = builder.table(builder.text(data), ("command", "mean"))
     parameters = [name for name in names if name.startswith(PARAMETER)]
     for row in rows:
@@ -111,5 +108,4 @@ def parse_hyperfine_csv(data: bytes, *, file: str) -> ResultTable:
             if column in row.cells and (column != "stddev" or row.cells[column]):
                 builder.add_cell(keys, quantity, row, column)
     known = {"command", *_COLUMNS, *parameters}
-    builder.left_out = {name: "no column of hyperfine" for name in names if name not in known}
-    return builder.build(repeats="runs")
+    builder.leave_out((name for name in names if name not in known), "no column of hyperfine")

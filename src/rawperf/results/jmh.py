@@ -11,7 +11,7 @@ import math
 import re
 
 from rawperf.results.parsing import Node, Row, check_mean, percentile_name, user_quantity
-from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Better, Quantity, ResultBuilder
 
 MODES: dict[str, tuple[str, Better]] = {
     "thrpt": ("throughput", "higher"),
@@ -63,9 +63,8 @@ _SETTINGS = {
 }
 
 
-def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
+def parse_jmh_json(builder: ResultBuilder, data: bytes) -> None:
     """Read each iteration's score; without raw data the score of all."""
-    builder = ResultBuilder(file)
     forks = 0
     for result in builder.document(data).elements():
         builder.add_settings(result, _SETTINGS)
@@ -88,7 +87,7 @@ def parse_jmh_json(data: bytes, *, file: str) -> ResultTable:
                 name, is_group = _secondary(label, metric["scoreUnit"].text(), quantity)
                 part = {**keys, "benchmark": f"{keys['benchmark']}:{label}"} if is_group else keys
                 _add_metric(builder, part, name, better if is_group else "", metric)
-    return builder.build(repeats="runs" if forks > 1 else "process")
+    builder.repeats = "runs" if forks > 1 else "process"
 
 
 def _secondary(label: str, unit: str, primary: str) -> tuple[str, bool]:
@@ -138,9 +137,8 @@ def _histogram_mean(iteration: Node) -> tuple[float, float]:
     return math.fsum(value * number for value, number in pairs) / count, count
 
 
-def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
+def parse_jmh_csv(builder: ResultBuilder, data: bytes) -> None:
     """Read the score of each benchmark; the mean over all forks and iterations."""
-    builder = ResultBuilder(file)
     text = builder.text(data)
     names, rows = builder.table(text, _KNOWN, ";" if ";" in text.partition("\n")[0] else ",")
     parameters = [name for name in names if name.startswith(_PARAMETER)]
@@ -161,7 +159,6 @@ def parse_jmh_csv(data: bytes, *, file: str) -> ResultTable:
         for name in names
         if name not in _KNOWN[:3] + _KNOWN[4:] and name not in parameters
     }
-    return builder.build(repeats="runs")
 
 
 def _add_csv_row(builder: ResultBuilder, row: Row, keys: dict[str, str], mode: str) -> None:

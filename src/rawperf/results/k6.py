@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from rawperf.results.parsing import Node, percentile_name, user_quantity
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _TAGGED = re.compile(r"([^{]+)\{(.*)\}")
 _PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
@@ -32,9 +32,8 @@ _OWN = {
 """Quantities of k6's own metrics, without their units."""
 
 
-def parse_k6(data: bytes, *, file: str) -> ResultTable:
+def parse_k6(builder: ResultBuilder, data: bytes) -> None:
     """Read every metric, custom ones included; tags of a metric are a key."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
     metrics = document["metrics"].members()
     failed = _failed_share(metrics)
@@ -66,11 +65,10 @@ def parse_k6(data: bytes, *, file: str) -> ResultTable:
     if thresholds:
         quantity, count = Quantity("failed_thresholds", better="lower"), float(len(crossed))
         builder.add({"tags": ""}, quantity, count, "thresholds", document["metrics"].line)
-    builder.warnings += [f"{file}: the threshold {text} was crossed" for text in crossed]
+    builder.warnings += [f"{builder.file}: the threshold {text} was crossed" for text in crossed]
     if _SUCCEEDED in metrics:
         why = "times of failed requests included; those of succeeded are read"
         builder.left_out["http_req_duration"] = why
-    return builder.build(repeats="runs")
 
 
 def _failed_share(metrics: dict[str, Node]) -> float:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from rawperf.results.parsing import Node, percentile_name
-from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Better, Quantity, ResultBuilder
 
 _ERROR_STATUS = re.compile(r"[45]\d\d")
 _DEADLINE = "aborted due to deadline"
@@ -24,10 +24,10 @@ _MAX_COMPARED = 99.9
 """Percentiles beyond are close to the largest time in most runs."""
 
 
-def parse_oha(data: bytes, *, file: str) -> ResultTable:
+def parse_oha(builder: ResultBuilder, data: bytes) -> None:
     """Read ``oha --output-format json``."""
-    totals = _Totals(file, "oha")
-    document = totals.builder.document(data)
+    totals = _Totals(builder, "oha")
+    document = builder.document(data)
     summary = document["summary"]
     codes = document["statusCodeDistribution"].members()
     failed = [node for code, node in codes.items() if _ERROR_STATUS.fullmatch(code)]
@@ -36,13 +36,12 @@ def parse_oha(data: bytes, *, file: str) -> ResultTable:
     totals.add_counts(codes.values(), failed, unanswered, summary["total"])
     percentiles = document["latencyPercentiles"].members()
     totals.add_times(summary.get("average"), summary.get("slowest"), percentiles, "s")
-    return totals.builder.build(repeats="runs")
 
 
-def parse_bombardier(data: bytes, *, file: str) -> ResultTable:
+def parse_bombardier(builder: ResultBuilder, data: bytes) -> None:
     """Read ``bombardier --print r --format json``."""
-    totals = _Totals(file, "bombardier")
-    document = totals.builder.document(data)
+    totals = _Totals(builder, "bombardier")
+    document = builder.document(data)
     result, spec = document["result"], document["spec"]
     answers = [result[f"req{digit}xx"] for digit in range(1, 6)]
     totals.add_counts(answers, answers[3:], [result["others"]], result["timeTakenSeconds"])
@@ -51,14 +50,13 @@ def parse_bombardier(data: bytes, *, file: str) -> ResultTable:
     totals.add_times(
         latency["mean"], latency["max"], percentiles.members() if percentiles else {}, "us"
     )
-    totals.builder.add_settings(spec, {"url": "url", "connections": "numberOfConnections"})
-    return totals.builder.build(repeats="runs")
+    builder.add_settings(spec, {"url": "url", "connections": "numberOfConnections"})
 
 
-def parse_autocannon(data: bytes, *, file: str) -> ResultTable:
+def parse_autocannon(builder: ResultBuilder, data: bytes) -> None:
     """Read ``autocannon --json``: its percentiles are whole milliseconds, so those of 0 are left out."""
-    totals = _Totals(file, "autocannon")
-    document = totals.builder.document(data)
+    totals = _Totals(builder, "autocannon")
+    document = builder.document(data)
     answers = [document[f"{digit}xx"] for digit in range(1, 6)]
     unanswered = [document["errors"]]
     totals.add_counts(
@@ -71,18 +69,16 @@ def parse_autocannon(data: bytes, *, file: str) -> ResultTable:
         if re.fullmatch(r"p\d+(?:_\d+)?", name)
     }
     totals.add_times(latency["average"], latency["max"], percentiles, "ms")
-    totals.builder.add_settings(
+    builder.add_settings(
         document, {"url": "url", "connections": "connections", "pipelining": "pipelining"}
     )
-    return totals.builder.build(repeats="runs")
 
 
-def parse_gatling(data: bytes, *, file: str) -> ResultTable:
+def parse_gatling(builder: ResultBuilder, data: bytes) -> None:
     """Read stats.json or global_stats.json of a report: the whole run, and each kind of request.
 
     Which percentiles ``percentiles1`` to ``percentiles4`` are is in the configuration of Gatling alone.
     """
-    builder = ResultBuilder(file)
     document = builder.document(data)
     parts = [document] if document.get("stats") else []
     while parts:
@@ -93,7 +89,6 @@ def parse_gatling(data: bytes, *, file: str) -> ResultTable:
         parts += contents.members().values() if contents else ()
     if not document.get("stats"):
         _add_gatling(builder, {"request": document["name"].text()}, document)
-    return builder.build(repeats="runs")
 
 
 def _add_gatling(builder: ResultBuilder, keys: dict[str, str], stats: Node) -> None:
@@ -121,8 +116,8 @@ def _add_gatling(builder: ResultBuilder, keys: dict[str, str], stats: Node) -> N
 class _Totals:
     """Collects the totals of a run, which are one row without keys."""
 
-    def __init__(self, file: str, tool: str) -> None:
-        self.builder, self.tool = ResultBuilder(file), tool
+    def __init__(self, builder: ResultBuilder, tool: str) -> None:
+        self.builder, self.tool = builder, tool
         self.served = 0.0
 
     def add_counts(

@@ -14,7 +14,7 @@ from rawperf.results.parsing import (
     read_heading,
     table_rows,
 )
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%")
 _UNKNOWN = "N/A"
@@ -29,13 +29,13 @@ _FAILURES = Quantity("failures", "", "lower")
 _COUNTS = ("Request Count", "Failure Count")
 
 
-def parse_locust_stats(data: bytes, *, file: str) -> ResultTable:
+def parse_locust_stats(builder: ResultBuilder, data: bytes) -> None:
     """Read the row of each request name, and that of all together.
 
     Throughput is that of requests that did not fail; response times are those of all requests,
     since locust does not tell them apart.
     """
-    builder, empty = ResultBuilder(file), 0
+    empty = 0
     columns = ("Name", *_COUNTS, "Requests/s", "Failures/s")
     names, rows = builder.table(builder.text(data), columns)
     for row in rows:
@@ -52,13 +52,12 @@ def parse_locust_stats(data: bytes, *, file: str) -> ResultTable:
             if known and row.cells[column] != _UNKNOWN:
                 builder.add_cell(keys, known, row, column)
     if empty:
-        builder.warnings.append(f"{file}: {empty} rows without a request are left out")
+        builder.warnings.append(f"{builder.file}: {empty} rows without a request are left out")
     builder.left_out = {
         name: "a size of the responses" if "Size" in name else "no column of locust"
         for name in names
         if name not in ("Type", "Method", *columns) and not _time(name)
     }
-    return builder.build(repeats="runs")
 
 
 def _keys(row: Row) -> dict[str, str]:
@@ -91,12 +90,11 @@ def _add_rates(
         )
 
 
-def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
+def parse_locust_history(builder: ResultBuilder, data: bytes) -> None:
     """Read the totals of the last row of each name; throughput is that between first and last.
 
     The other columns are means of overlapping intervals, of which a mean is no mean of the run.
     """
-    builder = ResultBuilder(file)
     totals = ("Total Request Count", "Total Failure Count")
     names, rows = builder.table(builder.text(data), ("Timestamp", "Name", *totals))
     by_name: dict[tuple[str, str], list[Row]] = {}
@@ -116,12 +114,8 @@ def parse_locust_history(data: bytes, *, file: str) -> ResultTable:
         for column in names:
             if column.startswith("Total ") and (known := _time(column)):
                 builder.add_cell(keys, known, last, column)
-    builder.left_out = {
-        name: "of the last seconds before each row"
-        for name in names
-        if name in ("Requests/s", "Failures/s") or _PERCENTILE.fullmatch(name)
-    }
-    return builder.build(repeats="runs")
+    recent = [n for n in names if n in ("Requests/s", "Failures/s") or _PERCENTILE.fullmatch(n)]
+    builder.leave_out(recent, "of the last seconds before each row")
 
 
 def _check_growth(builder: ResultBuilder, series: list[Row], columns: tuple[str, ...]) -> None:
@@ -134,16 +128,15 @@ def _check_growth(builder: ResultBuilder, series: list[Row], columns: tuple[str,
                 raise builder.error(f"{column} falls", row.line, expected, f"{after:g}", remedy)
 
 
-def parse_locust_failures(data: bytes, *, file: str) -> ResultTable:
+def parse_locust_failures(builder: ResultBuilder, data: bytes) -> None:
     """Read the number of failures of each error, and of all; a file without rows has none."""
-    builder, total = ResultBuilder(file), 0.0
-    rows = delimited_rows(builder.text(data), file)
-    line, names = read_heading(rows, ("Name", "Error", "Occurrences"), file)
-    for row in table_rows(names, rows, file, line):
+    total = 0.0
+    rows = delimited_rows(builder.text(data), builder.file)
+    line, names = read_heading(rows, ("Name", "Error", "Occurrences"), builder.file)
+    for row in table_rows(names, rows, builder.file, line):
         count = row.number("Occurrences")
         total += count
         keys = _keys(row) | {"error": row.cells["Error"]}
         builder.add(keys, _FAILURES, count, "Occurrences", row.line)
     aggregated = {"type": "", "name": "Aggregated", "error": ""}
     builder.add(aggregated, _FAILURES, total, "Occurrences", line)
-    return builder.build(repeats="runs")

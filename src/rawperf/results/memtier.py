@@ -12,7 +12,7 @@ from rawperf.results.parsing import (
     Node,
     percentile_name,
 )
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _HEADING = re.compile(MEMTIER_HEADING)
 _SECTION = re.compile(
@@ -46,9 +46,8 @@ def _chosen(sections: list[str]) -> dict[str, int]:
     return runs or ({mean: 0} if mean else {name: 0 for name in sections if name == "ALL STATS"})
 
 
-def parse_memtier(data: bytes, *, file: str) -> ResultTable:
+def parse_memtier(builder: ResultBuilder, data: bytes) -> None:
     """Read the table of each operation; an operation that was not used has no row."""
-    builder = ResultBuilder(file)
     sections: dict[str, tuple[list[str], list[tuple[int, list[str]]]]] = {}
     name, in_table = "ALL STATS", False
     for number, line in builder.lines(data):
@@ -83,7 +82,6 @@ def parse_memtier(data: bytes, *, file: str) -> ResultTable:
                 remedy="it may be truncated: collect it again.",
             )
     builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build(repeats="runs")
 
 
 def _add_row(builder: ResultBuilder, cells: dict[str, str], line: int, run: int) -> None:
@@ -107,9 +105,8 @@ _SETTINGS = (
 )
 
 
-def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
+def parse_memtier_json(builder: ResultBuilder, data: bytes) -> None:
     """Read the results of each operation; an operation that was not used has no row."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
     sections = [name for name in document.members() if _SECTION.fullmatch(name)]
     chosen = _chosen(sections)
@@ -120,7 +117,6 @@ def parse_memtier_json(data: bytes, *, file: str) -> ResultTable:
             if is_result and node["Count"].number() > 0:
                 _add_operation(builder, operation, node, run)
     builder.left_out = _LEFT_OUT if len(sections) > len(chosen) else {}
-    return builder.build(repeats="runs")
 
 
 def _add_operation(builder: ResultBuilder, operation: str, node: Node, run: int) -> None:

@@ -6,11 +6,10 @@ Source: src/nettest_bsd.c and src/nettest_omni.c of netperf 2.7.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 
-from rawperf.results.parsing import parse_number, percentile_name
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import percentile_name
+from rawperf.results.table import Quantity, ResultBuilder
 
 _BANNER = re.compile(r"(?:MIGRATED )?(.+?) TEST (?:from|to) .*")
 _UNITS = {
@@ -68,56 +67,32 @@ class _Test:
     line: int
 
 
-class _Numbers(ResultBuilder):
-    """Numbers of the tests; tests of the same keys are runs."""
-
-    def __init__(self, file: str) -> None:
-        super().__init__(file)
-        self._runs: Counter[tuple[tuple[str, str], ...]] = Counter()
-
-    def next_run(self, keys: dict[str, str]) -> int:
-        """Number of the next test with the same keys."""
-        identity = tuple(keys.items())
-        self._runs[identity] += 1
-        return self._runs[identity] - 1
-
-    def add_measured(
-        self, keys: dict[str, str], quantity: Quantity, cell: str, field: str, line: int, run: int
-    ) -> None:
-        """Add a number; -1 is a utilisation that was not measured."""
-        value = parse_number(cell, field, self.file, line)
-        if value >= 0:
-            self.add(keys, quantity, value, field, line, run)
-
-
-def parse_netperf(data: bytes, *, file: str) -> ResultTable:
+def parse_netperf(builder: ResultBuilder, data: bytes) -> None:
     """Read each test of a file; tests of the same name and sizes are runs."""
-    numbers = _Numbers(file)
     tests: list[_Test] = []
-    for number, line in numbers.lines(data):
+    for number, line in builder.lines(data):
         if match := _BANNER.fullmatch(line.rstrip()):
             tests.append(_Test(match[1], [], number))
         elif line.startswith("!!!") and tests:
             if "Desired confidence" in line:
-                numbers.warn(number, line.strip("! "))
+                builder.warn(number, line.strip("! "))
         elif tests and line.strip():
             tests[-1].lines.append((number, line.rstrip()))
     for test in tests:
-        _add_test(numbers, test)
-    return numbers.build(repeats="runs")
+        _add_test(builder, test)
 
 
-def _add_test(numbers: _Numbers, test: _Test) -> None:
+def _add_test(builder: ResultBuilder, test: _Test) -> None:
     selectors = [(n, match) for n, line in test.lines if (match := _SELECTOR.fullmatch(line))]
     if selectors:
-        _add_omni(numbers, test, {match[1]: (match[2], n) for n, match in selectors})
+        _add_omni(builder, test, {match[1]: (match[2], n) for n, match in selectors})
     elif test.lines and "," in test.lines[0][1]:
-        _add_omni(numbers, test, _comma_separated(numbers, test))
+        _add_omni(builder, test, _comma_separated(builder, test))
     else:
-        _add_table(numbers, test)
+        _add_table(builder, test)
 
 
-def _comma_separated(numbers: _Numbers, test: _Test) -> dict[str, tuple[str, int]]:
+def _comma_separated(builder: ResultBuilder, test: _Test) -> dict[str, tuple[str, int]]:
     """Values by selector of a heading and a row of ``-o``."""
     (_, heading), *rows = test.lines
     names = [name.strip() for name in heading.split(",")]
@@ -125,7 +100,7 @@ def _comma_separated(numbers: _Numbers, test: _Test) -> dict[str, tuple[str, int
     cells = [cell.strip() for cell in row.split(",")]
     if len(cells) != len(names) or len(set(names)) != len(names):
         expected, found_cells = f"{len(names)} cells", f"{len(cells)} cells"
-        raise numbers.error("the row does not fit the heading", line, expected, found_cells)
+        raise builder.error("the row does not fit the heading", line, expected, found_cells)
     found: dict[str, tuple[str, int]] = {}
     for name, cell in zip(names, cells, strict=True):
         match = _PERCENTILE_HEADING.fullmatch(name)
@@ -133,9 +108,9 @@ def _comma_separated(numbers: _Numbers, test: _Test) -> dict[str, tuple[str, int
     return found
 
 
-def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]) -> None:
+def _add_omni(builder: ResultBuilder, test: _Test, values: dict[str, tuple[str, int]]) -> None:
     if "THROUGHPUT" in values and "THROUGHPUT_UNITS" not in values:
-        raise numbers.error(
+        raise builder.error(
             "a throughput without its unit",
             values["THROUGHPUT"][1],
             "THROUGHPUT_UNITS",
@@ -147,33 +122,33 @@ def _add_omni(numbers: _Numbers, test: _Test, values: dict[str, tuple[str, int]]
         for name, key in _SIZES.items()
         if values.get(name, ("-1",))[0] not in ("-1", "")
     }
-    run = numbers.next_run(keys)
+    run = builder.next_run(keys)
     for name, (cell, line) in values.items():
         known = _LATENCIES.get(name) or _CPU.get(name)
         if name == "THROUGHPUT":
-            unit = _unit(numbers, values["THROUGHPUT_UNITS"][0], line)
+            unit = _unit(builder, values["THROUGHPUT_UNITS"][0], line)
             known = Quantity("throughput", unit, "higher")
         elif match := _PERCENTILE.fullmatch(name):
             known = Quantity(percentile_name("latency", match[1]), "us", "lower")
         if known is not None:
-            numbers.add_measured(keys, known, cell, name, line, run)
+            _add_measured(builder, keys, known, cell, name, line, run)
         elif name not in _SIZES and name != "THROUGHPUT_UNITS":
-            numbers.left_out[name] = "no quantity that is compared"
+            builder.left_out[name] = "no quantity that is compared"
 
 
-def _unit(numbers: _Numbers, text: str, line: int) -> str:
+def _unit(builder: ResultBuilder, text: str, line: int) -> str:
     unit = _UNITS.get(text.removesuffix("ec"))
     if unit is None:
         expected, found = ", ".join(_UNITS), repr(text)[:60]
-        raise numbers.error("an unknown unit of throughput", line, expected, found)
+        raise builder.error("an unknown unit of throughput", line, expected, found)
     return unit
 
 
-def _add_table(numbers: _Numbers, test: _Test) -> None:
+def _add_table(builder: ResultBuilder, test: _Test) -> None:
     """Add the numbers of a classic table: its first row of numbers, and its lines above."""
     place = next((i for i, (_, line) in enumerate(test.lines) if _NUMBERS.fullmatch(line)), -1)
     if place < 1:
-        raise numbers.error(
+        raise builder.error(
             "a test without a table that is read",
             test.line,
             "a heading with units, then numbers alone",
@@ -184,17 +159,17 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
     number, row = test.lines[place]
     cells = row.split()
     if "REQUEST/RESPONSE" in test.name or "RR" in test.name.split() or "per sec" in units:
-        _check(numbers, test, len(cells) in (6, 8, 10), number, "6 or 10 numbers", row)
+        _check(builder, test, len(cells) in (6, 8, 10), number, "6 or 10 numbers", row)
         keys = {"test": test.name, "request_size": cells[2], "response_size": cells[3]}
-        run = numbers.next_run(keys)
+        run = builder.next_run(keys)
         rate = Quantity("throughput", "transactions/s", "higher")
-        numbers.add_measured(keys, rate, cells[5], "Trans. Rate", number, run)
-        _add_cpu(numbers, keys, cells[6:], number, run)
+        _add_measured(builder, keys, rate, cells[5], "Trans. Rate", number, run)
+        _add_cpu(builder, keys, cells[6:], number, run)
     elif "UDP" in test.name:
-        _check(numbers, test, len(cells) in (6, 8), number, "6 or 8 numbers", row)
+        _check(builder, test, len(cells) in (6, 8), number, "6 or 8 numbers", row)
         received = test.lines[place + 1][1].split() if len(test.lines) > place + 1 else []
         _check(
-            numbers,
+            builder,
             test,
             len(received) >= 4,
             number + 1,
@@ -202,20 +177,20 @@ def _add_table(numbers: _Numbers, test: _Test) -> None:
             " ".join(received),
         )
         keys = {"test": test.name, "message_size": cells[1]}
-        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
+        run, unit = builder.next_run(keys), _unit(builder, _throughput_unit(units), number)
         of = Quantity("throughput", unit, "higher")
-        numbers.add_measured(keys, of, received[3], "Throughput", number + 1, run)
+        _add_measured(builder, keys, of, received[3], "Throughput", number + 1, run)
         sent = Quantity("sent_throughput", unit)
-        numbers.add_measured(keys, sent, cells[5], "Throughput", number, run)
+        _add_measured(builder, keys, sent, cells[5], "Throughput", number, run)
         failures = Quantity("failures", better="lower")
-        numbers.add_measured(keys, failures, cells[4], "Errors", number, run)
+        _add_measured(builder, keys, failures, cells[4], "Errors", number, run)
     else:
-        _check(numbers, test, len(cells) in (5, 9), number, "5 or 9 numbers", row)
+        _check(builder, test, len(cells) in (5, 9), number, "5 or 9 numbers", row)
         keys = {"test": test.name, "message_size": cells[2]}
-        run, unit = numbers.next_run(keys), _unit(numbers, _throughput_unit(units), number)
+        run, unit = builder.next_run(keys), _unit(builder, _throughput_unit(units), number)
         of = Quantity("throughput", unit, "higher")
-        numbers.add_measured(keys, of, cells[4], "Throughput", number, run)
-        _add_cpu(numbers, keys, cells[5:], number, run)
+        _add_measured(builder, keys, of, cells[4], "Throughput", number, run)
+        _add_cpu(builder, keys, cells[5:], number, run)
 
 
 def _throughput_unit(units: list[str]) -> str:
@@ -223,14 +198,29 @@ def _throughput_unit(units: list[str]) -> str:
 
 
 def _check(
-    numbers: _Numbers, test: _Test, is_right: bool, line: int, expected: str, row: str
+    builder: ResultBuilder, test: _Test, is_right: bool, line: int, expected: str, row: str
 ) -> None:
     if not is_right:
-        raise numbers.error(f"not a row of the table of {test.name}", line, expected, row[:80])
+        raise builder.error(f"not a row of the table of {test.name}", line, expected, row[:80])
 
 
 def _add_cpu(
-    numbers: _Numbers, keys: dict[str, str], cells: list[str], line: int, run: int
+    builder: ResultBuilder, keys: dict[str, str], cells: list[str], line: int, run: int
 ) -> None:
     for quantity, cell in zip(_CPU.values(), cells, strict=False):
-        numbers.add_measured(keys, quantity, cell, "Utilization", line, run)
+        _add_measured(builder, keys, quantity, cell, "Utilization", line, run)
+
+
+def _add_measured(
+    builder: ResultBuilder,
+    keys: dict[str, str],
+    quantity: Quantity,
+    cell: str,
+    field: str,
+    line: int,
+    run: int,
+) -> None:
+    """Add a number; -1 is a utilisation that was not measured."""
+    value = builder.number(cell, field, line)
+    if value >= 0:
+        builder.add(keys, quantity, value, field, line, run)

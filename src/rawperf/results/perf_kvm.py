@@ -9,8 +9,8 @@ import math
 import re
 
 from rawperf.core.errors import FormatError
-from rawperf.results.parsing import DAMAGED, parse_number
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED
+from rawperf.results.table import Quantity, ResultBuilder
 
 _EXITS = Quantity("exits")
 
@@ -26,12 +26,11 @@ _TOTAL = re.compile(r"Total Samples:(\d+), Total events handled time:([\d.]+)us\
 _LOST = re.compile(r"Lost events: (\d+)\s*")
 
 
-def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
+def parse_perf_kvm(builder: ResultBuilder, data: bytes) -> None:
     """Read the exits of each reason; tables of ``live`` are repetitions within a run.
 
     Raises `FormatError` where the samples are not the printed total.
     """
-    builder = ResultBuilder(file)
     scope, event, counts, start = "", "", list[float](), 0
     for number, line in builder.lines(data):
         if match := _SCOPE.fullmatch(line):
@@ -52,9 +51,8 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
                 )
             keys = {"scope": scope, "reason": f"all of {event}"}
             builder.add(keys, _EXITS, total, "Total Samples", number)
-            handled, time = match[2], Quantity("exit_time_total", "us")
-            value = parse_number(handled, "the total time", file, number)
-            builder.add(keys, time, value, "Total events handled time", number)
+            time = Quantity("exit_time_total", "us")
+            builder.add_text(keys, time, match[2], "Total events handled time", number)
             counts, event = [], ""
         elif match := _LOST.fullmatch(line):
             builder.warn(number, f"{match[1]} events were lost")
@@ -62,7 +60,7 @@ def parse_perf_kvm(data: bytes, *, file: str) -> ResultTable:
             counts.append(_add_row(builder, line, scope, number))
     if counts:
         raise _without_total(builder, start)
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _without_total(builder: ResultBuilder, line: int) -> FormatError:
@@ -73,7 +71,7 @@ def _without_total(builder: ResultBuilder, line: int) -> FormatError:
 
 def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> float:
     """Add the numbers of a reason; returns its number of samples."""
-    match, file = _ROW.fullmatch(line), builder.file
+    match = _ROW.fullmatch(line)
     if match is None:
         raise builder.error(
             "not a row of perf kvm stat",
@@ -82,7 +80,7 @@ def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> floa
             line.strip()[:100],
         )
     keys = {"scope": scope, "reason": match["reason"]}
-    samples, mean = float(match["samples"]), parse_number(match["mean"], "Avg time", file, number)
+    samples, mean = float(match["samples"]), builder.number(match["mean"], "Avg time", number)
     low, high = float(match["min"] or 0), float(match["max"] or math.inf)
     if not low <= mean <= high:
         raise builder.error(
@@ -95,6 +93,5 @@ def _add_row(builder: ResultBuilder, line: str, scope: str, number: int) -> floa
     builder.add(keys, Quantity("exit_time", "us", "lower"), mean, "Avg time", number)
     for name, quantity in (("min", "exit_time_min"), ("max", "exit_time_max")):
         if match[name]:
-            value = parse_number(match[name], quantity, file, number)
-            builder.add(keys, Quantity(quantity, "us"), value, f"{name} time", number)
+            builder.add_text(keys, Quantity(quantity, "us"), match[name], f"{name} time", number)
     return samples

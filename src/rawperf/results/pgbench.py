@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from rawperf.results.formats import PGBENCH_INTERVAL, PGBENCH_TRANSACTION
-from rawperf.results.parsing import DAMAGED, ROUNDING, parse_number
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED, ROUNDING
+from rawperf.results.table import Quantity, ResultBuilder
 
 _KEYS = {
     "transaction type": "script",
@@ -45,9 +45,8 @@ _SCRIPT_LATENCY = re.compile(r" - latency (average|stddev) = ([\d.]+) ms")
 _SCRIPT_FAILED = re.compile(r" - number of failed transactions: (\d+) \(.*\)")
 
 
-def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
+def parse_pgbench(builder: ResultBuilder, data: bytes) -> None:
     """Read the report; a file of several reports has a run each."""
-    builder = ResultBuilder(file)
     text = builder.text(data)
     keys: dict[str, str] = {}
     run, processed, missing = -1, 0.0, False
@@ -89,7 +88,6 @@ def parse_pgbench(data: bytes, *, file: str) -> ResultTable:
             "the complete report of pgbench",
             remedy="it may be truncated, or the run failed: collect it again.",
         )
-    return builder.build(repeats="runs")
 
 
 def _add_line(
@@ -117,14 +115,12 @@ def _add(
     line: int,
     run: int,
 ) -> None:
-    value = parse_number(cell, quantity.name, builder.file, line)
     field = "tps" if quantity.unit == "transactions/s" else quantity.name
-    builder.add(keys, quantity, value, field, line, max(run, 0))
+    builder.add_text(keys, quantity, cell, field, line, max(run, 0))
 
 
-def parse_pgbench_log(data: bytes, *, file: str) -> ResultTable:
+def parse_pgbench_log(builder: ResultBuilder, data: bytes) -> None:
     """Read the time of each transaction; throughput is transactions over the time they span."""
-    builder = ResultBuilder(file)
     rows = _integer_rows(builder, data)
     done = [(number, words) for number, words in rows if words[2].isdigit()]
     has_scripts = len({words[3] for _, words in rows}) > 1
@@ -144,13 +140,12 @@ def parse_pgbench_log(data: bytes, *, file: str) -> ResultTable:
         failed = Quantity("failure_rate", "1", "lower")
         builder.add(keys, failed, 1 - len(done) / tried, "failed", rows[-1][0])
     if skipped:
-        builder.warnings.append(f"{file}: {skipped} transactions were skipped (-R with -L)")
-    return builder.build(repeats="process")
+        builder.warnings.append(f"{builder.file}: {skipped} transactions were skipped (-R with -L)")
+    builder.repeats = "process"
 
 
-def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
+def parse_pgbench_aggregate(builder: ResultBuilder, data: bytes) -> None:
     """Read the mean latency of all transactions, and the throughput of all complete intervals."""
-    builder = ResultBuilder(file)
     rows = [
         (number, [float(word) for word in words]) for number, words in _integer_rows(builder, data)
     ]
@@ -183,7 +178,7 @@ def parse_pgbench_aggregate(data: bytes, *, file: str) -> ResultTable:
         served = sum(row[1] for _, row in rows[1:-1])
         rate = served / (starts[-1] - starts[1])
         builder.add({}, _THROUGHPUT, rate, "num_transactions", rows[0][0])
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _integer_rows(builder: ResultBuilder, data: bytes) -> Sequence[tuple[int, list[str]]]:

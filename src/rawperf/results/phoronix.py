@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass, field
 
 from rawperf.results.names import parse_unit
-from rawperf.results.parsing import DAMAGED, parse_number
-from rawperf.results.table import Better, Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED
+from rawperf.results.table import Better, Quantity, ResultBuilder
 from rawperf.xml_stream import XmlTarget, parse_xml
 
 _MAX_BYTES = 64 * 1024**2
@@ -57,10 +57,9 @@ class _Target(XmlTarget):
         cells[name] = "".join(self.text).strip()
 
 
-def parse_phoronix(data: bytes, *, file: str) -> ResultTable:
+def parse_phoronix(builder: ResultBuilder, data: bytes) -> None:
     """Read the trials of each test, or its value; the system is a key where there are several."""
-    target = _Target(file)
-    builder = ResultBuilder(file)
+    target = _Target(builder.file)
     notes, _ = parse_xml(data, target, _MAX_BYTES)
     builder.warnings += notes
     systems = {entry.cells.get("Identifier", "") for r in target.results for entry in r.entries}
@@ -73,7 +72,6 @@ def parse_phoronix(data: bytes, *, file: str) -> ResultTable:
         for entry in result.entries:
             system = {"system": entry.cells.get("Identifier", "")} if len(systems) > 1 else {}
             _add_entry(builder, result, entry, keys | system)
-    return builder.build(repeats="runs")
 
 
 def _quantity(result: _Result) -> Quantity:
@@ -102,10 +100,9 @@ def _add_entry(
 
 def _trials(builder: ResultBuilder, entry: _Entry, value: str, test: str) -> list[float]:
     """The trials of which the value is the mean, else the value alone."""
-    file = builder.file
-    printed = parse_number(value, "Value", file, entry.line)
+    printed = builder.number(value, "Value", entry.line)
     cells = [cell for cell in entry.cells.get("RawString", "").split(":") if cell.strip()]
-    trials = [parse_number(cell, "RawString", file, entry.line) for cell in cells]
+    trials = [builder.number(cell, "RawString", entry.line) for cell in cells]
     if not trials:
         return [printed]
     digits = len(value.partition(".")[2])

@@ -8,7 +8,7 @@ Source: pyperf's documentation of its JSON format, version 1.0.
 from __future__ import annotations
 
 from rawperf.results.parsing import Node
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 UNITS = {
     "second": Quantity("time", "s", "lower"),
@@ -28,9 +28,8 @@ _SETTINGS = {
 }
 
 
-def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
+def parse_pyperf(builder: ResultBuilder, data: bytes) -> None:
     """Read the values of each worker process."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
     for node in (document, *document["benchmarks"].elements()):
         builder.add_settings(node, _SETTINGS)
@@ -49,7 +48,6 @@ def parse_pyperf(data: bytes, *, file: str) -> ResultTable:
         for run, process in enumerate(with_values):
             for node in process["values"].elements():
                 builder.add_node(keys, quantity, node, "values", run=run)
-    return builder.build(repeats="runs")
 
 
 def _metadata(node: Node, name: str) -> Node | None:

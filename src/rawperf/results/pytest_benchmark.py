@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rawperf.results.parsing import Node, check_mean, scalar_text
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _SETTINGS = {
     "version": "version",
@@ -20,9 +20,8 @@ _SETTINGS = {
 _SUMMARIES = ("min", "max", "median", "stddev")
 
 
-def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
+def parse_pytest_benchmark(builder: ResultBuilder, data: bytes) -> None:
     """Read the time of each round in seconds, or the mean if the file has no single times."""
-    builder = ResultBuilder(file)
     document = builder.document(data)
     builder.add_settings(document, _SETTINGS)
     benchmarks = document["benchmarks"].elements()
@@ -37,7 +36,7 @@ def parse_pytest_benchmark(data: bytes, *, file: str) -> ResultTable:
         has_extra |= bool((extra := node.get("extra_info")) and extra.value)
     if has_extra:
         builder.left_out["extra_info"] = "values of the user, without a unit"
-    return builder.build(repeats="process")
+    builder.repeats = "process"
 
 
 def _parameter_keys(node: Node) -> dict[str, str]:

@@ -5,7 +5,7 @@ number, without times.
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from pkgutil import resolve_name
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from rawperf.base import ParsedFile
 from rawperf.pieces import decompress_stream, extract_head, read_whole_file
 from rawperf.results.formats import RESULT_FORMATS, ResultFormat
-from rawperf.results.table import LINE, QUANTITY, VALUE, ResultTable
+from rawperf.results.table import LINE, QUANTITY, VALUE, ResultBuilder, ResultTable
 
 ENTITY_KIND = "benchmark"
 
@@ -27,9 +27,10 @@ def recognise_results(data: bytes) -> ResultFormat | None:
 def read_results(data: bytes, file: str, form: ResultFormat) -> ResultTable:
     """Read a result file of a tool, perhaps compressed; raises `FormatError` with file and line."""
     plain = read_whole_file(decompress_stream(io.BytesIO(data), file=file), form.name, file)
-    table = form.parse(plain, file=file)
-    note = (f"{file}: {form.note}",) if form.note else ()
-    return replace(table, warnings=(*table.warnings, *note))
+    builder = ResultBuilder(file)
+    resolve_name(f"rawperf.results.{form.parser}")(builder, plain)
+    builder.warnings += [f"{file}: {form.note}"] if form.note else []
+    return builder.build()
 
 
 class ResultReader:

@@ -9,20 +9,20 @@ import re
 
 from rawperf.results.formats import REDIS_BENCHMARK_HEADING
 from rawperf.results.parsing import Row, delimited_rows, percentile_name, table_rows
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.table import Quantity, ResultBuilder
 
 _HEADING = re.compile(REDIS_BENCHMARK_HEADING)
 _LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")
 
 
-def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
+def parse_redis_benchmark(builder: ResultBuilder, data: bytes) -> None:
     """Read the requests per second and the latencies of each test."""
-    builder = ResultBuilder(file)
     text = builder.text(data)
     if not _HEADING.match(text):
-        for row in table_rows(["test", "rps"], delimited_rows(text, file), file, 0):
+        for row in table_rows(["test", "rps"], delimited_rows(text, builder.file), builder.file, 0):
             _add_rate(builder, row)
-        return builder.build()
+        builder.repeats = ""
+        return
     names, rows = builder.table(text, ("test", "rps"))
     for row in rows:
         keys = {"test": row.cells["test"]}
@@ -30,12 +30,8 @@ def parse_redis_benchmark(data: bytes, *, file: str) -> ResultTable:
         for column in names:
             if match := _LATENCY.fullmatch(column):
                 builder.add_cell(keys, _latency(match), row, column)
-    builder.left_out = {
-        name: "no column of redis-benchmark"
-        for name in names
-        if name not in ("test", "rps") and not _LATENCY.fullmatch(name)
-    }
-    return builder.build(repeats="runs")
+    others = [n for n in names if n not in ("test", "rps") and not _LATENCY.fullmatch(n)]
+    builder.leave_out(others, "no column of redis-benchmark")
 
 
 def _add_rate(builder: ResultBuilder, row: Row) -> None:

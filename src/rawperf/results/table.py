@@ -8,15 +8,16 @@ different benchmarks, which no command averages.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 from rawperf.core.numbers import MAX_NUMBER
-from rawperf.core.units import base_unit, conversion_factor
+from rawperf.results.names import to_base
 from rawperf.results.parsing import (
     Node,
     Row,
@@ -104,7 +105,7 @@ class ResultTable:
         return wide.drop(columns="repetition").rename_axis(columns=None)
 
 
-class ResultBuilder:
+class ResultBuilder(FileReader):
     """Reads a file's text, document or rows, and collects its numbers and warnings; times are
     converted to seconds, amounts to bytes.
 
@@ -112,16 +113,23 @@ class ResultBuilder:
     ----------
     file : str
         Name of the file in errors and warnings.
+
+    Attributes
+    ----------
+    repeats, left_out, warnings
+        Those of the `ResultTable`.
     """
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.repeats: Repeats = "runs"
         self.warnings: list[str] = []
         self.left_out: dict[str, str] = {}
         self._rows: list[tuple[dict[str, str], int, str, float, int]] = []
         self._quantities: dict[str, ResultQuantity] = {}
         self._keys: dict[str, None] = {}
         self._settings: dict[str, dict[str, None]] = {}
+        self._runs: Counter[tuple[tuple[str, str], ...]] = Counter()
 
     # ---- reading, with the warnings of the parser
 
@@ -157,27 +165,17 @@ class ResultBuilder:
         line, names = read_heading(rows, required, self.file)
         return names, table_rows(names, rows, self.file, line)
 
-    def error(
-        self,
-        problem: str,
-        line: int | None = None,
-        expected: str | None = None,
-        found: str | None = None,
-        remedy: str | None = None,
-    ) -> FormatError:
-        """Build the error of a line of the file, from 1; 0 if the line is unknown."""
-        return FormatError(
-            problem,
-            file=self.file,
-            line=line or None,
-            expected=expected,
-            found=found,
-            remedy=remedy,
-        )
-
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning of a line."""
         self.warnings.append(f"{self.file} line {line}: {sentence}")
+
+    def number(self, text: str, name: str, line: int) -> float:
+        """Parse the number of a text; raises as `parse_number`."""
+        return parse_number(text, name, self.file, line)
+
+    def leave_out(self, names: Iterable[str], why: str) -> None:
+        """Leave out columns, for a reason in words."""
+        self.left_out |= dict.fromkeys(names, why)
 
     # ---- numbers
 
@@ -207,16 +205,21 @@ class ResultBuilder:
                 f"numbers of at most {MAX_NUMBER:g}",
                 repr(value),
             )
-        target = base_unit(unit)
+        target, factor = to_base(unit)
         known = self._quantities.setdefault(name, ResultQuantity(target, better, field))
         if known.unit != target:
             raise self.error(
                 f"{name} has two units", line, known.unit or "no unit", target or "no unit"
             )
-        factor = conversion_factor(unit, target) if unit and unit != target else 1.0
         keys = {f"{key} (key)" if key in COLUMNS else key: text for key, text in keys.items()}
         self._keys.update(dict.fromkeys(keys))
         self._rows.append((keys, run, name, value * factor, line))
+
+    def next_run(self, keys: dict[str, str]) -> int:
+        """Number of the next run of the same keys, from 0."""
+        identity = tuple(keys.items())
+        self._runs[identity] += 1
+        return self._runs[identity] - 1
 
     def add_setting(self, name: str, text: str) -> None:
         """Add an option, a version or a fact of the machine that the file states."""
@@ -271,14 +274,13 @@ class ResultBuilder:
         """Add the number of a text; takes and raises as `add` does, and raises as `parse_number`,
         which names it `field`.
         """
-        value = parse_number(text, field, self.file, line)
-        self.add(keys, quantity, value, field, line, run)
+        self.add(keys, quantity, self.number(text, field, line), field, line, run)
 
     def add_cell(self, keys: Mapping[str, str], quantity: Quantity, row: Row, column: str) -> None:
         """Add the number of a row's cell; takes and raises as `add_text` does."""
         self.add_text(keys, quantity, row.cells[column], column, row.line, row.run)
 
-    def build(self, *, repeats: Repeats = "") -> ResultTable:
+    def build(self) -> ResultTable:
         """Build the table; raises `FormatError` without any number."""
         if not self._rows:
             raise self.error("the file has no results")
@@ -291,7 +293,7 @@ class ResultBuilder:
             pd.DataFrame(columns),
             tuple(self._keys),
             self._quantities,
-            repeats,
+            self.repeats,
             self.left_out,
             tuple(self.warnings),
             {name: ", ".join(texts) for name, texts in self._settings.items()},

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from rawperf.results.parsing import DAMAGED, parse_number, percentile_name
-from rawperf.results.table import Quantity, ResultBuilder, ResultTable
+from rawperf.results.parsing import DAMAGED, percentile_name
+from rawperf.results.table import Quantity, ResultBuilder
 
 _LINE = re.compile(r"\[([^\]]+)\], ?([^,]+), ?(\S+)\s*")
 _MEASURE = re.compile(r"(Average|Min|Max|\d+(?:\.\d+)?(?:th)?Percentile)Latency\((us|ms)\)")
@@ -31,12 +31,11 @@ class _Run:
         self.operations: dict[str, tuple[float, int]] = {}
 
 
-def parse_ycsb(data: bytes, *, file: str) -> ResultTable:
+def parse_ycsb(builder: ResultBuilder, data: bytes) -> None:
     """Read the throughput of the run and the latencies of each operation.
 
     Only operations that succeeded count as throughput.
     """
-    builder = ResultBuilder(file)
     runs: list[_Run] = []
     for number, line in builder.lines(data):
         if not line.startswith("["):
@@ -60,26 +59,25 @@ def parse_ycsb(data: bytes, *, file: str) -> ResultTable:
             _add_line(builder, runs[-1], operation, label, match[3], number)
     for place, run in enumerate(runs):
         _add_run(builder, run, place)
-    return builder.build(repeats="runs")
 
 
 def _add_line(
     builder: ResultBuilder, run: _Run, operation: str, label: str, cell: str, line: int
 ) -> None:
-    name, file = f"{label} of {operation}", builder.file
+    name = f"{label} of {operation}"
     if label.startswith(">") or label.isdigit():
         builder.left_out[f"[{operation}] by bucket"] = _HISTOGRAM
     elif cell == "NaN" and label.startswith("Average"):
         builder.warn(line, f"{operation} has no operations, so no mean latency")
     elif operation == "OVERALL":
-        run.overall[label] = parse_number(cell, name, file, line), line
+        run.overall[label] = builder.number(cell, name, line), line
     elif label.startswith("Return="):
         counts = run.returned.setdefault(operation, {})
-        counts[label.removeprefix("Return=")] = parse_number(cell, name, file, line), line
+        counts[label.removeprefix("Return=")] = builder.number(cell, name, line), line
     elif label == "Operations":
-        run.operations[operation] = parse_number(cell, name, file, line), line
+        run.operations[operation] = builder.number(cell, name, line), line
     elif _MEASURE.fullmatch(label):
-        run.measures.append((operation, label, parse_number(cell, name, file, line), line))
+        run.measures.append((operation, label, builder.number(cell, name, line), line))
     else:
         builder.left_out[label] = "no quantity of YCSB"
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.base import ParsedFile
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader
 from rawperf.rows import Warnings, build_records
 from rawperf.text import parse_numbers
 
@@ -85,7 +85,7 @@ NAMESPACE, NOT_READ = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
-class ResultCollector:
+class ResultCollector(FileReader):
     """Collector of one run's results; `parsed_file` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
@@ -104,8 +104,8 @@ class ResultCollector:
         key = (section, transaction, name)
         label = name if name in TEXTS.get(section, ()) else f"{section}/{name}"
         if key in self.values or label in self.info:
-            raise self._error(
-                f"{name} is given twice", f"once in {transaction or section}", text, line
+            raise self.error(
+                f"{name} is given twice", line, f"once in {transaction or section}", text or None
             )
         duration = _DURATION.fullmatch(text)
         if name in TEXTS.get(section, ()):
@@ -121,7 +121,7 @@ class ResultCollector:
         elif section not in TEXTS or name in FIELDS[section]:
             if text not in _MISSING_NUMBERS:
                 expected = "H:MM:SS" if name in DURATIONS else "a number with a decimal point"
-                raise self._error(f"invalid value of {name}", expected, text, line)
+                raise self.error(f"invalid value of {name}", line, expected, text or None)
         else:
             self.info[label] = text
 
@@ -133,7 +133,7 @@ class ResultCollector:
     def add_readings(self, text: str, line: int, is_complete: bool = True) -> None:
         """Add the series ``epoch milliseconds, rate, ...``; `is_complete` is False if it is truncated."""
         if self.readings_line or len(self.times):
-            raise self._error("TPSReadings is given twice", "one series", text[:40], line)
+            raise self.error("TPSReadings is given twice", line, "one series", text[:40] or None)
         tokens = pc.ascii_trim_whitespace(
             pc.split_pattern(pa.array([text], pa.string()), ",").flatten()
         )
@@ -142,8 +142,8 @@ class ResultCollector:
         if is_complete and tokens[count].as_py():
             count += 1
         if count % 2 and is_complete:
-            raise self._error(
-                "TPSReadings has an odd number of values", "time, rate, time, rate, ...", "", line
+            raise self.error(
+                "TPSReadings has an odd number of values", line, "time, rate, time, rate, ..."
             )
         values, invalid = parse_numbers(tokens.slice(0, count - count % 2))
         if invalid < 0 and len(values):
@@ -156,8 +156,8 @@ class ResultCollector:
             invalid = 2 * int(is_invalid.argmax()) if is_invalid.any() else -1
         if invalid >= 0:
             expected = "milliseconds since 1970 and transactions per second"
-            raise self._error(
-                "TPSReadings contains an invalid time or rate", expected, str(tokens[invalid]), line
+            raise self.error(
+                "TPSReadings contains an invalid time or rate", line, expected, str(tokens[invalid])
             )
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
@@ -172,9 +172,8 @@ class ResultCollector:
         at all, or unsupported unit of response times than milliseconds.
         """
         if not self.values and not len(self.times):
-            raise FormatError(
+            raise self.error(
                 "no results of SwingBench",
-                file=self.file,
                 expected=f"numbers in {', '.join(SECTIONS)}",
                 remedy="use the results file of charbench -r.",
             )
@@ -238,9 +237,7 @@ class ResultCollector:
             0,
         )
         if unit is not None and unit.lower() != UNIT:
-            raise FormatError(
-                "unsupported unit of response times", file=self.file, expected=UNIT, found=unit
-            )
+            raise self.error("unsupported unit of response times", expected=UNIT, found=unit)
         if results and unit is None:
             self._warnings.add_always(
                 line, f"TimingsIn, the unit of response times, is missing; {UNIT} were assumed"
@@ -269,11 +266,6 @@ class ResultCollector:
                 line,
                 f"{len(lacking)} of {len(occurrences)} transactions lack percentiles, first {lacking[0]!r}",
             )
-
-    def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:
-        return FormatError(
-            problem, file=self.file, line=line or None, expected=expected, found=found or None
-        )
 
 
 def _sort_key(key: tuple[str, str, str], transaction_order: dict[str, int]) -> tuple[int, int, int]:

@@ -84,7 +84,9 @@ def _fields(files: Sequence[InspectedFile], metrics: set[str]) -> list[DeclaredF
     fields = []
     for text in texts[:MAX_FIELDS]:
         # rows of one condition may lack the name of a number, or have empty cells only
-        optional = len(texts) > 1 if first.roles.names else _has_gaps(files, text)
+        tables = [file.table for file in files if file.table]
+        has_gaps = any(not cell for table in tables for cell in table.cells(text))
+        optional = len(texts) > 1 if first.roles.names else has_gaps
         unit = split_unit(text)[1]
         words = text if first.table.headed else f"{_common_word(files)}_{text}"
         metric = _unique(f"published_{factor_name(words)}", metrics, "_")
@@ -128,10 +130,6 @@ def _entry(name: str, file: InspectedFile, fields: Sequence[DeclaredField]) -> d
 def _field(field: DeclaredField) -> dict[str, Any]:
     entry: dict[str, Any] = {"field": field.field, "metric": field.metric, "unit": field.unit}
     return entry | ({"optional": True} if field.is_optional else {})
-
-
-def _has_gaps(files: Sequence[InspectedFile], column: str) -> bool:
-    return any(not cell for file in files if file.table for cell in file.table.cells(column))
 
 
 def _title(table: Table, roles: Roles) -> str:

@@ -22,7 +22,7 @@ from rawperf.core.units import conversion_factor, is_unit
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.registry import build_dictionary
 from virtperf.artifact.declarations import DeclaredTable, declare_tables
-from virtperf.artifact.exhibits import propose_exhibits
+from virtperf.artifact.exhibits import propose_exhibit
 from virtperf.artifact.files import OpenedArtifact, opened_artifact
 from virtperf.artifact.inspection import InspectedFile, flow, inspect_artifact
 from virtperf.artifact.layout import NONE, TEST, ProposedRun, ProposedRuns, propose_runs
@@ -296,9 +296,11 @@ def _exhibits(
             }
             for run in quantity.samples
         ]
-        found += propose_exhibits(
-            quantity.name, quantity.title, conditions, factors, sampled=bool(quantity.statistic)
-        )
+        sampled = bool(quantity.statistic)
+        found += [
+            propose_exhibit(quantity.name, quantity.title, of_test, factors, sampled=sampled)
+            for of_test in grouped((each.get(TEST), each) for each in conditions).values()
+        ]
     return [{"id": f"figure-{n}", **entry} for n, entry in enumerate(found, start=1)]
 
 

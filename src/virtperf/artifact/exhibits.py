@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from virtperf.artifact.layout import TEST
-from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 
 MAX_SERIES = 8
@@ -20,22 +19,7 @@ MAX_DISTRIBUTIONS = 8
 """Most levels of a figure with the distributions of samples."""
 
 
-def propose_exhibits(
-    quantity: str,
-    label: str,
-    conditions: Sequence[Mapping[str, Any]],
-    factors: Mapping[str, Mapping[str, Any]],
-    *,
-    sampled: bool,
-) -> list[dict[str, Any]]:
-    """Figures of a quantity, one for each test that has it."""
-    by_test = grouped((condition.get(TEST), condition) for condition in conditions)
-    return [
-        _exhibit(quantity, label, levels, factors, sampled=sampled) for levels in by_test.values()
-    ]
-
-
-def _exhibit(
+def propose_exhibit(
     quantity: str,
     label: str,
     conditions: Sequence[Mapping[str, Any]],
@@ -43,6 +27,7 @@ def _exhibit(
     *,
     sampled: bool,
 ) -> dict[str, Any]:
+    """A figure of a quantity in these conditions, which are of one test."""
     varied = {
         name: _levels(conditions, name, entry)
         for name, entry in factors.items()

@@ -450,7 +450,8 @@ def _name_factors(clusters: Sequence[_Cluster], settings: Settings) -> dict[str,
                 *(n for n, others in beside[_tree(group, place)] if _overlap(levels, others)),
                 _name_by_settings(group, place, settings),
             ]
-            free = (n for n in candidates if n and n not in used and _is_free(n))
+            taken = {*used, *RESERVED_NAMES} - {REPLICATE}
+            free = (n for n in candidates if n and n not in taken)
             name = next(free, "")
             in_folder = place[0] < len(group.lengths) - 1
             are_words = not all(map(is_number, levels))
@@ -554,10 +555,6 @@ def _own_name(group: _Group, place: Place, levels: set[str]) -> str:
             return REPLICATE
         return name_by_folder(folder)
     return ""
-
-
-def _is_free(name: str) -> bool:
-    return name == REPLICATE or name not in RESERVED_NAMES
 
 
 def _shared_name(known: Sequence[tuple[str, set[str]]], levels: set[str], used: set[str]) -> str:

@@ -72,15 +72,15 @@ class _Commands(SuggestingGroup):
                     )
 
 
-class _GateError(click.ClickException):
-    """An error that is no verdict."""
+class NoVerdictError(click.ClickException):
+    """An error of a command whose exit status 1 is a verdict."""
 
     exit_code = 2
 
 
 def _failure(ctx: click.Context, message: str) -> click.ClickException:
     gates = ctx.invoked_subcommand in GATES
-    return _GateError(message) if gates else click.ClickException(message)
+    return NoVerdictError(message) if gates else click.ClickException(message)
 
 
 def _remedy(err: OSError) -> str:

@@ -17,6 +17,7 @@ import click
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
+from virtperf.cli import NoVerdictError
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
@@ -361,10 +362,6 @@ def print_shown(shown: Shown) -> None:
         print_line(f"note: {note}")
 
 
-class _CannotJudge(click.ClickException):
-    exit_code = 2
-
-
 def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed: bool) -> None:
     """Exit with status 1 if a verdict is among `fail_on`, with 2 if it can't be judged.
 
@@ -374,12 +371,12 @@ def exit_by_verdict(verdicts: Iterable[str], fail_on: Sequence[str], *, directed
     if found & {*fail_on}:
         raise SystemExit(1)
     if {*fail_on} & {"slower", "faster"} and not directed:
-        raise _CannotJudge(
+        raise NoVerdictError(
             f"--fail-on {' and '.join(fail_on)} can't be judged: no direction is known for these "
             "quantities. Give it by --higher-is-better NAME or --lower-is-better NAME."
         )
     if fail_on and "not judged" in found:
-        raise _CannotJudge(
+        raise NoVerdictError(
             f"--fail-on {' and '.join(fail_on)} can't be judged: a time or rate is 0 or less. Leave out "
             "the failed runs, or judge zeros by --zeros."
         )

@@ -19,7 +19,7 @@ from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.addresses import Addresses
-from virtperf.runs.ingest.folder import RESERVED, RUN_FILE, RunFolder
+from virtperf.runs.ingest.folder import NOT_RAW, RESERVED, RUN_FILE, RunFolder
 from virtperf.runs.run_reader import (
     STATISTICS_FILE,
     LoadedRun,
@@ -39,7 +39,6 @@ from virtperf.runs.run_values import (
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
 ITERATION = re.compile(r"iter-\d+")
-IGNORED_SUFFIXES = (".md", ".rst", ".dvc")
 REPETITIONS = TableOptions()
 
 
@@ -147,7 +146,11 @@ def _read_runs(
 
         def written(path: str, place: Place) -> str:
             path = addresses.address(path)
-            return _at_revision(path, place.revision, scratch) if place.revision else path
+            if not place.revision:
+                return path
+            return (
+                f"{place.revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
+            )
 
         run_paths = [_run_paths(place.path, addresses) for place in resolved]
         paths_by_side = [
@@ -201,7 +204,8 @@ def _read_runs(
             runs = [
                 replace(
                     run,
-                    block=_block_at(run.block, place.revision),
+                    # rounds of the same name at another revision were run at another time
+                    block=": ".join(filter(None, (run.block and place.revision, run.block))),
                     place=written(run.place, place),
                 )
                 for run in runs
@@ -287,16 +291,6 @@ def _drop_identical_runs(
     return remaining, [note] if common else []
 
 
-def _block_at(block: str, revision: str) -> str:
-    """Prefix a run's block with the revision: rounds of the same name were run at another time."""
-    return f"{revision}: {block}" if block and revision else block
-
-
-def _at_revision(path: str, revision: str, scratch: str) -> str:
-    """Translate a path below `scratch` back to ``v1.0:results/6.1``."""
-    return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
-
-
 def _run_paths(text: str, addresses: Addresses) -> tuple[list[Path], list[str]]:
     """List the folders and files that are runs, by name, with a note on skipped folders."""
     place = Path(text)
@@ -346,4 +340,4 @@ def _is_suite_run(path: Path) -> bool:
 
 def _is_ignored(path: Path) -> bool:
     named = path.name.startswith(".") or path.name in STUDY_FILES
-    return named or path.name.lower().endswith(IGNORED_SUFFIXES)
+    return named or path.name.lower().endswith(NOT_RAW)

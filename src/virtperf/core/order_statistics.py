@@ -139,7 +139,7 @@ class BucketCounts:
 
     def interquartile_range(self, level: float) -> Estimate:
         """See the function `interquartile_range`."""
-        first, third = (self.quantile(share, _quartile_level(level)) for share in (0.25, 0.75))
+        first, third = (self.quantile(share, 1 - (1 - level) / 2) for share in (0.25, 0.75))
         return _spread(first, third, level)
 
     def share_above(self, limit: float, level: float) -> Estimate:
@@ -171,10 +171,6 @@ def _between(ends: tuple[float, float, float], level: float, n: int, method: str
     df = max(n - 1.0, 1.0) if method == BUCKETED else n - 1.0
     se = normal_error(low, high, level)
     return Estimate(value, low, high, level, method, se=se, df=df, n=n)
-
-
-def _quartile_level(level: float) -> float:
-    return 1 - (1 - level) / 2
 
 
 def _spread(first: Estimate, third: Estimate, level: float) -> Estimate:

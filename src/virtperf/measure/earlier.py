@@ -14,6 +14,8 @@ import yaml
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
+from rawperf.core.yamlio import SafeLoader
+from virtperf.core.numbers import join_names
 from virtperf.measure.identity import (
     HASHED,
     committed_versions,
@@ -24,14 +26,12 @@ from virtperf.measure.plan import PlannedRun, load_definition
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, reported_elsewhere, run_folders
 from virtperf.study.definition import Study
 from virtperf.study.run_groups import (
+    MAX_LISTED_RUNS,
     MEASURE_SETTINGS,
     FactDifference,
     experiment_of,
     fact_differences,
-    join_runs,
 )
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass
@@ -53,7 +53,7 @@ class EarlierRuns:
     def _entry(self, folder: RunFolder) -> dict[str, Any]:
         try:
             text = (folder.read(RUN_FILE) or b"").decode()
-            entry = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+            entry = yaml.load(text, Loader=SafeLoader)  # noqa: S506 - a safe loader
             factors = self.study.filled(entry["factors"])
             return {**entry, "run_id": folder.name, "factors": factors}
         except (RawperfError, OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
@@ -173,7 +173,7 @@ class EarlierRuns:
         then = self._committed_settings(experiment.name, recorded)
         return (
             f"the settings of experiment {experiment.name} in {self.measure_file.name} are not "
-            f"those of {join_runs(run_ids)}"
+            f"those of {join_names(run_ids, most=MAX_LISTED_RUNS)}"
             + (
                 "; git has no version with the earlier settings"
                 if then is None

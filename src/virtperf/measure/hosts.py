@@ -5,6 +5,7 @@ The name of each fact has the host's as prefix, as in ``guest1.kernel``.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import secrets
 from collections import Counter
@@ -21,10 +22,10 @@ from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.identity import salted_hash, sent_files
 from virtperf.measure.machine import (
     N_STATE_SAMPLES,
+    PROCESSORS,
     kernel_parameters,
-    on_or_off,
+    kernel_settings,
     open_vulnerabilities,
-    selected_option,
     tool_versions,
     unique_texts,
 )
@@ -32,7 +33,6 @@ from virtperf.measure.plan import PlannedRun, tool_calls
 from virtperf.measure.processes import Failure
 from virtperf.measure.remote import Connection, Connections, open_connections
 
-CPU = "/sys/devices/system/cpu"
 STATE_FACTS = ("swap_used_mb", "free_memory_mb", "d_state_tasks", "boot")
 """State facts, which vary from run to run."""
 
@@ -59,8 +59,8 @@ def host_facts(printed: str) -> dict[str, Level]:
     def text(path: str) -> str:
         return " ".join(files.get(path, ())).strip()
 
-    def under(pattern: str) -> dict[str, str]:
-        return {path: text(path) for path in files if re.fullmatch(pattern, path)}
+    def texts(pattern: str) -> dict[str, str]:
+        return {path: text(path) for path in fnmatch.filter(files, pattern)}
 
     processors = [_pairs(block) for block in _blocks(files.get("/proc/cpuinfo", []))]
     memory = {name: int(value.split()[0]) for name, value in _sizes(files.get("/proc/meminfo", []))}
@@ -73,24 +73,15 @@ def host_facts(printed: str) -> dict[str, Level]:
         "architecture": text("architecture"),
         "processors": len(processors) or None,
         "cores": len(cores) or None,
-        "numa_nodes": len(under(r"/sys/devices/system/node/node\d+/cpulist")) or None,
+        "numa_nodes": len(texts("/sys/devices/system/node/node[0-9]*/cpulist")) or None,
         "microcode": unique_texts(p.get("microcode", "") for p in processors),
         "virtualization": ", ".join(around) or ("none" if "virtualization" in files else ""),
         "memory_mb": memory.get("MemTotal", 0) // 1024,
         "kernel": text("uname"),
         "kernel_parameters": kernel_parameters(text("/proc/cmdline")),
-        "vulnerabilities": open_vulnerabilities(under(f"{CPU}/vulnerabilities/.*")),
+        "vulnerabilities": open_vulnerabilities(texts(f"{PROCESSORS}/vulnerabilities/*")),
         "system": release.get("PRETTY_NAME", "").strip("\"'"),
-        "governor": unique_texts(under(rf"{CPU}/cpu\d+/cpufreq/scaling_governor").values()),
-        "turbo": on_or_off(text(f"{CPU}/intel_pstate/no_turbo"), text(f"{CPU}/cpufreq/boost")),
-        "smt": text(f"{CPU}/smt/control"),
-        "transparent_hugepage": selected_option(
-            text("/sys/kernel/mm/transparent_hugepage/enabled")
-        ),
-        "ksm": {"0": "off", "1": "on", "2": "off"}.get(text("/sys/kernel/mm/ksm/run"), ""),
-        "damon": "on" if "damon" in files else "off",
-        "aslr": text("/proc/sys/kernel/randomize_va_space"),
-        "clock_source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        **kernel_settings(text, texts, damon="damon" in files),
         "swap_mb": memory.get("SwapTotal", 0) // 1024,
         "swap_devices": max(0, len(files.get("/proc/swaps", ())) - 1),
         "host": _hash_addresses("host", text("/etc/machine-id")),

@@ -20,6 +20,7 @@ from virtperf.core.git import git_text
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Experiment
 from virtperf.measure.plan import PlannedRun
+from virtperf.runs.ingest.folder import PROSE
 
 MACHINE_ID = Path("/etc/machine-id")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -30,7 +31,6 @@ NOT_HASHED = ("timeout_s",)
 """Fields of commands left out of the hash: a timeout does not change a run that ends in time."""
 FIELD_DEFAULTS: Mapping[str, Any] = {"on": [], "streams": True, "host": None}
 """Defaults of fields added later; they are left out of the hash, so that old files keep theirs."""
-PROSE = (".md", ".rst")
 MAX_FILE_BYTES = 16 * 2**20
 """Larger files, such as disk images, are hashed by size and name only."""
 SHELL_VALUES = re.compile(r"\$(?:\{(root|here)\}|(root|here)\b)")

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -20,10 +20,7 @@ from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK_ENVIRONMENT
 from virtperf.measure.remote import Connections
 
-SYSTEM = Path("/sys")
-PROC = Path("/proc")
-PROCESSORS = SYSTEM / "devices" / "system" / "cpu"
-PROCESSOR_LIST = PROC / "cpuinfo"
+PROCESSORS = "/sys/devices/system/cpu"
 TIMEOUT_S = 30.0
 MAX_FACT_LENGTH = 200
 KERNEL_PARAMETERS = re.compile(
@@ -56,18 +53,18 @@ def machine() -> dict[str, Level]:
         "architecture": platform.machine(),
         "processors": psutil.cpu_count(),
         "cores": psutil.cpu_count(logical=False),
-        "numa_nodes": len(list(SYSTEM.glob("devices/system/node/node[0-9]*"))) or None,
+        "numa_nodes": len(_texts("/sys/devices/system/node/node[0-9]*")) or None,
         "cpu_mhz": round(hertz[0] / 1e6) if hertz else None,
         "microcode": unique_texts(
             line.partition(":")[2]
-            for line in _lines(PROCESSOR_LIST)
+            for line in _lines("/proc/cpuinfo")
             if line.startswith("microcode")
         ),
         "virtualization": _virtualization("hypervisor" in cpu.get("flags", ())),
         "memory_mb": psutil.virtual_memory().total // 2**20,
         "kernel": f"{platform.system()} {platform.release()}",
-        "kernel_parameters": kernel_parameters(_text(PROC / "cmdline")),
-        "vulnerabilities": _vulnerabilities(),
+        "kernel_parameters": kernel_parameters(_text("/proc/cmdline")),
+        "vulnerabilities": open_vulnerabilities(_texts(f"{PROCESSORS}/vulnerabilities/*")),
         "system": _system(),
         **machine_settings(),
     }
@@ -76,27 +73,37 @@ def machine() -> dict[str, Level]:
 
 def machine_settings() -> dict[str, Level]:
     """Facts that an administrator or a service can change at run time."""
+    names = (process.info["name"] or "" for process in psutil.process_iter(["name"]))
+    is_damon = any(name.startswith("kdamond") for name in names)
     facts: dict[str, Level | None] = {
-        "governor": unique_texts(
-            line
-            for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor")
-            for line in _lines(p)
-        ),
-        "turbo": _turbo(),
-        "smt": _text(PROCESSORS / "smt" / "control"),
-        "transparent_hugepage": selected_option(
-            _text(SYSTEM / "kernel/mm/transparent_hugepage/enabled")
-        ),
-        "ksm": {"0": "off", "1": "on", "2": "off"}.get(_text(SYSTEM / "kernel/mm/ksm/run"), ""),
-        "damon": "on" if any(name.startswith("kdamond") for name in _process_names()) else "off",
-        "aslr": _text(PROC / "sys/kernel/randomize_va_space"),
-        "clock_source": _text(
-            SYSTEM / "devices/system/clocksource/clocksource0/current_clocksource"
-        ),
+        **kernel_settings(_text, _texts, damon=is_damon),
         "swap_mb": psutil.swap_memory().total // 2**20,
-        "swap_devices": len(_lines(PROC / "swaps")[1:]),
+        "swap_devices": len(_lines("/proc/swaps")[1:]),
     }
     return {name: fact for name, fact in facts.items() if fact not in (None, "")}
+
+
+def kernel_settings(
+    text: Callable[[str], str], texts: Callable[[str], Mapping[str, str]], *, damon: bool
+) -> dict[str, Level]:
+    """Settings of the kernel, "" if unavailable: of a file's `text` by its path, and the `texts` of the
+    files that match a pattern, by path.
+    """
+    no_turbo = {"0": "on", "": ""}.get(text(f"{PROCESSORS}/intel_pstate/no_turbo"), "off")
+    boost = {"1": "on", "": ""}.get(text(f"{PROCESSORS}/cpufreq/boost"), "off")
+    huge = re.search(r"\[([^]]*)\]", text("/sys/kernel/mm/transparent_hugepage/enabled"))
+    return {
+        "governor": unique_texts(
+            texts(f"{PROCESSORS}/cpu[0-9]*/cpufreq/scaling_governor").values()
+        ),
+        "turbo": no_turbo or boost,  # a machine has at most one of the two files
+        "smt": text(f"{PROCESSORS}/smt/control"),
+        "transparent_hugepage": huge[1] if huge else "",
+        "ksm": {"0": "off", "1": "on", "2": "off"}.get(text("/sys/kernel/mm/ksm/run"), ""),
+        "damon": "on" if damon else "off",
+        "aslr": text("/proc/sys/kernel/randomize_va_space"),
+        "clock_source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    }
 
 
 def machine_state() -> dict[str, Level]:
@@ -164,28 +171,6 @@ def _virtualization(hypervisor: bool) -> str:
     return ", ".join(name for name in around if name != "none") or "none"
 
 
-def _turbo() -> str:
-    """Turbo state, "" if unavailable."""
-    return on_or_off(
-        _text(PROCESSORS / "intel_pstate" / "no_turbo"), _text(PROCESSORS / "cpufreq" / "boost")
-    )
-
-
-def on_or_off(no_turbo: str, boost: str) -> str:
-    """Turbo state from the two sysfs files, of which a machine has at most one."""
-    for text, on in ((no_turbo, "0"), (boost, "1")):
-        if text:
-            return "on" if text == on else "off"
-    return ""
-
-
-def _vulnerabilities() -> str:
-    """Processor vulnerabilities that are open, and those with a mitigation."""
-    return open_vulnerabilities(
-        {str(path): _text(path) for path in PROCESSORS.glob("vulnerabilities/*")}
-    )
-
-
 def open_vulnerabilities(files: Mapping[str, str]) -> str:
     """Summarise the kernel's vulnerability files, given their texts by path."""
     by_state: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
@@ -196,11 +181,6 @@ def open_vulnerabilities(files: Mapping[str, str]) -> str:
         elif "Mitigation" in text:
             by_state["mitigated"].append(name)
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in by_state.items() if names)
-
-
-def _process_names() -> set[str]:
-    """Names of all processes, those of the kernel included."""
-    return {process.info["name"] or "" for process in psutil.process_iter(["name"])}
 
 
 def _uninterruptible() -> set[int]:
@@ -215,12 +195,6 @@ def _uninterruptible() -> set[int]:
     return uninterruptible
 
 
-def selected_option(text: str) -> str:
-    """The selected option of a sysfs text such as ``always [madvise] never``."""
-    match = re.search(r"\[([^]]*)\]", text)
-    return match.group(1) if match else ""
-
-
 def _system() -> str:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
@@ -228,13 +202,17 @@ def _system() -> str:
         return ""
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     return " ".join(_lines(path)).strip()
 
 
-def _lines(path: Path) -> list[str]:
+def _texts(pattern: str) -> dict[str, str]:
+    return {path: _text(path) for path in map(str, Path("/").glob(pattern[1:]))}
+
+
+def _lines(path: str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
 

@@ -313,21 +313,27 @@ def run_pipeline(
             after = {SHARED: shared_stages} if not studies else {}
             tell(PipelineEvent("plan", "", text=times.forecast(plan | after, max(1, jobs))))
         tell = _record_times(times, tell)
-        arguments = ["--force"] if force else []
+        forced = "--force" * force
         try:
             with children_ended_by_signals() as children:
-                targets = {study: stages[study] for study in selected}
-                failed = _run_studies(layout, targets, tell, jobs, arguments, children)
-                if not studies and not failed:
-                    alone = [*arguments, "--single-item"]
-                    failed = _run_shared(root, shared_stages, tell, jobs, alone, children)
+                groups = _balanced(layout, {study: stages[study] for study in selected}, jobs)
+                options = f"{forced} --keep-going"
+                failed = _run_groups(root, groups, tell, jobs, options, children)
+                if not (studies or failed) and shared_stages:
+                    is_parallel = jobs > 1 and are_independent(root, shared_stages)
+                    parts = [[name] for name in shared_stages] if is_parallel else [shared_stages]
+                    groups, options = (
+                        [([SHARED], part) for part in parts],
+                        f"{forced} --single-item",
+                    )
+                    failed = _run_groups(root, groups, tell, jobs, options, children)
         finally:
             sort_lock_file(root, names)
             times.save()
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
         raise RawperfError(
-            f"stages failed in {', '.join(failed)}",
+            f"stages failed in {', '.join(s for s in (*selected, SHARED) if s in failed)}",
             remedy="see the messages above; results of completed stages are kept.",
         )
 
@@ -423,23 +429,25 @@ def dvc_environment(root: Path) -> dict[str, str]:
     return variables
 
 
-def _run_studies(
-    layout: Layout,
-    stages: Mapping[str, Sequence[str]],
-    tell: Tell,
-    jobs: int,
-    arguments: Sequence[str],
-    children: Children,
-) -> list[str]:
-    """Run the stages of studies in parallel; returns the failed studies, which do not stop others.
+Group = tuple[Sequence[str], Sequence[str]]
+"""Studies of one `dvc repro`, and their stages: to start DVC and to read `dvc.lock` takes seconds."""
 
-    Each job is one `dvc repro`: to start DVC and to read `dvc.lock` takes seconds.
-    """
 
-    def run(studies: Sequence[str]) -> set[str]:
-        targets = [name for study in studies for name in stages[study]]
-        return _repro(layout.root, studies, [*arguments, "--keep-going", *targets], tell, children)
+def _run_groups(
+    root: Path, groups: Sequence[Group], tell: Tell, jobs: int, options: str, children: Children
+) -> set[str]:
+    """Run groups in parallel; returns the failed studies, which do not stop others."""
 
+    def run(group: Group) -> set[str]:
+        studies, names = group
+        return _repro(root, studies, [*options.split(), *names], tell, children)
+
+    with ThreadPoolExecutor(max(1, min(jobs, len(groups)))) as pool:
+        return set[str]().union(*pool.map(run, groups))
+
+
+def _balanced(layout: Layout, stages: Mapping[str, Sequence[str]], jobs: int) -> list[Group]:
+    """At most `jobs` groups of studies with similar running times."""
     groups: list[list[str]] = [[] for _ in range(max(1, min(jobs, len(stages))))]
     sizes = [0] * len(groups)
     weights = {study: _weight(layout, study) for study in stages} if len(groups) > 1 else {}
@@ -447,30 +455,7 @@ def _run_studies(
         lightest = sizes.index(min(sizes))
         groups[lightest].append(study)
         sizes[lightest] += weights.get(study, 0)
-    with ThreadPoolExecutor(len(groups)) as pool:
-        failed = set[str]().union(*pool.map(run, groups))
-    return [study for study in stages if study in failed]
-
-
-def _run_shared(
-    root: Path,
-    names: Sequence[str],
-    tell: Tell,
-    jobs: int,
-    arguments: Sequence[str],
-    children: Children,
-) -> list[str]:
-    """Run the stages over all studies, in parallel if they are independent; returns [`SHARED`] if one
-    failed.
-    """
-    is_parallel = jobs > 1 and are_independent(root, names)
-    groups = [[name] for name in names] if is_parallel else [names]
-
-    def run(group: Sequence[str]) -> set[str]:
-        return _repro(root, [SHARED], [*arguments, *group], tell, children) if group else set()
-
-    with ThreadPoolExecutor(min(jobs, len(groups))) as pool:
-        return [*set[str]().union(*pool.map(run, groups))]
+    return [(of, [name for study in of for name in stages[study]]) for of in groups]
 
 
 def _weight(layout: Layout, study: str) -> int:

@@ -41,7 +41,7 @@ class Addresses:
         if not parts or _is_pattern(str(base)):
             return []
         matched = base.glob("/".join(parts)) if _is_pattern(written) else ()
-        found = {p: p for p in matched if not _has_archives(p)}
+        found = {p: p for p in matched if p.name != ARCHIVES or not archives_of(p.parent)}
         for depth in range(1, len(parts)):
             above = "/".join(parts[:depth])
             for root in base.glob(above) if _is_pattern(above) else [base / above]:
@@ -100,10 +100,6 @@ def at_address(err: RawperfError, addresses: Addresses) -> RawperfError:
     """Copy an error with the address of its file."""
     file = addresses.address(err.file or "")
     return err.copy_as(type(err), file=file) if file != (err.file or "") else err
-
-
-def _has_archives(folder: Path) -> bool:
-    return folder.name == ARCHIVES and bool(archives_of(folder.parent))
 
 
 def _is_pattern(text: str) -> bool:

@@ -60,7 +60,8 @@ def pack(root: Path, study: Study, patterns: Sequence[str] = ()) -> dict[Path, i
     for begun in root.glob(f".*{_REMOVED}"):
         shutil.rmtree(begun)
     packed = _packed_runs(root)
-    folders = [p for p in _folders(root) if _fits(p.name, patterns)]
+    paths = (run.path for run in run_folders(root, reported_elsewhere))
+    folders = [path for path in paths if path.is_dir() and _fits(path.name, patterns)]
     groups: dict[str, list[tuple[str, bytes]]] = {}
     finished: list[Path] = []
     for folder in folders:
@@ -135,10 +136,6 @@ def unpack(root: Path, patterns: Sequence[str] = ()) -> list[str]:
 
 def _fits(name: str, patterns: Collection[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _folders(root: Path) -> list[Path]:
-    return [run.path for run in run_folders(root, reported_elsewhere) if run.path.is_dir()]
 
 
 def _packed_runs(root: Path) -> dict[str, RunFolder]:

@@ -439,7 +439,7 @@ def choose_keys(
         elif IDENTITY_NAMES.fullmatch(name) and all(_is_identity(name, of) for of in sides):
             left_out[name] = "it names what was run"
     settings: list[str] = []
-    if not named and any(_has_repeats(table, keys) for table in tables):
+    if not named and any(len(_row_keys(table, keys)) < table.rows for table in tables):
         over = [short.get(name, name) for name in over]
         settings, indexes = _settings(sides, {*keys, *left_out, *over})
         settings = _without_results(tables, keys, settings)
@@ -535,10 +535,6 @@ def at_options(cells: Cells, names: Sequence[str]) -> Cells:
         singles=keyed(cells.singles),
         counts=keyed(cells.counts),
     )
-
-
-def _has_repeats(table: PlainTable, keys: Sequence[str]) -> bool:
-    return len(_row_keys(table, keys)) < table.rows
 
 
 def _settings(

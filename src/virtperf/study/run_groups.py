@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from virtperf.core.grouping import grouped
+from virtperf.core.numbers import join_names
 from virtperf.study.definition import Study
 
 PROTOCOL = "protocol"
@@ -41,7 +42,10 @@ class FactDifference:
 
     @property
     def words(self) -> str:
-        values = "; ".join(f"{value} in {join_runs(runs)}" for value, runs in self.runs.items())
+        values = "; ".join(
+            f"{value} in {join_names(runs, most=MAX_LISTED_RUNS)}"
+            for value, runs in self.runs.items()
+        )
         return f"{self.group} differ in {self.what}: {values}"
 
     @property
@@ -149,13 +153,6 @@ def _recorded(entry: RunEntry) -> str:
 def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
     facts = ((value(entry), str(entry["run_id"])) for entry in group)
     return grouped((str(fact), run) for fact, run in facts if fact is not None)
-
-
-def join_runs(runs: Sequence[str]) -> str:
-    """The first run ids, and the number of the others."""
-    shown = ", ".join(runs[:MAX_LISTED_RUNS])
-    more = len(runs) - MAX_LISTED_RUNS
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import yaml
 
 from rawperf.core.errors import StudyError
 from rawperf.core.files import write_atomically
-from rawperf.core.yamlio import load_yaml, parse_yaml
+from rawperf.core.yamlio import Document, load_yaml, parse_yaml
 
 
 def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
@@ -20,10 +20,7 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
 
     Raises `StudyError` if the file is invalid, or the list is in flow style (one line).
     """
-    before = load_yaml(path)
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    node = _value(yaml.compose(text, yaml.SafeLoader), key)
+    before, expected, lines, node = _opened(path, key)
     indent = "  "
     if node is None or not node.value:
         if node is not None:
@@ -44,7 +41,6 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
         at = _end(node, lines)
     first, *rest = block(entry)
     lines[at:at] = [f"{indent}- {first}", *(f"{indent}  {line}" for line in rest)]
-    expected = copy.deepcopy(before.data)
     expected[key] = [*(expected.get(key) or ()), dict(entry)]
     _write(path, lines, expected)
     return at + 1
@@ -56,10 +52,7 @@ def insert_study(path: Path, kind: str, study: str) -> None:
 
     Raises `StudyError` if the file is invalid, or the list is missing or not one id per line.
     """
-    before = load_yaml(path)
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    studies = _value(yaml.compose(text, yaml.SafeLoader), "studies")
+    before, expected, lines, studies = _opened(path, "studies")
     node = _value(studies, kind) if isinstance(studies, yaml.MappingNode) else None
     if not isinstance(node, yaml.SequenceNode) or (node.flow_style and node.value):
         raise before.error(
@@ -77,7 +70,6 @@ def insert_study(path: Path, kind: str, study: str) -> None:
         lines[at - 1] = lines[at - 1].replace(" []", "", 1)
         indent = "    "
     lines.insert(at, f"{indent}- {study}")
-    expected = copy.deepcopy(before.data)
     expected["studies"][kind].insert(place, study)
     _write(path, lines, expected)
 
@@ -87,10 +79,8 @@ def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[
 
     Raises `StudyError` if the file is invalid, or the entry is in flow style (one line).
     """
-    before = load_yaml(path)
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    entry = _value(yaml.compose(text, yaml.SafeLoader), key).value[position]
+    before, expected, lines, node = _opened(path, key)
+    entry = node.value[position]
     if entry.flow_style:
         raise before.error(
             "the entry is in flow style (one line), to which no key can be added",
@@ -103,9 +93,15 @@ def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[
     old = next((pair for pair in entry.value if pair[0].value == name), None)
     begin, end = (old[0].start_mark.line, _end(old[1], lines)) if old else (_end(entry, lines),) * 2
     lines[begin:end] = new
-    expected = copy.deepcopy(before.data)
     expected[key][position][name] = dict(value)
     _write(path, lines, expected)
+
+
+def _opened(path: Path, key: str) -> tuple[Document, Any, list[str], Any]:
+    """A YAML file, its content to be changed, its lines, and the node of a top-level key, if any."""
+    document, text = load_yaml(path), path.read_text(encoding="utf-8")
+    node = _value(yaml.compose(text, yaml.SafeLoader), key)
+    return document, copy.deepcopy(document.data), text.splitlines(), node
 
 
 def block(entry: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import pandas as pd
@@ -25,6 +27,9 @@ from virtperf.study.hypotheses import reread_claims, study_claims
 from virtperf.study.parts import EVERY
 from virtperf.verdicts.from_runs import judge
 
+Judge = Callable[..., pd.DataFrame]
+"""`judge` of a study by its runs and the verdicts by the text: takes claims, and more of its options."""
+
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
     """Judge every claim, or hypothesis, by measured runs; replaces data/verdicts/STUDY.
@@ -39,34 +44,22 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
         layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors)
     )
     claims = study_claims(study, reading=parameters.reconstruct.readings)
+    judged = partial(
+        judge, study, text_verdicts=text, observations=observations, level=parameters.level
+    )
+    verdicts = judged(claims)
     with replace_folder(layout.verdicts(study.id)) as folder:
-        for table, provenance in (
-            (VERDICTS, Provenance.MEASURED),
-            (EXAMPLE_VERDICTS, Provenance.EXAMPLE),
+        for table, frame in (
+            (VERDICTS, verdicts),
+            (VERDICTS_READ, _read_otherwise(study, claims, verdicts, judged)),
+            (VERDICTS_BY_LEVEL, _verdicts_by_level(study, claims, verdicts, judged)),
+            (EXAMPLE_VERDICTS, judged(claims, provenance=Provenance.EXAMPLE)),
         ):
-            verdicts = judge(
-                study, claims, text, observations, level=parameters.level, provenance=provenance
-            )
-            if provenance is Provenance.MEASURED:
-                read = _read_otherwise(
-                    study, claims, text, observations, verdicts, level=parameters.level
-                )
-                VERDICTS_READ.write(read, folder / VERDICTS_READ.file)
-                by_level = _verdicts_by_level(
-                    study, claims, text, observations, verdicts, level=parameters.level
-                )
-                VERDICTS_BY_LEVEL.write(by_level, folder / VERDICTS_BY_LEVEL.file)
-            table.write(verdicts, folder / table.file)
+            table.write(frame, folder / table.file)
 
 
 def _verdicts_by_level(
-    study: Study,
-    claims: Claims,
-    text: pd.DataFrame | None,
-    observations: pd.DataFrame,
-    verdicts: pd.DataFrame,
-    *,
-    level: float,
+    study: Study, claims: Claims, verdicts: pd.DataFrame, judged: Judge
 ) -> pd.DataFrame:
     """Build the verdicts by the runs at each level of the factor in `judged_over` alone, and those
     over all its levels; `verdicts` are those at its default.
@@ -77,23 +70,16 @@ def _verdicts_by_level(
     over_all = [EVERY] if len(factor.levels) > 1 and study.pooled_factor is None else []
     rows: list[dict[str, Any]] = []
     for at in (*factor.levels, *over_all):
-        judged = verdicts
+        found = verdicts
         if at != factor.default:
-            elsewhere = (study.judged_over, at)
-            judged = judge(study, claims, text, observations, level=level, elsewhere=elsewhere)
-        records = judged.assign(level=at).to_dict("records")
+            found = judged(claims, elsewhere=(study.judged_over, at))
+        records = found.assign(level=at).to_dict("records")
         rows += [{str(name): value for name, value in row.items()} for row in records]
     return VERDICTS_BY_LEVEL.frame(rows)
 
 
 def _read_otherwise(
-    study: Study,
-    claims: Claims,
-    text: pd.DataFrame | None,
-    observations: pd.DataFrame,
-    verdicts: pd.DataFrame,
-    *,
-    level: float,
+    study: Study, claims: Claims, verdicts: pd.DataFrame, judged: Judge
 ) -> pd.DataFrame:
     """Build the table `VERDICTS_READ`; only claims with changed limits are judged again."""
     before = {claim.id: claim for claim in claims}
@@ -106,7 +92,6 @@ def _read_otherwise(
         )
         if not moved.claims:
             continue
-        judged = judge(study, moved, text, observations, level=level)
         rows += [
             {
                 "reading": reading,
@@ -115,7 +100,7 @@ def _read_otherwise(
                 "measured_verdict_read": row["measured_verdict"],
                 "reason": row["reason"],
             }
-            for row in judged.to_dict("records")
+            for row in judged(moved).to_dict("records")
             if row["measured_verdict"] != in_force[row["claim"]]
         ]
     return VERDICTS_READ.frame(rows)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.base import ParsedFile, concat_parts
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader, FormatError
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.rows import Warnings, build_records
 from rawperf.text import recode_utf8, take_strings
@@ -78,11 +78,11 @@ def data_attributes(line: str) -> dict[str, str] | None:
     return None if tag is None else dict(_DATA_ATTRIBUTE.findall(tag[1]))
 
 
-class OtherLineParser:
+class OtherLineParser(FileReader):
     """Parser of the lines other than status lines; `lines` has the line of each summary field."""
 
     def __init__(self, warnings: Warnings) -> None:
-        self._warnings = warnings
+        self._warnings, self.file = warnings, warnings.file
         self._has_message_ids = False  # whether any line has a message id
         self.info: dict[str, str] = {}
         self.summary: dict[str, float] = {}
@@ -102,7 +102,7 @@ class OtherLineParser:
                 continue
             if _BEGINS_STATUS.match(line):
                 expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
-                raise self._damage_error("a damaged status line", line, number, expected)
+                raise self.error("a damaged status line", number, expected, line)
             message = _MESSAGE.fullmatch(line)
             message_id, body = message.groups() if message else ("", line)
             self._has_message_ids |= bool(message_id)
@@ -139,16 +139,16 @@ class OtherLineParser:
             return False
         summary_field = SUMMARY_LABELS.get(label)
         if match is None or (match["unit"] and summary_field not in (match["unit"], None)):
-            raise self._damage_error(
-                "a damaged summary line", body, number, "label = number, with the label's own unit"
+            raise self.error(
+                "a damaged summary line", number, "label = number, with the label's own unit", body
             )
         for field, value in self._parse_values(label, match, number):
             if field not in self.summary:
                 self.summary[field], self.lines[field] = value, number
             elif self.summary[field] != value:
                 problem = f"{field!r} is given twice, first in line {self.lines[field]}"
-                raise self._damage_error(
-                    problem, body, number, "the summary of one run; split a log of several runs"
+                raise self.error(
+                    problem, number, "the summary of one run; split a log of several runs", body
                 )
             else:
                 self._warnings.add_always(number, f"{field!r} is given twice with the same value")
@@ -167,13 +167,8 @@ class OtherLineParser:
             self._response = value
         if label in (RUN_TIME_FIELD, CLIENTS_FIELD) or not re.fullmatch(FLOAT, value):
             rule = {RUN_TIME_FIELD: "HH:MM:SS", CLIENTS_FIELD: "n/N"}.get(label, "a number")
-            raise self._damage_error(f"bad value of {label!r}", value, number, rule)
+            raise self.error(f"bad value of {label!r}", number, rule, value)
         return [(f"{label} ({match['note'].strip()})" if match["note"] else label, float(value))]
-
-    def _damage_error(self, problem: str, found: str, line: int, expected: str) -> FormatError:
-        return FormatError(
-            problem, file=self._warnings.file, line=line, expected=expected, found=found
-        )
 
     def _check_throughputs(self) -> None:
         """Warn of counts that are not throughput times run time.

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FileReader, FormatError
 from rawperf.rows import Warnings, build_records
 from rawperf.text import IndexArray, take_strings
 from rawperf.zvm.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
@@ -433,19 +433,14 @@ def page_records(
     )
 
 
-class _CharacterRows:
+class _CharacterRows(FileReader):
     """Rows of a table as character arrays; `texts` replaces the file's text of some rows."""
 
     def __init__(
         self, table: LayoutRows, part: FilePart, lines: IndexArray, texts: dict[int, str], file: str
     ) -> None:
-        self._table, self._part, self._lines, self._texts, self._file = (
-            table,
-            part,
-            lines,
-            texts,
-            file,
-        )
+        self._table, self._part, self._lines, self._texts = table, part, lines, texts
+        self.file = file
         self.cells = [cell for cell in table.cells if not cell.column.text]
         width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
         self._letters = part.letters(lines, width)
@@ -523,19 +518,11 @@ class _CharacterRows:
     def _alignment_error(self, problem: str, row: int) -> FormatError:
         expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
         remedy = "set the column's `shift` in your own layout if the tool prints it elsewhere."
-        return self._error(
-            f"{self._table.layout.report}: {problem}",
-            row,
-            expected,
-            self._text(row),
-            remedy=remedy,
-        )
+        problem = f"{self._table.layout.report}: {problem}"
+        return self.error(problem, self._line_number(row), expected, self._text(row), remedy)
 
-    def _error(self, problem: str, row: int, expected: str, found: str, **more: str) -> FormatError:
-        line = int(self._lines[row]) + self._part.lines_before + 1
-        return FormatError(
-            problem, file=self._file, line=line, expected=expected, found=found, **more
-        )
+    def _line_number(self, row: int) -> int:
+        return int(self._lines[row]) + self._part.lines_before + 1
 
     def times(
         self, begins: NDArray[np.float64], ends: NDArray[np.float64], average: NDArray[np.bool_]
@@ -550,7 +537,7 @@ class _CharacterRows:
         if np.isnan(clocks).any():
             row = int(interval_rows[np.argmax(np.isnan(clocks))])
             cell_text = self._text(row)[cell.start : cell.end].strip().rstrip("\0")
-            raise self._error("not a time", row, "HH:MM", cell_text)
+            raise self.error("not a time", self._line_number(row), "HH:MM", cell_text)
         t = ends.copy()
         t[interval_rows], self._table.log_end = log_times(
             begins[interval_rows], ends[interval_rows], clocks, self._table.log_end

@@ -162,7 +162,8 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
         elif name in cells:
             raise TableError(f"two members have the path {name!r}", remedy="rename one of them")
         else:
-            cells[name] = float(value) if _is_long(value) else value
+            is_long = isinstance(value, int) and MAX_EXACT < abs(value) < MAX_NUMBER
+            cells[name] = float(value) if is_long else value  # too long for a column of integers
     return cells
 
 
@@ -190,8 +191,3 @@ def _are_named(rows: Sequence[Mapping[str, Any]]) -> bool:
 def is_number(value: object) -> bool:
     """Whether a value of a JSON document is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_long(value: object) -> bool:
-    """Whether a number is too long for an integer column, and not too large for a float."""
-    return isinstance(value, int) and MAX_EXACT < abs(value) < MAX_NUMBER

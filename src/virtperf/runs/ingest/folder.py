@@ -33,7 +33,8 @@ MAX_FILES = 10_000
 _HOSTS = frozenset({"host", "hosts"})
 _GROUPS = frozenset({"guest", "guests", "driver", "drivers"}) | _HOSTS
 # Documentation beside the files, and pointers left by DVC for large files.
-_NOT_RAW = (".md", ".rst", ".dvc")
+PROSE = (".md", ".rst")
+NOT_RAW = (*PROSE, ".dvc")
 
 
 def raw_files(folder: Path) -> list[str]:
@@ -80,7 +81,7 @@ class RunFolder:
         """List the relative paths of all raw files, as the function of this name does."""
         if self.archive is None:
             return raw_files(self.path)
-        files = [n for n in self._members if n != RUN_FILE and not n.lower().endswith(_NOT_RAW)]
+        files = [n for n in self._members if n != RUN_FILE and not n.lower().endswith(NOT_RAW)]
         _require_files(files, self.name)
         return files
 
@@ -265,7 +266,7 @@ def _walk(folder: Path, inside: Path, prefix: str, parents: set[Path]) -> Iterat
                 yield from _walk(Path(entry.path), inside, f"{name}/", parents | {target.resolve()})
             elif not entry.is_file():
                 raise _error("not a regular file or folder", inside.name, name, remedy="remove it")
-            elif not entry.name.lower().endswith(_NOT_RAW):
+            elif not entry.name.lower().endswith(NOT_RAW):
                 size = entry.stat().st_size
                 if size > MAX_FILE_BYTES:
                     raise _error(

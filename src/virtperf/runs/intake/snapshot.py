@@ -11,6 +11,7 @@ from rawperf.core.errors import RunError
 from rawperf.core.files import replace_folder
 from virtperf.runs.ingest.folder import (
     MAX_RUN_FILE_BYTES,
+    PROSE,
     RESERVED,
     RUN_FILE,
     RunFolder,
@@ -20,7 +21,6 @@ from virtperf.runs.ingest.folder import (
     state,
 )
 
-DOC_SUFFIXES = (".md", ".rst")
 """Suffixes of documentation beside a run's files."""
 
 
@@ -62,7 +62,7 @@ def snapshot(folder: Path, target: Path) -> list[str]:
                 remedy="replace the link with a copy of the file",
             )
     raw = raw_files(folder)
-    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(DOC_SUFFIXES)]
+    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
     for path in (folder / name for name in prose):
         if path.stat().st_size > MAX_RUN_FILE_BYTES:
             raise RunError(

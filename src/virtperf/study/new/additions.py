@@ -123,7 +123,8 @@ def _restated_error(
 def _default_series(study: Study, fields: Mapping[str, Any]) -> dict[str, Any]:
     quantity = str(fields.get("quantity") or next(iter(study.quantities), ""))
     free = [name for name, factor in study.factors.items() if factor.default is None]
-    order = sorted(free or study.factors, key=lambda name: not _numeric(study, name))
+    texts = {n for n, f in study.factors.items() if any(isinstance(x, str) for x in f.levels)}
+    order = sorted(free or study.factors, key=lambda name: name in texts)
     over = str(fields.get("over") or next(iter(order), ""))
     if over not in study.factors or quantity not in study.quantities:
         # loading the study reports the unknown name
@@ -141,10 +142,6 @@ def _default_series(study: Study, fields: Mapping[str, Any]) -> dict[str, Any]:
     ]
     alone = [{"label": study.quantities[quantity].label, "levels": levels}]
     return {"quantity": quantity, "over": over, "series": series or alone}
-
-
-def _numeric(study: Study, factor: str) -> bool:
-    return all(isinstance(level, int | float) for level in study.factors[factor].levels)
 
 
 def _plotting_exhibits(study: Study, fields: Mapping[str, Any]) -> list[str]:
